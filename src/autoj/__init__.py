@@ -1,0 +1,20 @@
+"""Generative judges of language models: compare two responses, rate one, and say why.
+
+from autoj import Judge
+verdict = Judge.load("embedded").compare(query, a, b)
+"""
+
+from autoj.api import Judge
+from autoj.errors import AutojError, BackendError, UserError
+from autoj.records import Case, JudgeCard, Response, Verdict
+
+__all__ = [
+    "AutojError",
+    "BackendError",
+    "Case",
+    "Judge",
+    "JudgeCard",
+    "Response",
+    "UserError",
+    "Verdict",
+]

@@ -1,0 +1,35 @@
+"""Engines: turn requests into completions. One a file; `scripted` and `embedded` ship."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoj import components
+from autoj.backends.base import Backend
+from autoj.errors import MissingExtra
+from autoj.records import JudgeCard
+
+__all__ = ["load_backend"]
+
+
+def load_backend(card: JudgeCard, **options: Any) -> Backend:
+    """Load the engine that runs a judge; the heavy imports happen here.
+
+    Args:
+        card: the judge.
+        options: what its backend file's `load` takes.
+
+    Raises:
+        MissingExtra: its packages are not installed.
+        UnknownComponent: there is no such backend.
+    """
+    if "." not in card.backend and card.backend not in components.names("backends"):
+        raise MissingExtra(
+            card.backend,
+            f"judge {card.name!r} runs on the {card.backend!r} backend, which",
+            note="this version ships the backends "
+            + " and ".join(components.names("backends"))
+            + "; the others come with a later one",
+        )
+    backend: Backend = components.load("backends", card.backend).load(card, **options)
+    return backend

@@ -1,0 +1,187 @@
+"""The model in OpenVINO: converted once, then read for generation and for choice scores."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from filelock import FileLock
+
+from autoj.backends.embedded.choices import ChoiceTrie
+from autoj.errors import BackendError
+from autoj.jsonl import storage_error
+
+__all__ = ["ChoiceModel", "convert"]
+
+_log = logging.getLogger(__name__)
+_MODEL_FILE = "openvino_model.xml"
+
+
+def convert(weights: Path) -> Path:
+    """The folder of the model in OpenVINO's format, converted beside the weights on first use.
+
+    Args:
+        weights: a GGUF file.
+
+    Raises:
+        BackendError: OpenVINO cannot read the file.
+    """
+    folder = weights.parent / f"{weights.stem}.openvino"
+    with FileLock(folder.with_suffix(".lock")):
+        if (folder / _MODEL_FILE).is_file():
+            return folder
+        _log.info("converting %s", weights)
+        # The pipeline saves beside the file it read, so it reads a link in a folder of its own;
+        # a conversion that was killed leaves no half-written folder under the final name.
+        with tempfile.TemporaryDirectory(dir=weights.parent, prefix="convert-") as draft:
+            link = Path(draft) / "model.gguf"
+            link.symlink_to(weights.resolve())
+            _save(link)
+            link.unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                shutil.copytree(draft, folder)
+            except OSError as error:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise storage_error(error, folder) from error
+    return folder
+
+
+def _save(link: Path) -> None:
+    import openvino_genai
+
+    try:
+        openvino_genai.LLMPipeline(str(link), "CPU", enable_save_ov_model=True)
+    except RuntimeError as error:
+        raise BackendError(f"OpenVINO cannot read {link.resolve()}: {error}") from error
+    if not link.with_name(_MODEL_FILE).is_file():
+        raise BackendError(f"OpenVINO wrote no model for {link.resolve()}; is the disk full?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """A padded batch: `n` sequences of up to `t` tokens, `p` positions asked of each."""
+
+    input_ids: npt.NDArray[np.int64]
+    """[n, t]"""
+    position_ids: npt.NDArray[np.int64]
+    """[n, t]"""
+    mask: npt.NDArray[np.float32]
+    """[n, 1, t, t]: 0 where a token may look, -inf where not."""
+    positions: npt.NDArray[np.int64]
+    """[n, p]"""
+
+
+class ChoiceModel:
+    """Scores whole strings by one forward pass over a prompt and its choices' trie.
+
+    The graph is changed in three places. The attention mask becomes an input, so that the branches
+    of a trie do not see each other. The hidden states of the asked positions are gathered before
+    the vocabulary projection, which is most of the work of a short prompt otherwise. And that
+    projection is a model of its own in float32: in bfloat16 a logit near 20 is rounded to 0.125,
+    which would decide close verdicts.
+
+    Sequences are padded on the right and masked, so a row's result does not depend on the batch
+    that it was computed in, bit for bit.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import openvino
+
+        core = openvino.Core()
+        body, head = _split(core.read_model(folder / _MODEL_FILE))
+        self._body = core.compile_model(body, "CPU", {"PERFORMANCE_HINT": "LATENCY"})
+        self._head = core.compile_model(head, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        self._request = self._body.create_infer_request()
+
+    def score(self, tries: list[ChoiceTrie]) -> list[tuple[float, ...]]:
+        """Per trie, the natural log-probability of each choice given the root.
+
+        Args:
+            tries: a batch; padding costs, so give sequences of like length.
+        """
+        inputs = _pad(tries)
+        self._request.reset_state()
+        hidden = self._request.infer(
+            {
+                "input_ids": inputs.input_ids,
+                "position_ids": inputs.position_ids,
+                "mask": inputs.mask,
+                "positions": inputs.positions,
+                "beam_idx": np.arange(len(tries), dtype=np.int32),
+            }
+        )[0]
+        scores: list[tuple[float, ...]] = []
+        for trie, states in zip(tries, hidden, strict=True):
+            logprobs = self._head([states[: len(trie.tokens) + 1]])[0]
+            scores.append(
+                tuple(
+                    # Row 0 is the root's last token, row i + 1 the inner node i.
+                    float(sum(float(logprobs[node + 1, token]) for node, token in steps))
+                    for steps in trie.steps
+                )
+            )
+        return scores
+
+
+def _pad(tries: list[ChoiceTrie]) -> _Inputs:
+    n, t = len(tries), max(trie.n_tokens for trie in tries)
+    p = max(len(trie.tokens) for trie in tries) + 1
+    input_ids = np.zeros((n, t), np.int64)
+    position_ids = np.zeros((n, t), np.int64)
+    positions = np.zeros((n, p), np.int64)
+    mask = np.full((n, 1, t, t), -np.inf, np.float32)
+    causal = np.triu(np.full((t, t), -np.inf, np.float32), 1)
+    for row, trie in enumerate(tries):
+        n_root = len(trie.root)
+        input_ids[row, : trie.n_tokens] = trie.root + trie.tokens
+        position_ids[row, :n_root] = np.arange(n_root)
+        position_ids[row, n_root : trie.n_tokens] = [n_root - 1 + d for d in trie.depths()]
+        positions[row, : len(trie.tokens) + 1] = np.arange(n_root - 1, trie.n_tokens)
+        mask[row, 0, :n_root] = causal[:n_root]
+        mask[row, 0, n_root:, :n_root] = 0.0
+        for node, line in enumerate(trie.ancestors()):
+            mask[row, 0, n_root + node, [n_root + ancestor for ancestor in line]] = 0.0
+    return _Inputs(input_ids, position_ids, mask, positions)
+
+
+def _split(model: Any) -> tuple[Any, Any]:
+    """The model up to the last hidden states of asked positions, and its vocabulary projection."""
+    import openvino
+    from openvino import opset13
+
+    mask = opset13.parameter([-1, 1, -1, -1], np.float32, name="mask")
+    positions = opset13.parameter([-1, -1], np.int64, name="positions")
+    for parameter in (mask, positions):
+        parameter.output(0).set_names({parameter.get_friendly_name()})
+    attention = [
+        node for node in model.get_ops() if node.get_type_name() == "ScaledDotProductAttention"
+    ]
+    result = model.get_results()[0]
+    projection = result.input_value(0).get_node()
+    if not attention or projection.get_type_name() != "MatMul":
+        raise BackendError("this model's graph has no attention or no projection at its end")
+    attention[0].input_value(3).replace(mask.output(0))
+
+    gathered = opset13.gather(
+        projection.input_value(0), positions, opset13.constant(np.int64(1)), batch_dims=1
+    )
+    states = opset13.parameter([-1, -1], np.float32, name="states")
+    logits = opset13.matmul(
+        states, projection.input_value(1), False, projection.get_attributes()["transpose_b"]
+    )
+    head = openvino.Model([opset13.log_softmax(logits, axis=-1)], [states], "head")
+
+    result.input(0).replace_source_output(gathered.output(0))
+    model.add_parameters([mask, positions])
+    for parameter in list(model.get_parameters()):
+        if not parameter.output(0).get_target_inputs():
+            model.remove_parameter(parameter)
+    model.validate_nodes_and_infer_types()
+    return model, head

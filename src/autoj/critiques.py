@@ -1,0 +1,220 @@
+"""A pairwise critique in parts, after Table 18 of the paper: factors, decision, remark.
+
+`parse` and `render` are inverse on what they accept; `swap_responses` exchanges the names of the
+two responses, which turns a critique of (first, second) into one of (second, first).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from autoj.records import Shown
+
+__all__ = [
+    "DECISION_HEADING",
+    "DECISION_OPENING",
+    "FACTORS_HEADING",
+    "Factor",
+    "Language",
+    "PairCritique",
+    "decision_names",
+    "decision_sentence",
+    "parse",
+    "parse_factors",
+    "render",
+    "strip_rating",
+    "swap_responses",
+]
+
+Language: TypeAlias = Literal["en", "zh"]
+
+FACTORS_HEADING: dict[Language, str] = {
+    "en": "1. The key factors to distinguish these two responses:",
+    "zh": "1. 区分两个回应的关键因素：",
+}
+DECISION_HEADING: dict[Language, str] = {"en": "2. The final decision:", "zh": "2. 最终决定："}
+DECISION_OPENING: dict[Language, str] = {
+    "en": "So, the final decision is",
+    "zh": "所以，最终决定是",
+}
+_NAMES: dict[Language, dict[Shown, str]] = {
+    "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
+    "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},
+}
+_STOP: dict[Language, str] = {"en": ".", "zh": "。"}
+_COLON: dict[Language, str] = {"en": ": ", "zh": "："}
+_GAP: dict[Language, str] = {"en": " ", "zh": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """One reason that tells the responses apart."""
+
+    name: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCritique:
+    """The unified layout of Table 18."""
+
+    factors: tuple[Factor, ...]
+    decision: Shown
+    remark: str = ""
+    """A few summarising words after the decision; may be empty."""
+    language: Language = "en"
+
+
+def decision_names(language: Language = "en") -> dict[Shown, str]:
+    """How each decision goes on from the opening, with the space between them where there is one.
+
+    >>> decision_names()["tie"]
+    ' Tie'
+    """
+    return dict(_NAMES[language])
+
+
+def decision_sentence(decision: Shown, language: Language = "en") -> str:
+    """The sentence that states a decision.
+
+    >>> decision_sentence("2")
+    'So, the final decision is Response 2.'
+    """
+    return DECISION_OPENING[language] + _NAMES[language][decision] + _STOP[language]
+
+
+def render(critique: PairCritique) -> str:
+    """The critique as the judge would write it.
+
+    >>> print(render(PairCritique(factors=(Factor(name="tone", explanation="Colder."),),
+    ...                           decision="1", remark="It is close.")))
+    1. The key factors to distinguish these two responses:
+    <BLANKLINE>
+    - tone: Colder.
+    <BLANKLINE>
+    2. The final decision:
+    <BLANKLINE>
+    So, the final decision is Response 1. It is close.
+    """
+    language = critique.language
+    factors = [f"- {_render_factor(factor, language)}" for factor in critique.factors]
+    closing = decision_sentence(critique.decision, language)
+    if critique.remark:
+        closing += _GAP[language] + critique.remark
+    return "\n\n".join([FACTORS_HEADING[language], *factors, DECISION_HEADING[language], closing])
+
+
+def _render_factor(factor: Factor, language: Language) -> str:
+    if not factor.name:
+        return factor.explanation
+    return f"{factor.name}{_COLON[language]}{factor.explanation}"
+
+
+_HEADINGS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\A\s*(?:1\.\s*)?The key factors to distinguish these two responses\s*:(?P<factors>.*)"
+        r"\n\s*(?:2\.\s*)?The final decision\s*:\s*So, the final decision is\s+"
+        r"(?P<decision>Response 1|Response 2|Tie)\b\.?(?P<remark>.*)\Z",
+        re.DOTALL | re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"\A\s*(?:1\.\s*)?区分(?:这)?两个回应的关键因素\s*[:：](?P<factors>.*)"
+        r"\n\s*(?:2\.\s*)?最终决定\s*[:：]\s*所以[，,]\s*最终决定是\s*"
+        r"(?P<decision>回应\s*1|回应\s*2|平局)。?(?P<remark>.*)\Z",
+        re.DOTALL,
+    ),
+}
+_FACTOR = re.compile(r"^[ \t]*[-*•][ \t]+", re.MULTILINE)
+_DECISIONS: dict[str, Shown] = {
+    "response1": "1", "response2": "2", "tie": "tie", "回应1": "1", "回应2": "2", "平局": "tie",
+}  # fmt: skip
+
+
+def parse(text: str) -> PairCritique | None:
+    """Read the layout of Table 18; None where the text is not in it.
+
+    A decision inside a factor or a remark is prose: the headings say where the decision stands.
+    """
+    for language, pattern in _HEADINGS.items():
+        if (found := pattern.match(text)) is not None:
+            return PairCritique(
+                factors=parse_factors(found["factors"]),
+                decision=_DECISIONS[re.sub(r"\s", "", found["decision"]).lower()],
+                remark=found["remark"].strip(),
+                language=language,
+            )
+    return None
+
+
+def parse_factors(text: str) -> tuple[Factor, ...]:
+    """The factors of a list with one "- name: explanation" a line.
+
+    >>> parse_factors("- tone: Response 2 is colder.")[0].name
+    'tone'
+    """
+    pieces = [piece.strip() for piece in _FACTOR.split(text)]
+    return tuple(_parse_factor(piece) for piece in pieces if piece)
+
+
+def _parse_factor(piece: str) -> Factor:
+    found = re.match(r"(?P<name>[^:：\n]*)[:：]\s*(?P<explanation>.*)\Z", piece, re.DOTALL)
+    if found is None:
+        return Factor(name="", explanation=piece)
+    return Factor(name=found["name"].strip(), explanation=found["explanation"].strip())
+
+
+_NAMED = re.compile(
+    r"(?P<word>\bresponses?[ \t\u00a0]*#?|(?:回应|回复|回答)[ \t]*)"
+    r"(?P<number>[12])(?![0-9]|\.[0-9])",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"(?P<joint>[ \t]*(?:\band\b|\bor\b|[/&和与、或])[ \t]*)(?P<number>[12])(?![0-9]|\.[0-9])\b"
+)
+_OTHER = {"1": "2", "2": "1"}
+
+
+def swap_responses(text: str) -> str:
+    """Exchange "Response 1" and "Response 2" (and their Chinese names) in a critique.
+
+    Swapping twice gives the text back.
+
+    **Source:** section 4 of the paper, which swaps the order of each training pair.
+
+    >>> swap_responses("Response 1 beats Response 2; Responses 1 and 2 are polite.")
+    'Response 2 beats Response 1; Responses 2 and 1 are polite.'
+    """
+    pieces: list[str] = []
+    position = 0
+    while (found := _NAMED.search(text, position)) is not None:
+        pieces += text[position : found.start()], found["word"], _OTHER[found["number"]]
+        position = found.end()
+        # "Responses 1 and 2": the second number stands without its noun.
+        if (listed := _LISTED.match(text, position)) is not None:
+            pieces += listed["joint"], _OTHER[listed["number"]]
+            position = listed.end()
+    return "".join([*pieces, text[position:]])
+
+
+_CLOSING_RATING = re.compile(r"[\[［【]{2}[^\[\]［］【】\n]{1,20}[\]］】]{2}[*_]{0,3}\s?[.。]?\Z")
+_RATING_NAME = re.compile(
+    r"(?:\b(?:overall |final )?rating|评分|打分|评级)[*_ ]{0,5}[:：]?[*_ ]{0,5}\Z", re.IGNORECASE
+)
+
+
+def strip_rating(text: str) -> str:
+    r"""A critique without the rating that closes it.
+
+    >>> strip_rating("Too short.\n\nRating: [[3]]")
+    'Too short.'
+    """
+    bare = text.rstrip()
+    # Only the tail is searched: a judge's text may be long and is not to be trusted.
+    found = _CLOSING_RATING.search(bare, max(0, len(bare) - 40))
+    if found is None:
+        return text
+    head = bare[: found.start()]
+    name = _RATING_NAME.search(head, max(0, len(head) - 40))
+    return (head if name is None else head[: name.start()]).rstrip(" \t\n*_#")

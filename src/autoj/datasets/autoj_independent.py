@@ -1,0 +1,38 @@
+"""The release's independent critiques: `output`, and the case in `meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import Row, make_case, read_file, require, require_text, scenario_of
+from autoj.records import Case, Response
+
+__all__ = ["FIELDS", "matches", "read", "to_case"]
+
+FIELDS = '"output" with "prompt" and "response" in "meta"'
+
+
+def matches(row: dict[str, Any]) -> bool:
+    """Whether a row looks like one of these."""
+    meta = row.get("meta")
+    return "output" in row and isinstance(meta, dict) and {"prompt", "response"} <= meta.keys()
+
+
+def read(path: Path) -> Iterator[Row]:
+    """The rows of a file of independent critiques."""
+    return read_file(path, to_case)
+
+
+def to_case(row: dict[str, Any], line: int) -> Case:
+    """The case of one row; the critique is its own."""
+    meta: dict[str, Any] = require(row, "meta", dict, "an object")
+    return make_case(
+        query=require_text(meta, "prompt"),
+        responses=(Response(text=require_text(meta, "response")),),
+        line=line,
+        scenario=scenario_of(meta),
+        source="auto-j",
+        critiques=(require_text(row, "output"),),
+    )

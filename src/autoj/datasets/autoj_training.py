@@ -1,0 +1,76 @@
+"""The release's training rows: `usrmsg`, the rendered prompt, `target_output` and a label.
+
+The query and the responses are read back out of the prompt, English or Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import FieldError, Row, make_case, read_file, require_text, scenario_of
+from autoj.records import WINNERS, Case, Response, Winner
+
+__all__ = ["FIELDS", "matches", "read", "to_case"]
+
+FIELDS = '"usrmsg" or "usermsg"'
+
+_DATA = re.compile(r"\[BEGIN DATA\]\n\*\*\*\n(?P<data>.*)\n\*\*\*\n\[END DATA\]", re.DOTALL)
+_PAIR = re.compile(
+    r"\[(?:Query|用户问询)\]: (?P<query>.*?)\n\*\*\*\n\[(?:Response 1|回应1)\]: (?P<first>.*?)"
+    r"\n\*\*\*\n\[(?:Response 2|回应2)\]: (?P<second>.*)\Z",
+    re.DOTALL,
+)
+_SINGLE = re.compile(
+    r"\[(?:Query|用户问询)\]: (?P<query>.*?)\n\*\*\*\n\[(?:Response|回应)\]: (?P<first>.*)\Z",
+    re.DOTALL,
+)
+
+
+def matches(row: dict[str, Any]) -> bool:
+    """Whether a row looks like one of these."""
+    return "usrmsg" in row or "usermsg" in row
+
+
+def read(path: Path) -> Iterator[Row]:
+    """The rows of a training file."""
+    return read_file(path, to_case)
+
+
+def to_case(row: dict[str, Any], line: int) -> Case:
+    """The case of one row; the teacher's judgment is its critique."""
+    field = "usrmsg" if "usrmsg" in row else "usermsg"
+    data = _DATA.search(require_text(row, field))
+    parts = data and (_PAIR.match(data["data"]) or _SINGLE.match(data["data"]))
+    if not parts:
+        raise FieldError(
+            field, "holds no [Query] and [Response] between [BEGIN DATA] and [END DATA]"
+        )
+    target = row.get("target_output")
+    return make_case(
+        query=parts["query"],
+        responses=tuple(
+            Response(text=text) for name, text in parts.groupdict().items() if name != "query"
+        ),
+        line=line,
+        label=_label(row),
+        scenario=scenario_of(row),
+        source=row.get("source_dataset"),
+        critiques=(target,) if isinstance(target, str) else (),
+    )
+
+
+def _label(row: dict[str, Any]) -> Winner | float | None:
+    if "gt_label" in row:
+        if row["gt_label"] not in (0, 1, 2):
+            raise FieldError("gt_label", f"expected 0, 1 or 2, found {row['gt_label']!r}")
+        winner: Winner = WINNERS[row["gt_label"]]
+        return winner
+    if row.get("pred_score") is None:
+        return None
+    try:
+        return float(row["pred_score"])
+    except (TypeError, ValueError):
+        raise FieldError("pred_score", f"expected a rating, found {row['pred_score']!r}") from None

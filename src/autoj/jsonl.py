@@ -1,0 +1,243 @@
+"""Read and append records, one JSON value a line; errors say file, line and field.
+
+Files that end in `.gz` are read compressed. A last line without its newline is what a killed
+writer leaves: `repair` cuts it off, `read_records` on our own files skips it.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+import orjson
+from pydantic import TypeAdapter
+
+from autoj.errors import DataError, StorageFull
+
+__all__ = [
+    "Appender",
+    "count_lines",
+    "decode",
+    "decode_as",
+    "encode",
+    "read_lines",
+    "read_records",
+    "read_rows",
+    "repair",
+    "storage_error",
+    "whole_lines",
+    "write_records",
+]
+
+T = TypeVar("T")
+
+
+def encode(record: Any) -> bytes:
+    """The JSON line of a dataclass or of plain values, newline included."""
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def decode(line: bytes) -> Any:
+    """The value of one JSON line.
+
+    Raises:
+        ValueError: the line is not JSON.
+    """
+    return orjson.loads(line)
+
+
+def _open(path: Path) -> IO[bytes]:
+    try:
+        if path.suffix == ".gz":
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        return path.open("rb")
+    except FileNotFoundError:
+        raise DataError("there is no such file", path=path) from None
+    except OSError as error:
+        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, numbered from 1, without a byte-order mark.
+
+    Raises:
+        DataError: the file is missing, a folder, or not the gzip file that its name says.
+    """
+    with _open(path) as stream:
+        try:
+            for number, line in enumerate(stream, start=1):
+                bare = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if bare.strip():
+                    yield number, bare
+        except (gzip.BadGzipFile, EOFError):
+            raise DataError("is not a whole gzip file", path=path) from None
+        except IsADirectoryError:
+            raise DataError("is a folder, not a file", path=path) from None
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """A file that somebody else wrote: each line's row, or the error that it is.
+
+    Yields:
+        The line's number, counted from 1, and its JSON object or what is wrong with the line.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    for number, line in read_lines(path):
+        yield number, _row(path, number, line)
+
+
+def _row(path: Path, number: int, line: bytes) -> dict[str, Any] | DataError:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return DataError(
+            f"is not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x})",
+            path=path,
+            line=number,
+            hint="Convert the file, for example with: iconv -f latin1 -t utf-8",
+        )
+    try:
+        value = decode(line)
+    except ValueError as error:
+        return DataError(f"is not JSON ({error})", path=path, line=number)
+    if not isinstance(value, dict):
+        return DataError(
+            f"expected a JSON object, found {type(value).__name__}", path=path, line=number
+        )
+    return value
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def decode_as(kind: type[T], line: bytes) -> T:
+    """The record of one line that we wrote."""
+    record: T = _adapter(kind).validate_json(line)
+    return record
+
+
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file that we wrote; a torn last one is skipped, a missing file is empty."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def read_records(path: Path, kind: type[T]) -> Iterator[T]:
+    """The records of a file that we wrote, lazily."""
+    return (decode_as(kind, line) for line in whole_lines(path))
+
+
+def repair(path: Path) -> None:
+    """Cut off what a killed writer left after the last newline."""
+    if not path.exists():
+        return
+    with path.open("r+b") as stream:
+        end = stream.seek(0, os.SEEK_END)
+        position = end
+        while position > 0:
+            start = max(0, position - 65536)
+            stream.seek(start)
+            newline = stream.read(position - start).rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position < end:
+            stream.truncate(position)
+
+
+def count_lines(path: Path) -> int:
+    """How many whole lines a file has; 0 for a missing one."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def storage_error(error: OSError, path: Path) -> Exception:
+    """Ours for a full disk, the foreign one for anything else."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(
+            f"{path}: the disk is full; every record before this one is kept",
+            hint="Make room and run the same command again: it goes on where it stopped.",
+        )
+    return error
+
+
+class Appender:
+    """Appends records to a file; each reaches the operating system before `append` returns.
+
+    A torn last line is cut off first, so that a record never continues a broken one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        repair(path)
+        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def append(self, record: Any) -> None:
+        """Write one record.
+
+        Raises:
+            StorageFull: the disk took no more; a part that it took is cut off again.
+        """
+        line = encode(record)
+        try:
+            written = os.write(self._handle, line)
+            if written < len(line):
+                os.write(self._handle, line[written:])
+        except OSError as error:
+            repair(self._path)
+            raise storage_error(error, self._path) from error
+
+    def sync(self) -> None:
+        """Wait until what was written is on the disk."""
+        try:
+            os.fsync(self._handle)
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+
+    def close(self) -> None:
+        """Sync and close."""
+        try:
+            self.sync()
+        finally:
+            os.close(self._handle)
+
+
+def write_records(path: Path, records: Iterable[Any]) -> int:
+    """Write a whole file at once: it is there completely or not at all.
+
+    Returns:
+        How many records were written.
+    """
+    draft = path.with_name(path.name + ".draft")
+    n_records = 0
+    try:
+        with draft.open("wb") as stream:
+            for record in records:
+                stream.write(encode(record))
+                n_records += 1
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise storage_error(error, path) from error
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    return n_records

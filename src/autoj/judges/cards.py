@@ -1,0 +1,142 @@
+"""Read judge cards: shipped ones by name, a user's own by path, any model as `backend:model`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from autoj import components
+from autoj.chat import WRAPPERS
+from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.records import Decoding, JudgeCard, PublishedFigure
+
+__all__ = ["COMING_BACKENDS", "judge_names", "load_card"]
+
+COMING_BACKENDS = ("hf", "openai", "vllm")
+"""Backends that cards may name and that a later release brings."""
+
+_FOLDER = Path(__file__).parent
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _DecodingFile(_Strict):
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    max_tokens: int = Field(1024, ge=1)
+    repetition_penalty: float = Field(1.0, gt=0)
+    seed: int = 0
+
+
+class _FigureFile(_Strict):
+    name: str
+    value: float
+    unit: str
+    source: str
+
+
+class _CardFile(_Strict):
+    """The layout of a card on disk; every field is documented at `records.JudgeCard`."""
+
+    title: str
+    backend: str
+    model: str
+    revision: str | None = None
+    adapter: str | None = None
+    wrapper: str
+    protocols: tuple[str, ...] = Field(min_length=1)
+    critique: bool = False
+    context_tokens: int = Field(ge=256)
+    languages: tuple[str, ...] = ("en",)
+    decoding: _DecodingFile = Field(default_factory=lambda: _DecodingFile.model_validate({}))
+    licence: str | None = None
+    usd_per_million_prompt_tokens: float | None = Field(None, ge=0)
+    usd_per_million_completion_tokens: float | None = Field(None, ge=0)
+    published: tuple[_FigureFile, ...] = ()
+    notes: str | None = None
+    options: dict[str, Any] = {}
+
+
+@cache
+def judge_names() -> tuple[str, ...]:
+    """The names of the shipped cards, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def load_card(name: str) -> JudgeCard:
+    """A judge's card.
+
+    Args:
+        name: a shipped card's name, the path of a card of your own (`….yaml`), or `backend:model`,
+            such as `vllm:my-org/my-judge`, for a model without one.
+
+    Raises:
+        UnknownComponent: there is no such judge or backend.
+        DataError: the file is missing or is no card.
+        ConfigError: a field has a value that makes no sense.
+    """
+    if name in judge_names():
+        return _read_card(_FOLDER / f"{name}.yaml")
+    if name.endswith((".yaml", ".yml")):
+        return _read_card(Path(name))
+    backend, colon, model = name.partition(":")
+    if colon and model:
+        return _bare_card(name, backend, model)
+    raise UnknownComponent("judge", name, judge_names())
+
+
+def _known_backends() -> tuple[str, ...]:
+    return tuple(sorted({*components.names("backends"), *COMING_BACKENDS}))
+
+
+def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
+    if "." not in backend and backend not in _known_backends():
+        raise UnknownComponent("backend", backend, _known_backends())
+    # What is not ours was not trained on our prompts: it gets the prompts that the paper gives to
+    # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's.
+    if backend == "embedded":
+        return replace(load_card("embedded"), name=name, title=model, model=model, revision=None)
+    return JudgeCard(
+        name=name,
+        title=model,
+        backend=backend,
+        model=model,
+        protocols=("baseline-pairwise", "baseline-single"),
+    )
+
+
+def _read_card(path: Path) -> JudgeCard:
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError("there is no such judge card", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"is not YAML ({error})", path=path) from None
+    try:
+        card = _CardFile.model_validate(loaded)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise DataError(
+            f"{first['msg']}, found {first['input']!r}", path=path, field=field
+        ) from None
+    if card.wrapper not in WRAPPERS:
+        raise UnknownComponent("wrapper", card.wrapper, WRAPPERS)
+    if "." not in card.backend and card.backend not in _known_backends():
+        raise UnknownComponent("backend", card.backend, _known_backends())
+    if card.decoding.max_tokens >= card.context_tokens:
+        raise ConfigError(
+            f"{path}: decoding.max_tokens ({card.decoding.max_tokens}) leaves no room for a prompt "
+            f"in context_tokens ({card.context_tokens})"
+        )
+    fields = dict(card)
+    fields["decoding"] = Decoding(**dict(card.decoding))
+    fields["published"] = tuple(PublishedFigure(**dict(figure)) for figure in card.published)
+    return JudgeCard(name=path.stem, **fields)

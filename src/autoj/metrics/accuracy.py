@@ -1,0 +1,26 @@
+"""How often one order, as the case has it, equals the human label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoj.metrics.base import Row, proportion
+from autoj.records import Estimate
+
+__all__ = ["compute"]
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """The accuracy of the first order alone, before any swap.
+
+    Args:
+        rows: pairs; those with a label count, and one that could not be read is unscored.
+    """
+    labelled = [row for row in rows if row.label is not None]
+    return proportion("accuracy", labelled, _score)
+
+
+def _score(row: Row) -> float | None:
+    if not row.winners or row.winners[0] is None:
+        return None
+    return float(row.winners[0] == row.label)

@@ -1,0 +1,29 @@
+"""How often both orders agree with each other and with the human label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoj.metrics.base import Row, proportion
+from autoj.records import Estimate
+
+__all__ = ["compute"]
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """The agreement rate of the paper (section 6.1), from each order's own winner.
+
+    An inconsistent pair does not agree, whatever rule decided its winner.
+
+    Args:
+        rows: pairs judged in both orders; those with a label count, and one with an order that
+            could not be read is unscored.
+    """
+    labelled = [row for row in rows if row.label is not None]
+    return proportion("agreement", labelled, _score)
+
+
+def _score(row: Row) -> float | None:
+    if row.consistent is None:
+        return None
+    return float(row.consistent and row.winners[0] == row.label)

@@ -1,0 +1,21 @@
+"""How often both orders name the same winner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoj.metrics.base import Row, proportion
+from autoj.records import Estimate
+
+__all__ = ["compute"]
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """The consistency rate (paper, section 6.1 and Fig. 4), from each order's own winner.
+
+    Args:
+        rows: pairs judged in both orders; a case with an order that could not be read is unscored.
+    """
+    return proportion(
+        "consistency", rows, lambda row: None if row.consistent is None else float(row.consistent)
+    )

@@ -1,0 +1,40 @@
+"""How to ask a judge and how to read its answer: one contract a file, its prompt text beside it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from autoj import components
+from autoj.errors import UnknownComponent
+from autoj.protocols.base import JudgeProtocol
+
+__all__ = ["load_protocol", "protocol_names"]
+
+
+def protocol_names() -> tuple[str, ...]:
+    """The names of all protocols, sorted."""
+    return components.names("protocols")
+
+
+@cache
+def load_protocol(name: str) -> JudgeProtocol:
+    """A protocol by its name or by an alias, such as the original release's `pairwise_tie`.
+
+    Raises:
+        UnknownComponent: there is none of that name.
+
+    >>> load_protocol("zh_single").name
+    'single-zh'
+    """
+    if "." in name or name in protocol_names():
+        protocol: JudgeProtocol = components.load("protocols", name).PROTOCOL
+        return protocol
+    shipped = [load_protocol(known) for known in protocol_names()]
+    for protocol in shipped:
+        if name in protocol.aliases:
+            return protocol
+    raise UnknownComponent("protocol", name, [*protocol_names(), *_aliases(shipped)])
+
+
+def _aliases(protocols: list[JudgeProtocol]) -> list[str]:
+    return [alias for protocol in protocols for alias in protocol.aliases]

@@ -1,0 +1,114 @@
+"""The contract of a protocol: a case to a prompt, and the answer back to a reading.
+
+A protocol is pure: it sees no model, no tokenizer and no file but its own prompt text. What was
+judged is put into a template in one pass, so that no text of a case is ever read as a template,
+and only what the judge wrote after its prompt is ever parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+from autoj.records import Case, Completion, Message, Reading, Verdict
+
+__all__ = ["JudgeProtocol", "RequestBody", "Subject", "fill", "load_text", "whole_sentences"]
+
+Subject = Literal["pair", "response", "critiques"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestBody:
+    """What a protocol asks, before it is addressed to a judge."""
+
+    messages: tuple[Message, ...]
+    prefix: str | None = None
+    choices: tuple[str, ...] | None = None
+    stop: tuple[str, ...] = ()
+
+
+class JudgeProtocol(Protocol):
+    """How to ask and how to read the answer."""
+
+    @property
+    def name(self) -> str:
+        """The component's name."""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names that load it, such as the original release's."""
+
+    @property
+    def subject(self) -> Subject:
+        """What is judged: two responses, one response, or two critiques of one response."""
+
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        """The language of the prompt."""
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether its readings carry probabilities, where the backend scores choices."""
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """The request about a case.
+
+        Args:
+            case: what is judged.
+            shown: indices of responses (or critiques) in page order.
+        """
+
+    def parse(self, text: str) -> Reading:
+        """Read what a judge wrote; never raises."""
+
+    def read(self, completion: Completion) -> Reading:
+        """Read a completion: its choices where they were scored, else its text."""
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """A second request that depends on the verdict, or None where there is none to make.
+
+        Args:
+            case: what was judged.
+            verdict: what the judgments came to.
+            shown: the responses to write about, in page order.
+        """
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """Read the completion of `follow`."""
+
+
+@cache
+def load_text(name: str) -> str:
+    """A prompt text that lies beside the protocols, byte for byte."""
+    return (Path(__file__).parent / "text" / name).read_bytes().decode("utf-8")
+
+
+_FIELD = re.compile(r"\{([a-z_0-9]+)\}")
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Put values into a template in one pass: braces inside a value stay what they are.
+
+    >>> fill("[Query]: {query}", {"query": "What is {query}?"})
+    '[Query]: What is {query}?'
+    """
+    return _FIELD.sub(lambda field: values[field[1]], template)
+
+
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*(?=\s|$)|[。！？]")
+
+
+def whole_sentences(text: str) -> str:
+    """A text that ran into its token limit, without the sentence that was cut off.
+
+    >>> whole_sentences("It is short. It lacks det")
+    'It is short.'
+    """
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    return text[: ends[-1]] if ends else text

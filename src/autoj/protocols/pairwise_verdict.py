@@ -1,0 +1,7 @@
+"""`pairwise-verdict`: which of two responses is better, at the cost of reading alone."""
+
+from autoj.protocols.pairwise import PairwiseVerdict
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = PairwiseVerdict(name="pairwise-verdict")

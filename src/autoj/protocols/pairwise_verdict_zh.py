@@ -1,0 +1,7 @@
+"""`pairwise-verdict-zh`: `pairwise-verdict` in Chinese."""
+
+from autoj.protocols.pairwise import PairwiseVerdict
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = PairwiseVerdict(name="pairwise-verdict-zh", language="zh")

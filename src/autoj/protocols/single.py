@@ -1,0 +1,132 @@
+"""`single`: a critique and a rating of one response (paper, Table 17).
+
+The class here also builds the Chinese prompt of the bilingual release and the verdict-only twins,
+which force the answer's opening and score every rating.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autoj.protocols._ratings import parse_rating
+from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
+from autoj.protocols.pairwise import choice_probabilities
+from autoj.records import (
+    Case,
+    Completion,
+    Critique,
+    Message,
+    Rating,
+    Reading,
+    Unreadable,
+    Verdict,
+)
+
+__all__ = ["PROTOCOL", "RATINGS", "Single", "SingleVerdict"]
+
+RATINGS = tuple(range(1, 11))
+"""The scale: 1 (worst) to 10 (best)."""
+_OPENING: dict[Literal["en", "zh"], str] = {"en": "Rating: [[", "zh": "评分: [["}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Single:
+    """Write a critique of one response, then rate it."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    language: Literal["en", "zh"] = "en"
+    subject: Subject = "response"
+    gives_probabilities: bool = False
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """The prompt of Table 17, byte for byte."""
+        (index,) = shown
+        values = {"query": case.query, "response": case.responses[index].text}
+        content = fill(load_text(f"single.{self.language}.txt"), values)
+        return RequestBody(messages=(Message(role="user", content=content),))
+
+    def parse(self, text: str) -> Reading:
+        """The last rating in double brackets."""
+        return parse_rating(text)
+
+    def read(self, completion: Completion) -> Reading:
+        """The rating in the completion's text."""
+        return self.parse(completion.text)
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """None: the critique is already there."""
+        return None
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """Never asked for."""
+        return Unreadable(reason="this protocol makes no second request")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleVerdict(Single):
+    """Rate one response without a critique: the expected rating under the judge's distribution."""
+
+    gives_probabilities: bool = True
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """Table 17 with "Rating: [[" forced and the ratings 1 to 10 as choices."""
+        # The brackets close each choice, since "1" alone is also the beginning of "10".
+        return RequestBody(
+            messages=Single.build(self, case, shown).messages,
+            prefix=_OPENING[self.language],
+            choices=tuple(f"{rating}]]" for rating in RATINGS),
+        )
+
+    def parse(self, text: str) -> Reading:
+        """The rating in a text that may lack the forced opening."""
+        return parse_rating(text if "[[" in text else _OPENING[self.language] + text)
+
+    def read(self, completion: Completion) -> Reading:
+        """The expected rating, with the probability of each."""
+        if completion.choice_logprobs is None:
+            return self.parse(completion.text)
+        distribution = choice_probabilities(completion.choice_logprobs)
+        value = sum(rating * share for rating, share in zip(RATINGS, distribution, strict=True))
+        return Rating(value=min(max(value, 1.0), 10.0), distribution=distribution)
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """A critique for the rating, after it is known; None where it is not."""
+        (index,) = shown
+        rating = verdict.ratings[index]
+        if rating is None:
+            return None
+        values = {
+            "query": case.query,
+            "response": case.responses[index].text,
+            "rating": _half_point(rating),
+        }
+        content = fill(load_text(f"follow_single.{self.language}.txt"), values)
+        opening = _OPENING[self.language].rstrip("[ ")
+        return RequestBody(messages=(Message(role="user", content=content),), stop=(opening,))
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """The critique, closed by the rating that it was written for."""
+        (index,) = shown
+        rating = verdict.ratings[index]
+        if rating is None:
+            return Unreadable(reason="there is no rating to write a critique for")
+        written = completion.text.strip()
+        if completion.finish == "length":
+            written = whole_sentences(written)
+        if not written:
+            return Unreadable(reason="the critique is empty")
+        return Critique(text=f"{written}\n\n{_OPENING[self.language]}{_half_point(rating)}]]")
+
+
+def _half_point(rating: float) -> str:
+    """A rating in words a judge would write: to the nearest half point."""
+    return f"{round(rating * 2) / 2:g}"
+
+
+PROTOCOL = Single(name="single")

@@ -1,0 +1,7 @@
+"""`single-verdict-zh`: a rating of one response, as `single-verdict`, in Chinese."""
+
+from autoj.protocols.single import SingleVerdict
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = SingleVerdict(name="single-verdict-zh", language="zh")

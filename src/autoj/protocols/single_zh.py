@@ -1,0 +1,7 @@
+"""`single-zh`: a critique and a rating of one response, in Chinese (the bilingual release)."""
+
+from autoj.protocols.single import Single
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Single(name="single-zh", aliases=("zh_single",), language="zh")

@@ -1,0 +1,16 @@
+"""Do it for many and forget nothing: plan, fit, ask, resolve; killed anywhere, it goes on."""
+
+from autoj.runs.folder import RunFolder, open_run
+from autoj.runs.judging import Progress, RunCounts, judge_case, judge_run
+from autoj.runs.plan import RunSpec, make_spec
+
+__all__ = [
+    "Progress",
+    "RunCounts",
+    "RunFolder",
+    "RunSpec",
+    "judge_case",
+    "judge_run",
+    "make_spec",
+    "open_run",
+]

@@ -1,0 +1,110 @@
+"""Make a case fit the judge's context: counted with the judge's own tokenizer, never silently cut.
+
+Only responses are cut, from the middle, the longest first: what begins and ends a text says most
+about it, and a query that was cut would be another query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from autoj.backends.base import Backend
+from autoj.chat import render
+from autoj.protocols.base import RequestBody
+from autoj.records import Case, Decoding, Response
+
+__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "fit"]
+
+OnOverflow: TypeAlias = Literal["error", "truncate"]
+Build: TypeAlias = Callable[[Case], list[RequestBody]]
+"""All requests that the same texts of a case must fit into."""
+
+_GAP = " … "
+# A forced choice is a few words; what is left of the context after the prompt must hold it.
+_CHOICE_TOKENS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """The requests about a case as they can be sent."""
+
+    bodies: list[RequestBody]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overflow:
+    """The requests about a case that does not fit, uncut, and why."""
+
+    bodies: list[RequestBody]
+    message: str
+
+
+def fit(
+    case: Case, build: Build, backend: Backend, decoding: Decoding, on_overflow: OnOverflow
+) -> Fitted | Overflow:
+    """The requests about a case, cut where they must be and may be.
+
+    Args:
+        case: what is judged.
+        build: makes all requests about it, so that both orders show the same texts.
+        backend: counts tokens and says how many there may be.
+        decoding: says how many tokens the completion needs.
+        on_overflow: "error" refuses a case that is too long, "truncate" cuts it.
+    """
+    bodies = build(case)
+    budget = backend.limits.context_tokens - max(
+        _CHOICE_TOKENS if body.choices is not None else decoding.max_tokens for body in bodies
+    )
+    n_tokens = _n_tokens(bodies, backend, budget)
+    if n_tokens <= budget:
+        return Fitted(bodies=bodies, truncated=False)
+    message = (
+        f"the prompt has {n_tokens:,} tokens, and the judge's context leaves {budget:,} for it"
+    )
+    if on_overflow == "error":
+        hint = "; --on-overflow truncate cuts the longest response"
+        return Overflow(bodies=bodies, message=message + hint)
+    cut = _cut_to_fit(case, build, backend, budget)
+    if cut is None:
+        return Overflow(bodies=bodies, message=message + "; the query alone is too long")
+    return Fitted(bodies=cut, truncated=True)
+
+
+def _n_tokens(bodies: list[RequestBody], backend: Backend, budget: int) -> int:
+    """Tokens of the longest request; an upper bound where that already fits."""
+    texts = [render(body.messages, backend.card.wrapper, body.prefix) for body in bodies]
+    # A token stands for a byte at least, so a text of few bytes needs no count.
+    n_bytes = max(len(text.encode()) for text in texts)
+    if n_bytes <= budget:
+        return n_bytes
+    return max(backend.count_tokens(text) for text in texts)
+
+
+def _cut_to_fit(
+    case: Case, build: Build, backend: Backend, budget: int
+) -> list[RequestBody] | None:
+    """The requests with every response cut to the largest limit that fits; None where none does."""
+    lowest, highest = 0, max(len(response.text) for response in case.responses)
+    best: list[RequestBody] | None = None
+    while lowest <= highest:
+        limit = (lowest + highest) // 2
+        bodies = build(
+            replace(case, responses=tuple(_cut(response, limit) for response in case.responses))
+        )
+        if _n_tokens(bodies, backend, budget) <= budget:
+            best, lowest = bodies, limit + 1
+        else:
+            highest = limit - 1
+    return best
+
+
+def _cut(response: Response, limit: int) -> Response:
+    """A response with its middle cut out, so that `limit` characters and a gap are left."""
+    if len(response.text) <= limit:
+        return response
+    head, tail = (limit + 1) // 2, limit // 2
+    kept = response.text[:head] + _GAP + (response.text[-tail:] if tail else "")
+    return replace(response, text=kept)

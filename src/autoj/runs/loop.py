@@ -1,0 +1,54 @@
+"""The only caller of a backend: sends what the ledger does not hold, records what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from autoj.backends.base import Backend
+from autoj.records import Completion, Failure, Request
+from autoj.runs.plan import Planned
+from autoj.runs.store import Ledger, MemoryLedger
+
+__all__ = ["OnOutcome", "ask"]
+
+OnOutcome = Callable[[Completion | Failure | None], None]
+"""Called once per planned request: with its answer or failure, or None where the ledger has it."""
+
+
+def ask(
+    planned: Iterable[Planned],
+    backend: Backend,
+    ledger: Ledger | MemoryLedger,
+    on_outcome: OnOutcome,
+) -> None:
+    """Answer everything that is planned and not answered yet; equal texts are asked once.
+
+    Args:
+        planned: read lazily, as far ahead as the backend reads.
+        backend: answers.
+        ledger: records each answer as it comes, and is left whole if this is interrupted.
+        on_outcome: told of the progress.
+
+    Raises:
+        BackendError: the engine broke down; what came before is recorded.
+        StorageFull: the disk took no more.
+    """
+    for outcome in backend.complete(_missing(planned, ledger, on_outcome)):
+        ledger.record(outcome)
+        on_outcome(outcome)
+
+
+def _missing(
+    planned: Iterable[Planned], ledger: Ledger | MemoryLedger, on_outcome: OnOutcome
+) -> Iterator[Request]:
+    under_way: set[str] = set()
+    for item in planned:
+        key = item.asked.key
+        if item.failure is not None:
+            ledger.record(item.failure)
+            on_outcome(item.failure)
+        elif item.request is None or ledger.holds(key) or key in under_way:
+            on_outcome(None)
+        else:
+            under_way.add(key)
+            yield item.request

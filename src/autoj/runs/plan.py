@@ -1,0 +1,231 @@
+"""Cases to requests: what is asked, in which orders, under which key."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import orjson
+
+from autoj.backends.base import Backend
+from autoj.errors import ConfigError
+from autoj.protocols import load_protocol
+from autoj.protocols.base import JudgeProtocol, RequestBody
+from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
+from autoj.runs.fit import Fitted, OnOverflow, Overflow, fit
+from autoj.verdicts import OnConflict
+
+__all__ = ["Planned", "RunSpec", "Task", "make_spec", "plan_case", "plan_follow", "request_key"]
+
+Task = Literal["judge", "rate"]
+Orders = Literal["both", "one"]
+_BOTH_ORDERS = ((0, 1), (1, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """All settings that decide what a run asks and what its verdicts are."""
+
+    task: Task
+    """"judge" compares two responses, "rate" rates each response."""
+    judge: JudgeCard
+    protocol: str
+    decoding: Decoding
+    orders: Orders = "both"
+    on_conflict: OnConflict | None = None
+    critique: bool = False
+    """Whether a verdict-only protocol is followed by a critique."""
+    on_overflow: OnOverflow = "error"
+    reject_empty: bool = False
+    skip_bad_rows: bool = False
+    limit: int | None = None
+    """The most cases that are judged."""
+
+
+def make_spec(
+    task: Task,
+    card: JudgeCard,
+    *,
+    protocol: str | None = None,
+    critique: bool | None = None,
+    max_tokens: int | None = None,
+    orders: Orders = "both",
+    on_conflict: OnConflict | None = None,
+    on_overflow: OnOverflow = "error",
+    reject_empty: bool = False,
+    skip_bad_rows: bool = False,
+    limit: int | None = None,
+) -> RunSpec:
+    """A spec with the card's defaults where nothing is said.
+
+    Args:
+        task: what is done.
+        card: by which judge.
+        protocol: None takes the first of the card's that fits the task.
+        critique: None follows the card where the protocol is its default, else writes none.
+        max_tokens: the most tokens of a completion; None takes the card's.
+        orders: whether a pair is asked in both orders.
+        on_conflict: what decides where both orders disagree; None as in `verdicts.resolve`.
+        on_overflow: what happens to a case that is too long for the judge's context.
+        reject_empty: whether an empty response is a bad row.
+        skip_bad_rows: whether a run goes on without rows that cannot be read.
+        limit: the most cases that are judged; None judges all.
+
+    Raises:
+        UnknownComponent: there is no such protocol.
+        ConfigError: the protocol does not do this task, or the settings contradict each other.
+    """
+    wanted = "pair" if task == "judge" else "response"
+    chosen = load_protocol(protocol) if protocol else _default_protocol(card, wanted)
+    if chosen.subject != wanted:
+        raise ConfigError(
+            f"protocol {chosen.name!r} judges a {chosen.subject}, and autoj {task} needs one that "
+            f"judges a {wanted}"
+        )
+    if on_conflict == "probability" and not chosen.gives_probabilities:
+        raise ConfigError(
+            f"--on-conflict probability needs probabilities, and protocol {chosen.name!r} gives "
+            "none; use tie or unresolved, or a verdict-only protocol"
+        )
+    decoding = card.decoding
+    if max_tokens is not None:
+        decoding = replace(decoding, max_tokens=max_tokens)
+    return RunSpec(
+        task=task,
+        judge=card,
+        protocol=chosen.name,
+        decoding=decoding,
+        orders=orders,
+        on_conflict=on_conflict,
+        critique=(card.critique and protocol is None) if critique is None else critique,
+        on_overflow=on_overflow,
+        reject_empty=reject_empty,
+        skip_bad_rows=skip_bad_rows,
+        limit=limit,
+    )
+
+
+def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:
+    for name in card.protocols:
+        protocol = load_protocol(name)
+        if protocol.subject == subject:
+            return protocol
+    raise ConfigError(
+        f"judge {card.name!r} names no protocol that judges a {subject}; choose one with --protocol"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One question about a case: a request to send, or why it cannot be sent."""
+
+    asked: Asked
+    request: Request | None
+    failure: Failure | None = None
+
+
+def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
+    """All that is asked about a case at first: each order of a pair, or each response."""
+    protocol = load_protocol(spec.protocol)
+    if spec.task == "judge":
+        orders = _BOTH_ORDERS if spec.orders == "both" else _BOTH_ORDERS[:1]
+        return _plan(case, spec, backend, orders, protocol.build)
+    # Each response is fitted alone: a long one must not cost another its middle.
+    pages = [((index,),) for index in range(len(case.responses))]
+    return [
+        planned for page in pages for planned in _plan(case, spec, backend, page, protocol.build)
+    ]
+
+
+def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -> list[Planned]:
+    """The critiques that are asked for once the verdict is known; empty where there is none."""
+    protocol = load_protocol(spec.protocol)
+
+    def build(fitted: Case, shown: tuple[int, ...]) -> RequestBody:
+        body = protocol.follow(fitted, verdict, shown)
+        assert body is not None
+        return body
+
+    pages: list[tuple[int, ...]] = (
+        [(0, 1)] if spec.task == "judge" else [(index,) for index in range(len(verdict.ratings))]
+    )
+    return [
+        planned
+        for page in pages
+        if protocol.follow(case, verdict, page) is not None
+        for planned in _plan(case, spec, backend, (page,), build)
+    ]
+
+
+def _plan(
+    case: Case,
+    spec: RunSpec,
+    backend: Backend,
+    pages: tuple[tuple[int, ...], ...],
+    build: Callable[[Case, tuple[int, ...]], RequestBody],
+) -> list[Planned]:
+    fitted = fit(
+        case,
+        lambda cut: [build(cut, page) for page in pages],
+        backend,
+        spec.decoding,
+        spec.on_overflow,
+    )
+    planned: list[Planned] = []
+    for page, body in zip(pages, fitted.bodies, strict=True):
+        asked = Asked(
+            case_id=case.id,
+            judge=spec.judge.name,
+            protocol=spec.protocol,
+            shown=page,
+            sample=0,
+            scored=body.choices is not None,
+            truncated=isinstance(fitted, Fitted) and fitted.truncated,
+            key=request_key(spec.judge, body, spec.decoding, sample=0),
+        )
+        if isinstance(fitted, Overflow):
+            failure = Failure(
+                key=asked.key,
+                error="ContextOverflow",
+                message=fitted.message,
+                retryable=False,
+                attempts=1,
+            )
+            planned.append(Planned(asked=asked, request=None, failure=failure))
+        else:
+            planned.append(Planned(asked=asked, request=_request(asked, body, spec)))
+    return planned
+
+
+def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
+    return Request(
+        key=asked.key,
+        judge=asked.judge,
+        case_id=asked.case_id,
+        protocol=asked.protocol,
+        shown=asked.shown,
+        sample=asked.sample,
+        messages=body.messages,
+        prefix=body.prefix,
+        choices=body.choices,
+        stop=body.stop,
+        decoding=spec.decoding,
+        truncated=asked.truncated,
+    )
+
+
+def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: int) -> str:
+    """The sha256 (hex) of all that changes the text of an answer, and of nothing else.
+
+    The engine, the model, its revision and adapter and the wrapper are in it; the case's id, the
+    card's name and anything about speed are not, so that equal texts are asked once.
+    """
+    content = (
+        (card.backend, card.model, card.revision, card.adapter, card.wrapper),
+        body,
+        decoding,
+        sample,
+    )
+    return hashlib.sha256(orjson.dumps(content)).hexdigest()

@@ -1,0 +1,67 @@
+"""The names of the scenarios, their groups, and other spellings of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from autoj.errors import UnknownComponent
+
+__all__ = ["group_of", "groups", "resolve_scenario", "scenario_names"]
+
+
+@cache
+def _taxonomy() -> dict[str, Any]:
+    text = (Path(__file__).parent / "data" / "taxonomy.yaml").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """The scenario names of each group, in the paper's order.
+
+    >>> groups()["Summarization"]
+    ('post_summarization', 'text_summarization', 'note_summarization')
+    """
+    return {group: tuple(names) for group, names in _taxonomy()["groups"].items()}
+
+
+@cache
+def _group_by_scenario() -> dict[str, str]:
+    return {name: group for group, names in groups().items() for name in names}
+
+
+def scenario_names() -> tuple[str, ...]:
+    """All 58 names, group by group."""
+    return tuple(_group_by_scenario())
+
+
+def resolve_scenario(name: str) -> str:
+    """A scenario's name from any of its spellings.
+
+    Raises:
+        UnknownComponent: it is no spelling of any.
+
+    >>> resolve_scenario("default")
+    'others'
+    """
+    plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+    known = _taxonomy()["aliases"].get(plain, plain)
+    if known not in _group_by_scenario():
+        raise UnknownComponent("scenario", name, scenario_names())
+    return str(known)
+
+
+def group_of(scenario: str) -> str:
+    """The group that a scenario belongs to.
+
+    Raises:
+        UnknownComponent: there is no such scenario.
+
+    >>> group_of("planning")
+    'General Communication'
+    """
+    return _group_by_scenario()[resolve_scenario(scenario)]

@@ -1,0 +1,209 @@
+"""The judgments of one case to its verdict: order swap, probabilities, conflicts.
+
+Nothing here knows a model. A judgment that failed or could not be read leaves the verdict open; it
+is counted and never turned into a tie or a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias, assert_never
+
+from autoj import critiques
+from autoj.records import (
+    Case,
+    Critique,
+    Decision,
+    Failure,
+    Judgment,
+    Label,
+    Rating,
+    Reading,
+    Score,
+    Shown,
+    Unreadable,
+    Verdict,
+    Winner,
+)
+
+__all__ = ["RULES", "OnConflict", "add_critiques", "resolve", "to_winner"]
+
+OnConflict: TypeAlias = Literal["probability", "tie", "unresolved"]
+
+RULES = {
+    "agreed": "both orders name this winner",
+    "one order": "only one order was asked",
+    "probability": "the orders disagree; the probabilities averaged over both decide",
+    "tie": "the orders disagree, which counts as a tie",
+    "unresolved": "the orders disagree and nothing decides",
+    "incomplete": "a judgment failed or could not be read",
+}
+"""How a verdict's `winner` came about."""
+
+_FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
+    (0, 1): {"1": "a", "2": "b", "tie": "tie"},
+    (1, 0): {"1": "b", "2": "a", "tie": "tie"},
+}
+
+
+def to_winner(shown: Shown, order: tuple[int, ...]) -> Winner:
+    """From the page's frame to the case's.
+
+    >>> to_winner("1", (1, 0))
+    'b'
+    """
+    return _FRAMES[order][shown]
+
+
+def resolve(
+    case: Case,
+    judge: str,
+    judgments: Sequence[Judgment | Failure],
+    on_conflict: OnConflict | None = None,
+) -> Verdict:
+    """What the judgments of one case come to.
+
+    Args:
+        case: what was judged.
+        judge: the judge's name.
+        judgments: one per order of a pair, or one per response that was rated.
+        on_conflict: what decides where both orders name different winners; None is `probability`
+            where both orders have probabilities, else `unresolved`.
+
+    Returns:
+        The verdict; `winner` is None where nothing decides it. Averaged probabilities are exactly
+        antisymmetric: swapping the case's responses swaps the first two.
+    """
+    readings = [item.reading if isinstance(item, Judgment) else item for item in judgments]
+    counted = Verdict(
+        case_id=case.id,
+        judge=judge,
+        n_unreadable=sum(isinstance(reading, Unreadable) for reading in readings),
+        n_failed=sum(isinstance(reading, Failure) for reading in readings),
+        n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
+    )
+    if any(isinstance(item, Judgment) and len(item.asked.shown) == 2 for item in judgments):
+        return _resolve_pair(counted, judgments, on_conflict)
+    if all(isinstance(item, Failure) for item in judgments):
+        return replace(counted, rule="incomplete")
+    return replace(
+        counted,
+        ratings=tuple(_rating(reading) for reading in readings),
+        critiques=tuple(_critique(reading) for reading in readings),
+    )
+
+
+def _resolve_pair(
+    counted: Verdict, judgments: Sequence[Judgment | Failure], on_conflict: OnConflict | None
+) -> Verdict:
+    winners = tuple(_winner(item) for item in judgments)
+    averaged = _average([_probabilities(item) for item in judgments])
+    known = replace(
+        counted,
+        winners=winners,
+        probabilities=averaged,
+        critiques=tuple(_pair_critique(item) for item in judgments),
+    )
+    if None in winners:
+        return replace(known, rule="incomplete")
+    if len(winners) == 1:
+        return replace(known, winner=winners[0], rule="one order")
+    if len(set(winners)) == 1:
+        return replace(known, winner=winners[0], consistent=True, rule="agreed")
+    rule = on_conflict or ("probability" if averaged else "unresolved")
+    if rule == "probability" and averaged is None:
+        rule = "unresolved"
+    return replace(known, winner=_decide(rule, averaged), consistent=False, rule=rule)
+
+
+def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Winner | None:
+    match rule:
+        case "tie":
+            return "tie"
+        case "unresolved":
+            return None
+        case "probability":
+            assert averaged is not None
+            first, second, tie = averaged
+            if first == second or tie >= max(first, second):
+                return "tie"
+            return "a" if first > second else "b"
+        case _:
+            assert_never(rule)
+
+
+def _winner(item: Judgment | Failure) -> Winner | None:
+    if isinstance(item, Judgment) and isinstance(item.reading, Decision):
+        return to_winner(item.reading.shown, item.asked.shown)
+    return None
+
+
+def _probabilities(item: Judgment | Failure) -> tuple[float, float, float] | None:
+    if not isinstance(item, Judgment) or not isinstance(item.reading, Decision):
+        return None
+    if item.reading.probabilities is None:
+        return None
+    first, second, tie = item.reading.probabilities
+    return (first, second, tie) if item.asked.shown == (0, 1) else (second, first, tie)
+
+
+def _average(
+    orders: Sequence[tuple[float, float, float] | None],
+) -> tuple[float, float, float] | None:
+    known = [order for order in orders if order is not None]
+    if not known or len(known) < len(orders):
+        return None
+    # Two numbers add up to the same in either order, which makes the average antisymmetric.
+    first, second, tie = (sum(order[index] for order in known) / len(known) for index in range(3))
+    return first, second, tie
+
+
+def _pair_critique(item: Judgment | Failure) -> str | None:
+    if not isinstance(item, Judgment):
+        return None
+    text = _critique(item.reading)
+    if text is None or item.asked.shown == (0, 1):
+        return text
+    return critiques.swap_responses(text)
+
+
+def _rating(reading: Reading | Failure) -> float | None:
+    match reading:
+        case Rating(value=value) | Score(value=value):
+            return value
+        case Decision() | Label() | Critique() | Unreadable() | Failure():
+            return None
+        case _:
+            assert_never(reading)
+
+
+def _critique(reading: Reading | Failure) -> str | None:
+    match reading:
+        case Rating(critique=text) | Decision(critique=text):
+            return text or None
+        case Critique(text=text):
+            return text
+        case Score() | Label() | Unreadable() | Failure():
+            return None
+        case _:
+            assert_never(reading)
+
+
+def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Verdict:
+    """A verdict with the critiques that were written for it afterwards.
+
+    Args:
+        verdict: what was known before.
+        written: one for a pair, or one per rated response, in the case's frame.
+    """
+    readings = [item.reading if isinstance(item, Judgment) else item for item in written]
+    return replace(
+        verdict,
+        critiques=tuple(_critique(reading) for reading in readings),
+        n_unreadable=verdict.n_unreadable
+        + sum(isinstance(reading, Unreadable) for reading in readings),
+        n_failed=verdict.n_failed + sum(isinstance(reading, Failure) for reading in readings),
+        n_truncated=verdict.n_truncated
+        + sum(isinstance(item, Judgment) and item.asked.truncated for item in written),
+    )
