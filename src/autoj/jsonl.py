@@ -121,7 +121,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 def decode_as(kind: type[T], line: bytes) -> T:
     """The record of one line that we wrote."""
-    record: T = _adapter(kind).validate_json(line)
+    record: T = _adapter(cast(Any, kind)).validate_json(line)
     return record
 
 
