@@ -1,10 +1,19 @@
 """Do it for many and forget nothing: plan, fit, ask, resolve; killed anywhere, it goes on."""
 
-from autoj.runs.folder import RunFolder, open_run
-from autoj.runs.judging import Progress, RunCounts, judge_case, judge_run
+from autoj.runs.folder import RunFolder, open_run, spec_digest
+from autoj.runs.judging import (
+    CaseRecord,
+    Progress,
+    RunCounts,
+    judge_case,
+    judge_run,
+    read_case,
+    resolve_run,
+)
 from autoj.runs.plan import RunSpec, make_spec
 
 __all__ = [
+    "CaseRecord",
     "Progress",
     "RunCounts",
     "RunFolder",
@@ -13,4 +22,7 @@ __all__ = [
     "judge_run",
     "make_spec",
     "open_run",
+    "read_case",
+    "resolve_run",
+    "spec_digest",
 ]

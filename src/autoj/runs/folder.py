@@ -101,6 +101,15 @@ class RunFolder:
         """The verdicts as they were last written."""
         return read_records(self.path / "verdicts.jsonl", Verdict)
 
+    def judged(self) -> Iterator[tuple[Case, Verdict]]:
+        """The cases with their verdicts as they were last written; others are left out."""
+        verdicts = self.verdicts()
+        verdict = next(verdicts, None)
+        for case in self.cases():
+            if verdict is not None and verdict.case_id == case.id:
+                yield case, verdict
+                verdict = next(verdicts, None)
+
     def write_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         """Replace the verdicts, all at once."""
         write_records(self.path / "verdicts.jsonl", verdicts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 
 from autoj.backends.base import Backend
@@ -41,7 +41,6 @@ class RunCounts:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
-    started: float = field(default_factory=time.monotonic)
 
     def add(self, outcome: Completion | Failure | None) -> None:
         """Count an outcome; None is a request that an earlier session answered."""
@@ -76,6 +75,7 @@ def judge_run(
         StorageFull: the disk took no more; the run can go on later.
     """
     counts = RunCounts()
+    started = time.monotonic()
     try:
         with Ledger(folder.path) as ledger:
             _ask_first(folder, spec, backend, ledger, counts, progress)
@@ -83,7 +83,7 @@ def judge_run(
                 _ask_follow(folder, spec, backend, ledger, counts, progress)
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
     finally:
-        counts.seconds = time.monotonic() - counts.started
+        counts.seconds = time.monotonic() - started
         folder.add_timing(
             {
                 "ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

@@ -222,10 +222,8 @@ def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: 
     The engine, the model, its revision and adapter and the wrapper are in it; the case's id, the
     card's name and anything about speed are not, so that equal texts are asked once.
     """
-    content = (
-        (card.backend, card.model, card.revision, card.adapter, card.wrapper),
-        body,
-        decoding,
-        sample,
-    )
+    engine = (card.backend, card.model, card.revision, card.adapter, card.wrapper)
+    # A score of given choices draws nothing, so decoding cannot change it.
+    drawn = decoding if body.choices is None else None
+    content = (engine, body, drawn, sample)
     return hashlib.sha256(orjson.dumps(content)).hexdigest()

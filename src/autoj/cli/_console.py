@@ -1,0 +1,130 @@
+"""Where output goes: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from autoj.errors import AutojError
+from autoj.reports.text import visible, visible_text
+
+__all__ = [
+    "Watch",
+    "print_error",
+    "print_json",
+    "print_message",
+    "print_result",
+    "set_json",
+    "show_progress",
+]
+
+_PLAIN_SECONDS = 30.0
+"""How often progress is reported where stderr is no terminal."""
+_PATIENCE_SECONDS = 2.0
+"""Shorter work shows no progress."""
+
+
+class _Mode:
+    """Whether this command speaks to a machine; an error then does, too."""
+
+    json = False
+
+
+def set_json(wanted: bool) -> None:
+    """Say whether stdout is for a machine."""
+    _Mode.json = wanted
+
+
+def print_result(result: RenderableType) -> None:
+    """Show a result on stdout."""
+    Console(highlight=False).print(result)
+
+
+def print_json(value: Any) -> None:
+    """Write a result for a machine on stdout."""
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def print_message(text: str) -> None:
+    """Say something on stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(visible_text(text))
+
+
+def print_error(error: AutojError) -> None:
+    """Say what went wrong on stderr, and on stdout where a machine listens."""
+    text = Text("error: ", style="bold red").append_text(visible_text(str(error)))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text)
+    if _Mode.json:
+        print_json(
+            {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
+        )
+
+
+class Watch:
+    """Draws progress: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task: Any = None
+        self._what = ""
+        self._started = self._reported = time.monotonic()
+
+    def update(self, what: str, n_done: int, n_total: int) -> None:
+        """Show how far it is; a change of `what` begins a new bar."""
+        now = time.monotonic()
+        if what != self._what:
+            self._what, self._task, self._started = what, None, now
+        if not self._bar.console.is_terminal:
+            self._report(now, n_done, n_total)
+        elif now - self._started > _PATIENCE_SECONDS or self._task is not None:
+            if self._task is None:
+                self._task = self._bar.add_task(visible(what), total=n_total, completed=n_done)
+                self._bar.start()
+            self._bar.update(self._task, completed=n_done, total=n_total)
+
+    def stop(self) -> None:
+        """Draw no more, so that messages stand below."""
+        self._bar.stop()
+
+    def _report(self, now: float, n_done: int, n_total: int) -> None:
+        if now - self._reported < _PLAIN_SECONDS:
+            return
+        self._reported = now
+        pace = (now - self._started) / max(n_done, 1)
+        left = (n_total - n_done) * pace
+        print_message(f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left")
+
+
+@contextmanager
+def show_progress() -> Iterator[Watch]:
+    """Draw progress on stderr while the block runs."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    try:
+        yield Watch(bar)
+    finally:
+        bar.stop()

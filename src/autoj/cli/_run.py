@@ -1,0 +1,129 @@
+"""What `autoj judge` and `autoj rate` share: from flags to a run, its table and its exit code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from autoj.backends import load_backend
+from autoj.backends.base import Backend
+from autoj.cli import _console
+from autoj.datasets import open_cases, open_joined
+from autoj.datasets.base import Cases
+from autoj.errors import BackendError, ConfigError, StorageFull
+from autoj.records import JudgeCard
+from autoj.reports import Breakdown, RunSummary, summarise
+from autoj.reports.tables import summary_table, verdict_table
+from autoj.runs import RunCounts, RunFolder, RunSpec, judge_run, open_run, spec_digest
+
+__all__ = ["find_cases", "run"]
+
+_N_SHOWN = 20
+"""Cases whose verdicts are listed above the summary."""
+
+
+def find_cases(
+    data: Path | None, a: Path | None, b: Path | None, format: str | None = None
+) -> Cases:
+    """The data set that the flags name, and a word on how it was recognised.
+
+    Raises:
+        ConfigError: neither one file nor two are named, or both.
+    """
+    if data is not None and a is None and b is None:
+        cases = open_cases(data, format)
+    elif data is None and a is not None and b is not None:
+        cases = open_joined(a, b)
+    else:
+        raise ConfigError("give one file of cases, or two files of responses with --a and --b")
+    names = " and ".join(str(path) for path in cases.paths)
+    _console.print_message(f"reading {names} as {cases.format}")
+    return cases
+
+
+def run(
+    spec: RunSpec, cases: Cases, out: Path | None, breakdown: Breakdown | None, as_json: bool
+) -> None:
+    """Judge all cases, print what came of it, and exit with 1 where something failed."""
+    path = out or _default_folder(spec, cases)
+    with open_run(path, spec, cases) as folder:
+        _report_bad_rows(folder)
+        with _console.show_progress() as watch:
+            backend = _load(spec.judge, watch)
+            try:
+                counts = judge_run(folder, spec, backend, watch.update)
+            except (KeyboardInterrupt, BackendError, StorageFull) as error:
+                watch.stop()
+                _say_how_to_go_on(folder)
+                if isinstance(error, KeyboardInterrupt):
+                    raise typer.Exit(130) from None
+                raise
+            finally:
+                backend.close()
+        summary = summarise(folder.judged(), spec, folder.n_cases(), breakdown)
+        if as_json:
+            _console.print_json(_as_json(folder, summary, counts))
+        else:
+            _print_tables(folder, spec, summary, counts)
+            if counts.n_answered == 0:
+                _console.print_message(f"nothing was left to ask: this is what {path} holds")
+    if summary.n_failed:
+        raise typer.Exit(1)
+
+
+def _default_folder(spec: RunSpec, cases: Cases) -> Path:
+    """A folder that the same command finds again: named for data, judge and settings."""
+    data = cases.paths[0].name.partition(".")[0]
+    judge = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
+    return Path("runs") / f"{data}-{judge}-{spec_digest(spec, cases)}"
+
+
+def _load(card: JudgeCard, watch: _console.Watch) -> Backend:
+    if card.backend != "embedded":
+        return load_backend(card)
+
+    def on_fetch(what: str, n_bytes: int, total_bytes: int) -> None:
+        watch.update(f"fetching {what} (MB)", n_bytes // 1_000_000, total_bytes // 1_000_000)
+
+    return load_backend(card, on_fetch=on_fetch)
+
+
+def _report_bad_rows(folder: RunFolder) -> None:
+    n_bad_rows = folder.settings()["n_bad_rows"]
+    if n_bad_rows:
+        _console.print_message(
+            f"{n_bad_rows:,} bad rows are left out; {folder.path / 'bad_rows.jsonl'} lists them"
+        )
+
+
+def _say_how_to_go_on(folder: RunFolder) -> None:
+    _console.print_message(
+        f"stopped; what is judged is kept in {folder.path}, and the same command goes on from there"
+    )
+
+
+def _print_tables(folder: RunFolder, spec: RunSpec, summary: RunSummary, counts: RunCounts) -> None:
+    listed = list(islice(folder.judged(), _N_SHOWN))
+    parts: list[Any] = [verdict_table(listed, spec)]
+    if summary.n_judged > len(listed):
+        more = summary.n_judged - len(listed)
+        parts.append(Text(f" … {more:,} more in {folder.path / 'verdicts.jsonl'}", style="dim"))
+    parts += [Text(), summary_table(summary, spec, counts), Text()]
+    _console.print_result(Group(*parts))
+    _console.print_message(f"autoj show {folder.path} CASE shows a case with its critique")
+
+
+def _as_json(folder: RunFolder, summary: RunSummary, counts: RunCounts) -> dict[str, Any]:
+    return {
+        "run": str(folder.path),
+        "summary": asdict(summary),
+        "session": asdict(counts),
+        "verdicts": list(folder.verdicts()),
+    }

@@ -1,0 +1,80 @@
+"""The commands together, and the one place where an error becomes an exit code.
+
+Exit codes: 0 done; 1 done with failures; 2 an error of the user's; 3 the engine broke down;
+130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from autoj.cli import _console
+from autoj.cli.judge import judge
+from autoj.cli.judges import judges_app
+from autoj.cli.rate import rate
+from autoj.cli.show import show
+from autoj.errors import AutojError, UserError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="autoj",
+    help="Generative judges of language models: compare two responses, rate one, and say why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(judge)
+app.command()(rate)
+app.command()(show)
+app.add_typer(judges_app, name="judges")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"autoj {version('autoj')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Log what happens, on stderr.")
+    ] = False,
+) -> None:
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        app()
+    except UserError as error:
+        _console.print_error(error)
+        sys.exit(2)
+    except AutojError as error:
+        _console.print_error(error)
+        sys.exit(3)
+    except KeyboardInterrupt:
+        _console.print_message("Stopped.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output is gone, as with `autoj show … | head`.
+        sys.stderr.close()
+        sys.exit(0)

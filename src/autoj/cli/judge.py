@@ -1,0 +1,71 @@
+"""`autoj judge`: which of two responses is better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from autoj.cli import _console, _options
+from autoj.cli._run import find_cases, run
+from autoj.judges import load_card
+from autoj.runs import make_spec
+
+__all__ = ["judge"]
+
+
+def judge(
+    data: _options.Data = None,
+    a: Annotated[
+        Path | None, typer.Option("--a", help="Responses of model a, one per query; needs --b.")
+    ] = None,
+    b: Annotated[
+        Path | None, typer.Option("--b", help="Responses of model b, joined on the query.")
+    ] = None,
+    judge: _options.JudgeName = "embedded",
+    protocol: _options.ProtocolName = None,
+    out: _options.Out = None,
+    critique: _options.WantsCritique = None,
+    orders: Annotated[
+        Literal["both", "one"],
+        typer.Option(help="Ask in both orders of the responses, or in one at half the cost."),
+    ] = "both",
+    on_conflict: Annotated[
+        Literal["probability", "tie", "unresolved"] | None,
+        typer.Option(
+            help="What decides where the orders disagree. Default: probability where both orders "
+            "have probabilities, else unresolved."
+        ),
+    ] = None,
+    on_overflow: _options.Overflow = "error",
+    max_tokens: _options.MaxTokens = None,
+    limit: _options.Limit = None,
+    by: _options.By = None,
+    format: _options.Format = None,
+    skip_bad_rows: _options.SkipBadRows = False,
+    reject_empty: _options.RejectEmpty = False,
+    as_json: _options.Json = False,
+) -> None:
+    """Judge which of two responses is better: winner, probabilities, critique; both orders.
+
+    Killed at any moment, the same command goes on where it stopped.
+
+    Example: autoj judge pairs.jsonl --by group
+    """
+    _console.set_json(as_json)
+    card = load_card(judge)
+    spec = make_spec(
+        "judge",
+        card,
+        protocol=protocol,
+        critique=critique,
+        max_tokens=max_tokens,
+        orders=orders,
+        on_conflict=on_conflict,
+        on_overflow=on_overflow,
+        reject_empty=reject_empty,
+        skip_bad_rows=skip_bad_rows,
+        limit=limit,
+    )
+    run(spec, find_cases(data, a, b, format), out, by, as_json)

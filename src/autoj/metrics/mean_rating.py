@@ -1,0 +1,19 @@
+"""How highly responses are rated on average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoj.metrics.base import Row, mean
+from autoj.records import Estimate
+
+__all__ = ["compute"]
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """The mean rating, 1.0 to 10.0, with an interval over queries.
+
+    Args:
+        rows: one per rated response; one whose rating could not be read is unscored.
+    """
+    return mean("mean rating", rows, lambda row: row.rating)

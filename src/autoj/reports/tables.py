@@ -1,0 +1,268 @@
+"""Rich tables of a run, of a case and of judge cards; 80 columns are enough for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from autoj.records import (
+    Asked,
+    Case,
+    Decision,
+    Estimate,
+    Failure,
+    Judgment,
+    Rating,
+    Unreadable,
+    Verdict,
+)
+from autoj.reports.summary import RunSummary
+from autoj.reports.text import excerpt, visible_text
+from autoj.runs import CaseRecord, RunCounts, RunSpec
+from autoj.verdicts import RULES, to_winner
+
+__all__ = ["case_view", "summary_table", "verdict_table"]
+
+_LABELS = {
+    "win rate": "win rate of a (ties half)",
+    "consistency": "consistency (both orders agree)",
+    "accuracy": "accuracy (first order = label)",
+    "agreement": "agreement (both orders = label)",
+    "mean rating": "mean rating (1-10)",
+}
+
+
+def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table:
+    """One line per case: its verdict and how sure it is."""
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    if spec.task == "judge":
+        for name in ("case", "winner", "P(a)", "P(b)", "P(tie)", "orders", "query"):
+            table.add_column(name, no_wrap=True)
+        for case, verdict in pairs:
+            shares = verdict.probabilities or (None, None, None)
+            table.add_row(
+                excerpt(case.id, 16),
+                _winner(verdict),
+                *(_share(share) for share in shares),
+                _orders(verdict),
+                excerpt(case.query, 23),
+            )
+        return table
+    for name in ("case", "response", "rating", "query"):
+        table.add_column(name, no_wrap=True)
+    for case, verdict in pairs:
+        for index, rating in enumerate(verdict.ratings):
+            name = case.responses[index].model or f"{index + 1}"
+            table.add_row(
+                excerpt(case.id, 16), excerpt(name, 14), _rating(rating), excerpt(case.query, 32)
+            )
+        if not verdict.ratings:
+            table.add_row(excerpt(case.id, 16), "-", "failed", excerpt(case.query, 32))
+    return table
+
+
+def _winner(verdict: Verdict) -> Text:
+    if verdict.winner is not None:
+        return Text(verdict.winner, style="bold")
+    return Text("failed" if verdict.n_failed else "unknown", style="yellow")
+
+
+def _orders(verdict: Verdict) -> str:
+    return {True: "agree", False: "differ", None: "-"}[verdict.consistent]
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.2f}"
+
+
+def _rating(rating: float | None) -> Text:
+    return Text("unreadable", style="yellow") if rating is None else Text(f"{rating:.1f}")
+
+
+def summary_table(
+    summary: RunSummary, spec: RunSpec, counts: RunCounts | None = None
+) -> RenderableType:
+    """The figures of a run; with `counts`, also how fast this session was."""
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
+    if spec.task == "judge":
+        rows.append(("wins", _wins(summary)))
+    rows += [(_LABELS[estimate.name], _estimate(estimate)) for estimate in summary.estimates]
+    rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
+    if summary.n_truncated:
+        rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+    if counts is not None and counts.n_answered:
+        rows.append(("this session", _speed(counts)))
+    for label, value in rows:
+        table.add_row(label, visible_text(value))
+    if not summary.parts:
+        return table
+    return Group(table, Text(), _parts_table(summary.parts))
+
+
+def _cases(summary: RunSummary) -> str:
+    missing = summary.n_cases - summary.n_judged
+    return f"{summary.n_cases:,}" + (f" ({missing:,} not judged yet)" if missing else "")
+
+
+def _wins(summary: RunSummary) -> str:
+    won = summary.winners
+    text = f"a {won.get('a', 0):,}, b {won.get('b', 0):,}, ties {won.get('tie', 0):,}"
+    unknown = won.get("unknown", 0)
+    return text + (f", no winner known {unknown:,}" if unknown else "")
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return f"none: {estimate.reason}"
+    scale, unit = (1, "") if estimate.name == "mean rating" else (100, " %")
+    text = f"{estimate.value * scale:.2f}{unit}"
+    if estimate.low is not None and estimate.high is not None:
+        text += f"  [{estimate.low * scale:.2f}, {estimate.high * scale:.2f}]"
+    text += f"  n={estimate.n:,}"
+    if estimate.n_clusters != estimate.n:
+        text += f" on {estimate.n_clusters:,} queries"
+    if estimate.n_unscored:
+        text += f", {estimate.n_unscored:,} unscored"
+    return text
+
+
+def _speed(counts: RunCounts) -> str:
+    per_minute = counts.n_answered / max(counts.seconds, 1e-9) * 60
+    return (
+        f"{counts.n_answered:,} judgments in {counts.seconds:,.0f} s, {per_minute:,.0f}/min; "
+        f"{counts.prompt_tokens:,} tokens read, {counts.completion_tokens:,} written"
+    )
+
+
+def _parts_table(parts: dict[str, tuple[Estimate, ...]]) -> Table:
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    table.add_column("", overflow="fold")
+    table.add_column("n", justify="right")
+    names = [estimate.name for estimate in next(iter(parts.values()))]
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for part, estimates in parts.items():
+        n = str(max(estimate.n + estimate.n_unscored for estimate in estimates))
+        table.add_row(excerpt(part, 30), n, *(_short(estimate) for estimate in estimates))
+    return table
+
+
+def _short(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "-"
+    scale, digits = (1, 1) if estimate.name == "mean rating" else (100, 0)
+    text = f"{estimate.value * scale:.{digits + 1}f}"
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} [{estimate.low * scale:.{digits}f}-{estimate.high * scale:.{digits}f}]"
+
+
+def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
+    """A case with its judgments.
+
+    Args:
+        record: what the run holds about it.
+        n_lines: the most lines of the query and of each response; None shows all.
+    """
+    case, verdict = record.case, record.verdict
+    parts: list[RenderableType] = [_heading(case)]
+    parts += _block("Query", case.query, n_lines)
+    names = ["Response a", "Response b"] if len(case.responses) == 2 else []
+    for index, response in enumerate(case.responses):
+        name = names[index] if names else f"Response {index + 1}"
+        title = f"{name} ({response.model})" if response.model else name
+        parts += _block(title, response.text, n_lines)
+    parts += [Rule("Judgments", align="left", style="dim"), _judgments(record.judgments)]
+    if verdict is None:
+        parts.append(Text("This case is not judged yet.", style="yellow"))
+        return Group(*parts)
+    parts.append(_verdict_lines(verdict))
+    if verdict.winners:
+        parts.append(_dim("In critiques, Response 1 is a and Response 2 is b."))
+    for critique in verdict.critiques:
+        if critique is not None:
+            parts += _block("Critique", critique, None)
+    return Group(*parts)
+
+
+def _heading(case: Case) -> Text:
+    text = visible_text(f"Case {case.id}", style="bold")
+    for name, value in (("scenario", case.scenario), ("label", case.label)):
+        if value is not None:
+            text.append_text(visible_text(f"  {name} {value}", style="dim"))
+    return text
+
+
+def _block(title: str, body: str, n_lines: int | None) -> list[RenderableType]:
+    lines = body.strip("\n").split("\n")
+    shown = "\n".join(lines[:n_lines]) if body.strip() else "(empty)"
+    parts: list[RenderableType] = [
+        Rule(visible_text(title), align="left", style="dim"),
+        Padding(visible_text(shown), (0, 0, 0, 2)),
+    ]
+    if n_lines is not None and len(lines) > n_lines:
+        parts.append(_dim(f"  … {len(lines) - n_lines} more lines; --full shows them"))
+    return parts
+
+
+def _dim(text: str) -> Text:
+    return Text(text, style="dim")
+
+
+def _judgments(judgments: Sequence[tuple[Asked, Judgment | Failure | None]]) -> Table:
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    for name in ("page shows", "reading", "tokens"):
+        table.add_column(name, overflow="fold")
+    for asked, outcome in judgments:
+        page = " then ".join("ab"[index] for index in asked.shown)
+        if len(asked.shown) == 1:
+            page = f"response {asked.shown[0] + 1}"
+        if isinstance(outcome, Judgment):
+            completion = outcome.completion
+            tokens = f"{completion.prompt_tokens:,} + {completion.completion_tokens:,}"
+            cut = ", truncated" if asked.truncated else ""
+            table.add_row(page, _reading(outcome), tokens + cut)
+        elif isinstance(outcome, Failure):
+            table.add_row(page, visible_text(f"failed: {outcome.message}", style="red"), "-")
+        else:
+            table.add_row(page, _dim("not answered yet"), "-")
+    return table
+
+
+def _reading(judgment: Judgment) -> Text:
+    reading = judgment.reading
+    if isinstance(reading, Decision):
+        text = f"Response {reading.shown}" if reading.shown != "tie" else "Tie"
+        winner = to_winner(reading.shown, judgment.asked.shown)
+        if winner != "tie":
+            text += f", which is {winner}"
+        if reading.probabilities is not None:
+            text += " ({:.3f} / {:.3f} / tie {:.3f})".format(*reading.probabilities)
+        return Text(text)
+    if isinstance(reading, Rating):
+        return Text(f"rating {reading.value:.2f}")
+    if isinstance(reading, Unreadable):
+        return visible_text(f"unreadable: {reading.reason}", style="yellow")
+    return Text("critique")
+
+
+def _verdict_lines(verdict: Verdict) -> Text:
+    if verdict.ratings:
+        return Text("Rating: ").append_text(
+            Text(", ").join([_rating(rating) for rating in verdict.ratings])
+        )
+    text = Text("Winner: ").append_text(_winner(verdict))
+    if verdict.rule is not None:
+        text.append(f" ({RULES[verdict.rule]})")
+    if verdict.probabilities is not None:
+        a, b, tie = verdict.probabilities
+        text.append(f"\nAveraged over the orders: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
+    return text
