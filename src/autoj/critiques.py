@@ -115,13 +115,13 @@ def _render_factor(factor: Factor, language: Language) -> str:
 _HEADINGS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"\A\s*(?:1\.\s*)?The key factors to distinguish these two responses\s*:(?P<factors>.*)"
-        r"\n\s*(?:2\.\s*)?The final decision\s*:\s*So, the final decision is\s+"
+        r"\n[ \t]*(?:2\.[ \t]*)?The final decision\s*:\s*So, the final decision is\s+"
         r"(?P<decision>Response 1|Response 2|Tie)\b\.?(?P<remark>.*)\Z",
         re.DOTALL | re.IGNORECASE,
     ),
     "zh": re.compile(
         r"\A\s*(?:1\.\s*)?区分(?:这)?两个回应的关键因素\s*[:：](?P<factors>.*)"
-        r"\n\s*(?:2\.\s*)?最终决定\s*[:：]\s*所以[，,]\s*最终决定是\s*"
+        r"\n[ \t]*(?:2\.[ \t]*)?最终决定\s*[:：]\s*所以[，,]\s*最终决定是\s*"
         r"(?P<decision>回应\s*1|回应\s*2|平局)。?(?P<remark>.*)\Z",
         re.DOTALL,
     ),
@@ -171,7 +171,8 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"(?P<joint>[ \t]*(?:\band\b|\bor\b|[/&和与、或])[ \t]*)(?P<number>[12])(?![0-9]|\.[0-9])\b"
+    r"(?P<joint>[ \t]*(?:\band\b|\bor\b|[/&和与、或])[ \t]*)"
+    r"(?P<number>[12])(?![0-9A-Za-z_]|\.[0-9])"
 )
 _OTHER = {"1": "2", "2": "1"}
 

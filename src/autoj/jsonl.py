@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -74,7 +75,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 bare = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 if bare.strip():
                     yield number, bare
-        except (gzip.BadGzipFile, EOFError):
+        except (gzip.BadGzipFile, EOFError, zlib.error):
             raise DataError("is not a whole gzip file", path=path) from None
         except IsADirectoryError:
             raise DataError("is a folder, not a file", path=path) from None
@@ -196,9 +197,9 @@ class Appender:
         """
         line = encode(record)
         try:
-            written = os.write(self._handle, line)
-            if written < len(line):
-                os.write(self._handle, line[written:])
+            written = 0
+            while written < len(line):
+                written += os.write(self._handle, line[written:])
         except OSError as error:
             repair(self._path)
             raise storage_error(error, self._path) from error

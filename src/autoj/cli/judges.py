@@ -17,9 +17,7 @@ from autoj.reports.text import visible_text
 
 __all__ = ["judges_app"]
 
-judges_app = typer.Typer(
-    help="List the judges, or show one judge's card.", invoke_without_command=True
-)
+judges_app = typer.Typer(invoke_without_command=True)
 
 
 @judges_app.callback()

@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import FieldError, Row, make_case, read_file, require_text, scenario_of
+from autoj.datasets.base import (
+    FieldError,
+    Row,
+    make_case,
+    optional_text,
+    read_file,
+    require_text,
+    scenario_of,
+)
 from autoj.records import WINNERS, Case, Response, Winner
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -57,20 +65,21 @@ def to_case(row: dict[str, Any], line: int) -> Case:
         line=line,
         label=_label(row),
         scenario=scenario_of(row),
-        source=row.get("source_dataset"),
+        source=optional_text(row, "source_dataset"),
         critiques=(target,) if isinstance(target, str) else (),
     )
 
 
 def _label(row: dict[str, Any]) -> Winner | float | None:
     if "gt_label" in row:
-        if row["gt_label"] not in (0, 1, 2):
-            raise FieldError("gt_label", f"expected 0, 1 or 2, found {row['gt_label']!r}")
-        winner: Winner = WINNERS[row["gt_label"]]
+        number = row["gt_label"]
+        if number not in (0, 1, 2) or isinstance(number, bool | float):
+            raise FieldError("gt_label", f"expected 0, 1 or 2, found {number!r}")
+        winner: Winner = WINNERS[number]
         return winner
-    if row.get("pred_score") is None:
+    rating = row.get("pred_score")
+    if rating is None:
         return None
-    try:
-        return float(row["pred_score"])
-    except (TypeError, ValueError):
-        raise FieldError("pred_score", f"expected a rating, found {row['pred_score']!r}") from None
+    if isinstance(rating, bool) or not isinstance(rating, int | float):
+        raise FieldError("pred_score", f"expected a rating, found {rating!r}")
+    return float(rating)

@@ -19,6 +19,7 @@ __all__ = [
     "ToCase",
     "label_of",
     "make_case",
+    "optional_text",
     "read_file",
     "require",
     "require_text",
@@ -107,6 +108,11 @@ def require_text(row: dict[str, Any], field: str) -> str:
     """A field that must be a string; it may be empty."""
     text: str = require(row, field, str, "a string")
     return text
+
+
+def optional_text(row: dict[str, Any], field: str) -> str | None:
+    """A field that is a string where it is there and not null."""
+    return None if row.get(field) is None else require_text(row, field)
 
 
 def label_of(value: object, field: str = "label") -> Winner | float | None:

@@ -15,6 +15,7 @@ from autoj.datasets.base import (
     Row,
     label_of,
     make_case,
+    optional_text,
     read_file,
     require,
     require_text,
@@ -44,13 +45,17 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     fields: dict[str, Any] = {}
     if row.get("id") is not None:
         fields["id"] = str(require(row, "id", (str, int), "a string"))
+    responses, label = _responses(row), label_of(row.get("label"))
+    # 0, 1 and 2 are labels elsewhere; read as ratings here, they would match no winner.
+    if len(responses) == 2 and isinstance(label, float):
+        raise FieldError("label", f'expected "a", "b" or "tie" for a pair, found {label:g}')
     return make_case(
         query=require_text(row, "query"),
-        responses=_responses(row),
+        responses=responses,
         line=line,
-        label=label_of(row.get("label")),
+        label=label,
         scenario=scenario_of(row),
-        source=row.get("source"),
+        source=optional_text(row, "source"),
         meta=require(row, "meta", dict, "an object") if row.get("meta") is not None else {},
         **fields,
     )
@@ -58,7 +63,7 @@ def to_case(row: dict[str, Any], line: int) -> Case:
 
 def _responses(row: dict[str, Any]) -> tuple[Response, ...]:
     if "responses" not in row:
-        return (Response(text=require_text(row, "response"), model=row.get("model")),)
+        return (Response(text=require_text(row, "response"), model=optional_text(row, "model")),)
     values = require(row, "responses", list, "a list of responses")
     if not values:
         raise FieldError("responses", "expected at least one response, found none")
@@ -89,8 +94,11 @@ def _response(value: object, index: int, model: Any, score: Any) -> Response:
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise FieldError(field, f"expected a string, found {type(value).__name__}")
     for name in ("logprob", "reference_score"):
-        if not isinstance(value.get(name), int | float | None):
-            raise FieldError(f"{field}.{name}", f"expected a number, found {value[name]!r}")
+        number = value.get(name)
+        if not isinstance(number, int | float | None) or isinstance(number, bool):
+            raise FieldError(f"{field}.{name}", f"expected a number, found {number!r}")
+    if not isinstance(value.get("model"), str | None):
+        raise FieldError(f"{field}.model", f"expected a string, found {value['model']!r}")
     return Response(
         text=value["text"],
         model=value.get("model"),

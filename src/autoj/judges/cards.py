@@ -117,6 +117,8 @@ def _read_card(path: Path) -> JudgeCard:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError("there is no such judge card", path=path) from None
+    except OSError as error:
+        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"is not YAML ({error})", path=path) from None
     try:

@@ -18,20 +18,33 @@ _STATEMENT = re.compile(
 )
 # "The final decision is based on …" talks about a decision and states none.
 _NO_STATEMENT = re.compile(
-    r"(?:based|made|due|because|supported|justified|reached|drawn)\b|基于|根据", re.IGNORECASE
+    r"(?:based|made|due|because|supported|justified|reached|drawn|tied\s+to)\b|基于|根据",
+    re.IGNORECASE,
 )
-_NUMBERED = re.compile(
-    r"(?:response|回应|回复|响应|回答)[\s*_#]*(?P<number>[0-9]+)(?!\.?[0-9])", re.IGNORECASE
+_NOUN = r"(?:response|回应|回复|响应|回答)"
+_NUMBERED = re.compile(rf"{_NOUN}[\s*_#]*(?P<number>[0-9]+)(?!\.?[0-9])", re.IGNORECASE)
+_TIE = re.compile(
+    r"(?:a\s+)?tie(?:d)?\b(?![\s\-]*break)|平局|平手|持平|打平|不相上下", re.IGNORECASE
 )
-_TIE = re.compile(r"(?:a\s+)?tie(?:d)?\b|平局|平手|持平|打平", re.IGNORECASE)
+# What may stand between an option and the next word; bounded, so that no text is slow to read.
+_GAP = r"[\s*_\"'“”‘’`\])]{0,8}"
 _MENU = re.compile(
-    r"[\s*_\"'\])]*(?:/|\bor\b|或|,\s*(?:response|回应)\s*2\s*,?\s*(?:or|and|/|或)?\s*(?:tie|平局))",
+    rf"{_GAP}(?:[/|]|\bor\b|或|还是"
+    rf"|[,、][\s*_\"'“”‘’`\[(]{{0,8}}{_NOUN}[\s*_#]{{0,8}}2{_GAP}[,、/|]?\s{{0,4}}(?:or|and|或|和)?"
+    rf"[\s*_\"'“”‘’`\[(]{{0,8}}(?:a\s)?(?:tie\b|平局))",
     re.IGNORECASE,
 )
 _BOTH = re.compile(
-    r"\s*(?:and|&|和|与)\s*(?:response|回应|回复|响应|回答)?\s*[12]\b", re.IGNORECASE
+    rf"{_GAP}(?:and\b|&|和|与|跟|=|≈|vs\b\.?|versus\b)[\s*_\"'“‘`\[(=]{{0,8}}"
+    rf"(?:{_NOUN}?[\s*_#]{{0,8}}(?P<number>[12])(?!\.?[0-9])|tie\b|平局)",
+    re.IGNORECASE,
 )
-_AGAINST = re.compile(r"\s+is\s+(?:not\b|worse\b|inferior\b|less\b)", re.IGNORECASE)
+_AGAINST = re.compile(
+    rf"{_GAP}(?:\b(?:is\s+(?:not|worse|inferior|less)|(?:isn|doesn|can|shouldn)['’]t|cannot"
+    r"|(?:does|should)\s+not|loses|lost|falls\s+short|fails)\b"
+    r"|不(?:如|及|是|好|佳)|(?:较|更|稍|略|最|很)?(?:差|劣|逊|糟)|比[^。,\n]{0,8}(?:差|劣|逊|糟))",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[^.。\n]*")
 _NUMBERS: dict[str, Shown] = {"1": "1", "2": "2"}
 
@@ -70,19 +83,22 @@ def parse_decision(text: str) -> Reading:
 def _answer(folded: str, position: int) -> Shown | Unreadable:
     if not folded[position:].strip():
         return Unreadable(reason="the text ends before the final decision")
-    if _TIE.match(folded, position):
-        return "tie"
+    tied = _TIE.match(folded, position)
     numbered = _NUMBERED.match(folded, position)
-    if numbered is None:
+    option = tied or numbered
+    if option is None:
         return _off_menu(folded, position)
-    end = numbered.end()
+    end = option.end()
     if _MENU.match(folded, end):
         return Unreadable(reason="the final decision repeats the menu")
-    if _BOTH.match(folded, end):
-        tied = _TIE.search(_sentence(folded, end))
-        return "tie" if tied else Unreadable(reason="the final decision names both responses")
+    if (both := _BOTH.match(folded, end)) is not None:
+        if numbered and both["number"] and _TIE.search(_sentence(folded, both.end())):
+            return "tie"
+        return Unreadable(reason="the final decision names several options")
     if _AGAINST.match(folded, end):
-        return Unreadable(reason="the final decision names a response and speaks against it")
+        return Unreadable(reason="the final decision names an option and speaks against it")
+    if numbered is None:
+        return "tie"
     return _NUMBERS.get(numbered["number"]) or _off_menu(folded, position)
 
 

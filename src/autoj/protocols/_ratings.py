@@ -12,11 +12,21 @@ __all__ = ["parse_rating"]
 
 _NAME = r"(?:\b(?:rating|score)|评分|打分|评级|得分|分数)"
 _JOINT = r"[\s*_:\"'`=是为]{0,12}"
+# "the rating [1] of the hotel" cites: one pair of brackets needs more than a space before it.
+_STRICT_JOINT = r"[\s*_\"'`]{0,6}[:=是为][\s*_:\"'`为]{0,6}"
 _DOUBLE = r"\[[*_ \t]{0,3}\[(?P<double>[^\[\]\n]{0,40})\][*_ \t]{0,3}\]"
 _SINGLE = r"\[(?P<single>[^\[\]\n]{0,40})\]"
-_LABELLED = re.compile(rf"{_NAME}{_JOINT}(?:{_DOUBLE}|{_SINGLE})", re.IGNORECASE)
+_LABELLED = re.compile(rf"{_NAME}(?:{_JOINT}{_DOUBLE}|{_STRICT_JOINT}{_SINGLE})", re.IGNORECASE)
 _BARE = re.compile(rf"{_DOUBLE}(?!\()")
-_OPEN = re.compile(rf"(?:{_NAME}{_JOINT}\[\[?|\[\[)[^\[\]\n]{{0,40}}\]?\s*\Z", re.IGNORECASE)
+_OPEN = re.compile(
+    rf"(?:\[[*_ \t]{{0,3}}\[[^\[\]\n]{{0,40}}\]?|{_NAME}{_STRICT_JOINT}\[[^\[\]\n]{{0,40}})\s*\Z",
+    re.IGNORECASE,
+)
+# The prompt's own example, repeated: 'for example: "Rating: [[5]]"'.
+_EXAMPLE = re.compile(
+    rf"(?:for example|e\.g\.|such as|例如|比如)[\s:,\"'“”*`]{{0,8}}(?:{_NAME}{_JOINT})?\Z",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?P<value>[0-9]{1,2}(?:\.[0-9]{1,3})?)(?:\s*(?:/|out of)\s*10)?")
 LOWEST, HIGHEST = 1.0, 10.0
 
@@ -42,12 +52,13 @@ def parse_rating(text: str) -> Reading:
     """
     visible = clean(text)
     folded = fold(visible)
-    statements = list(_LABELLED.finditer(folded)) or _numeric(folded)
+    labelled = [found for found in _LABELLED.finditer(folded) if not _is_example(folded, found)]
+    statements = labelled or _numeric(folded)
     end = statements[-1].end() if statements else 0
     if _OPEN.search(folded, end):
         return Unreadable(reason="the text ends before the rating is closed")
     if not statements:
-        bare = list(_BARE.finditer(folded))
+        bare = [found for found in _BARE.finditer(folded) if not _is_example(folded, found)]
         return _off_scale(bare[-1]["double"]) if bare else Unreadable(reason="no rating is stated")
     last = statements[-1].groupdict()
     stated = last["double"] if last["double"] is not None else last["single"]
@@ -58,7 +69,16 @@ def parse_rating(text: str) -> Reading:
 
 
 def _numeric(folded: str) -> list[re.Match[str]]:
-    return [found for found in _BARE.finditer(folded) if _NUMBER.fullmatch(_bare(found["double"]))]
+    return [
+        found
+        for found in _BARE.finditer(folded)
+        if _NUMBER.fullmatch(_bare(found["double"])) and not _is_example(folded, found)
+    ]
+
+
+def _is_example(folded: str, found: re.Match[str]) -> bool:
+    start = found.start()
+    return _EXAMPLE.search(folded, max(0, start - 40), start) is not None
 
 
 def _bare(stated: str) -> str:

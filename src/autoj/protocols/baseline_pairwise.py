@@ -12,7 +12,13 @@ from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
 __all__ = ["PROTOCOL", "BaselinePairwise"]
 
-_VERDICT = re.compile(r"\[[*_ ]{0,3}\[\s*(?P<letter>[^\[\]\n]{0,40}?)\s*\][*_ ]{0,3}\]")
+_VERDICT = re.compile(r"\[[*_ ]{0,3}\[(?P<letter>[^\[\]]{0,40})\][*_ ]{0,3}\]")
+# '"[[A]]" if assistant A is better, "[[B]]" if …, and "[[C]]" for a tie', or "[[A]] or [[B]]".
+_MENU = re.compile(
+    r"\[\[A\]\][^\[\]]{0,60}\[\[B\]\][^\[\]]{0,60}\[\[C\]\]"
+    r"|(?:\[\[[ABC]\]\][\s\"'*_,]{0,4}(?:/|\||\bor\b|或)[\s\"'*_]{0,4})+\[\[[ABC]\]\]",
+    re.IGNORECASE,
+)
 _OPEN = re.compile(r"\[\[[^\[\]\n]{0,40}\]?\s*\Z")
 _LETTERS: dict[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
 
@@ -44,7 +50,10 @@ class BaselinePairwise(Pairwise):
             return Unreadable(reason="the text ends before the verdict is closed")
         if not verdicts:
             return Unreadable(reason="no verdict in double brackets is stated")
-        letter = verdicts[-1]["letter"].strip("*_ ").upper()
+        end = verdicts[-1].end()
+        if any(menu.end() == end for menu in _MENU.finditer(folded)):
+            return Unreadable(reason="the verdict repeats the menu")
+        letter = verdicts[-1]["letter"].strip("*_ \t\r\n").upper()
         if letter not in _LETTERS:
             return Unreadable(reason=f"the verdict is off the menu: {letter!r}")
         return Decision(shown=_LETTERS[letter], critique=visible.strip())

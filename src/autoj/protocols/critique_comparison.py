@@ -14,12 +14,15 @@ __all__ = ["PROTOCOL", "CritiqueComparison"]
 
 # The option stands at the head of a line; "A more thorough critique …" is prose.
 _OPTION = re.compile(
-    r"^[\s*_#>\"'(\[]*(?:(?:option|answer|choice|选项|答案|选择)\s*:?\s*)?(?P<letter>[A-Z])"
-    r"[*_\])]*\s*(?=[:.),、]|$|feedback\b|反馈)",
+    r"^[ \t*_#>\"'(\[]*(?:(?i:option|answer|choice|选项|答案|选择)[ \t*_:]{0,8})?(?P<letter>[A-Z])"
+    r"[*_\"'\])]{0,8}[ \t]*(?P<after>[:.),、]|$|(?=(?i:feedback|neither)\b|反馈|并没有))"
+    r"[ \t*_]*(?P<words>(?i:feedback|反馈)[ \t]*(?P<number>[12])|(?i:neither)\b|并没有)?"
+    r"(?P<rest>.*)",
     re.MULTILINE,
 )
 _MENU = ["A", "B", "C"]
 _LETTERS: dict[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
+_NUMBERS: dict[str, str | None] = {"A": "1", "B": "2", "C": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +46,40 @@ class CritiqueComparison(Pairwise):
     def parse(self, text: str) -> Reading:
         r"""The last option that opens a line; a repeated menu chooses nothing.
 
+        An option in its own words ("A: Feedback 1 …") goes before a letter alone on its line, and
+        that before a line that a letter opens, which may be a list of reasons.
+
         >>> PROTOCOL.parse("B: Feedback 2 is significantly better.\nIt quotes the text.").shown
         '2'
         """
         visible = clean(text)
-        letters = [found["letter"] for found in _OPTION.finditer(fold(visible))]
-        if letters[:3] == _MENU:
-            letters = letters[3:]
-        if not letters:
+        options = _without_menus(list(_OPTION.finditer(fold(visible))))
+        if not options:
             return Unreadable(reason="no option A, B or C is chosen")
-        if letters[-1] not in _LETTERS:
-            return Unreadable(reason=f"the option is off the menu: {letters[-1]!r}")
-        return Decision(shown=_LETTERS[letters[-1]], critique=visible.strip())
+        chosen = max(reversed(options), key=_weight)
+        letter = chosen["letter"]
+        if letter not in _LETTERS:
+            return Unreadable(reason=f"the option is off the menu: {letter!r}")
+        if chosen["words"] and chosen["number"] != _NUMBERS[letter]:
+            return Unreadable(reason=f"the option contradicts its words: {chosen[0].strip()!r}")
+        return Decision(shown=_LETTERS[letter], critique=visible.strip())
+
+
+def _without_menus(options: list[re.Match[str]]) -> list[re.Match[str]]:
+    kept: list[re.Match[str]] = []
+    for option in options:
+        kept.append(option)
+        if [menu["letter"] for menu in kept[-3:]] == _MENU:
+            del kept[-3:]
+    return kept
+
+
+def _weight(option: re.Match[str]) -> int:
+    if option["words"]:
+        return 3
+    if not option["rest"].strip(" \t\r*_\"'.])"):
+        return 2
+    return 1 if option["after"] == ":" else 0
 
 
 PROTOCOL = CritiqueComparison(name="critique-comparison")

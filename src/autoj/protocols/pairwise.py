@@ -13,6 +13,7 @@ from typing import Literal
 
 from autoj import critiques
 from autoj.protocols._decisions import parse_decision
+from autoj.protocols._folding import clean
 from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.records import (
     SHOWN,
@@ -33,9 +34,14 @@ __all__ = ["PROTOCOL", "Pairwise", "PairwiseVerdict", "choice_probabilities"]
 _PAGE_OF: dict[Winner, Shown] = {"a": "1", "b": "2", "tie": "tie"}
 
 
-def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...]:
-    """Probabilities over the choices alone, from the log-probability of each whole string."""
+def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Probabilities over the choices alone, from the log-probability of each whole string.
+
+    None where they say nothing: one is not a number, or none is possible.
+    """
     top = max(logprobs)
+    if any(math.isnan(logprob) for logprob in logprobs) or math.isinf(top):
+        return None
     weights = [math.exp(logprob - top) for logprob in logprobs]
     total = sum(weights)
     return tuple(weight / total for weight in weights)
@@ -100,13 +106,16 @@ class PairwiseVerdict(Pairwise):
     def parse(self, text: str) -> Reading:
         """The decision in a text that may lack the forced opening."""
         opening = critiques.DECISION_OPENING[self.language]
-        return parse_decision(text if opening in text else opening + text)
+        return parse_decision(text if opening in clean(text) else opening + text)
 
     def read(self, completion: Completion) -> Reading:
         """The likeliest choice, with the probabilities of all three."""
         if completion.choice_logprobs is None:
             return self.parse(completion.text)
-        first, second, tie = choice_probabilities(completion.choice_logprobs)
+        probabilities = choice_probabilities(completion.choice_logprobs)
+        if probabilities is None:
+            return Unreadable(reason="the choices have no probabilities")
+        first, second, tie = probabilities
         return Decision(shown=_likeliest(first, second, tie), probabilities=(first, second, tie))
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
@@ -138,7 +147,7 @@ class PairwiseVerdict(Pairwise):
         written = completion.text
         if completion.finish == "length":
             written = whole_sentences(written)
-        factors = critiques.parse_factors(_list_alone("-" + written))
+        factors = critiques.parse_factors(_list_alone("- " + written.lstrip(" \t")))
         if not factors:
             return Unreadable(reason="the critique names no factor")
         return Critique(

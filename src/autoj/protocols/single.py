@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from autoj.protocols._folding import clean, fold
 from autoj.protocols._ratings import parse_rating
 from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.protocols.pairwise import choice_probabilities
@@ -83,13 +84,16 @@ class SingleVerdict(Single):
 
     def parse(self, text: str) -> Reading:
         """The rating in a text that may lack the forced opening."""
-        return parse_rating(text if "[[" in text else _OPENING[self.language] + text)
+        opened = "[[" in fold(clean(text))
+        return parse_rating(text if opened else _OPENING[self.language] + text)
 
     def read(self, completion: Completion) -> Reading:
         """The expected rating, with the probability of each."""
         if completion.choice_logprobs is None:
             return self.parse(completion.text)
         distribution = choice_probabilities(completion.choice_logprobs)
+        if distribution is None:
+            return Unreadable(reason="the choices have no probabilities")
         value = sum(rating * share for rating, share in zip(RATINGS, distribution, strict=True))
         return Rating(value=min(max(value, 1.0), 10.0), distribution=distribution)
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ __all__ = ["ChoiceModel", "convert"]
 
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
+# Without it, OpenVINO rounds what goes into each matrix product to 8 bits: about a fifth faster
+# here, and several hundredths off in the probabilities of a verdict.
+_EXACT = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 
 
 def convert(weights: Path) -> Path:
@@ -91,14 +94,22 @@ class ChoiceModel:
     that it was computed in, bit for bit.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
+        """Read and compile the model.
+
+        Args:
+            folder: what `convert` made.
+            precision: of all but the projection; None is the fastest that the processor has.
+        """
         import openvino
 
         core = openvino.Core()
         body, head = _split(core.read_model(folder / _MODEL_FILE))
-        self._body = core.compile_model(body, "CPU", {"PERFORMANCE_HINT": "LATENCY"})
-        self._head = core.compile_model(head, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-        self._request = self._body.create_infer_request()
+        settings = {"PERFORMANCE_HINT": "LATENCY", **_EXACT}
+        if precision is not None:
+            settings["INFERENCE_PRECISION_HINT"] = precision
+        self._request = core.compile_model(body, "CPU", settings).create_infer_request()
+        self._head = core.compile_model(head, "CPU", {"INFERENCE_PRECISION_HINT": "f32", **_EXACT})
 
     def score(self, tries: list[ChoiceTrie]) -> list[tuple[float, ...]]:
         """Per trie, the natural log-probability of each choice given the root.

@@ -1,0 +1,27 @@
+"""What tests of several folders share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+pytest_plugins = ["tests.scripted"]
+
+_REPOSITORY = Path(__file__).resolve().parent.parent
+
+# The same examples on each machine, however busy it is; --hypothesis-profile=search looks further.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=1000, deadline=None)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data sets: `AUTOJ_DATA`, else `../shared/data`; skips without it."""
+    folder = Path(os.environ.get("AUTOJ_DATA", _REPOSITORY.parent / "shared" / "data"))
+    if not (folder / "autoj").is_dir():
+        pytest.skip(f"no real data: {folder} has no autoj/ (set AUTOJ_DATA to the data folder)")
+    return folder
