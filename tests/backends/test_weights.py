@@ -41,7 +41,7 @@ def test_weights_are_fetched_once_and_then_found_without_their_source(card, tmp_
 
 def test_a_file_with_another_digest_is_not_kept(card, tmp_path):
     (tmp_path / "source.gguf").write_bytes(b"something else")
-    with pytest.raises(Unavailable, match="sha256 is [0-9a-f]{64}") as caught:
+    with pytest.raises(Unavailable, match=r"sha256 is [0-9a-f]{64}") as caught:
         fetch_weights(card)
     assert "Without: put the file" in str(caught.value)
     assert not list((tmp_path / "cache").rglob("model.*"))

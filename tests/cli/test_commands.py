@@ -243,7 +243,7 @@ def test_two_files_are_joined_on_the_query(run, recorded, tmp_path):
     for name, answer in (("a", "Yes."), ("b", "No.")):
         rows = [{"query": f"Question {number}?", "response": answer} for number in range(3)]
         write_records(tmp_path / f"{name}.jsonl", rows)
-    code, out, err = run(
+    code, _, err = run(
         "judge", "--a", "a.jsonl", "--b", "b.jsonl", "--judge", recorded, "--out", "r"
     )
     assert "native joined with native" in err

@@ -41,7 +41,7 @@ def test_other_data_is_refused(tmp_path, cases, pairs_file, pair_spec):
 def test_two_processes_cannot_write_one_run(tmp_path, cases, pair_spec):
     with (
         open_run(tmp_path / "run", pair_spec(), cases),
-        pytest.raises(RunBusy, match="process [0-9]+ on .* since [0-9]{4}-"),
+        pytest.raises(RunBusy, match=r"process [0-9]+ on .* since [0-9]{4}-"),
         open_run(tmp_path / "run", pair_spec(), cases),
     ):
         pass
