@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.scripted"]
+pytest_plugins = ["tests.embedded", "tests.scripted"]
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
