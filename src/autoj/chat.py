@@ -54,7 +54,7 @@ WRAPPERS: dict[str, Wrapper] = {
         opening="",
         # The model's own answers begin with a space after `[/INST]`.
         joint=" ",
-        control=re.compile(r"([\[<])(?=/?INST\]|</?SYS>>|/?s>)"),
+        control=re.compile(r"(\[(?=/?INST\])|<(?=</?SYS>>|/?s>))"),
         system_in_user=True,
     ),
     "none": Wrapper(

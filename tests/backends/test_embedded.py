@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,6 +195,28 @@ def test_a_response_cannot_end_its_turn(embedded):
 def test_tokens_are_counted_as_the_model_reads_them(embedded):
     assert embedded.count_tokens("") == 0
     assert embedded.count_tokens("Hello world") == 2
+
+
+def test_nothing_phones_home(model_folder, tmp_path):
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from autoj.backends.embedded import EmbeddedBackend\n"
+        "from autoj.judges import load_card\n"
+        "EmbeddedBackend(load_card('embedded'), Path(sys.argv[1]))\n"
+        "import openvino.tools.ovc\n"
+        "print(*[name for name, module in sys.modules.items() if module and 'telemetry' in name])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(model_folder)],
+        env={**os.environ, "HOME": str(tmp_path), "CI": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "openvino_telemetry" not in ran.stdout
+    assert "telemetry_stub" in ran.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_extra_names_the_command(monkeypatch):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from itertools import groupby
 
 from autoj.backends.base import Backend
+from autoj.errors import StorageFull
 from autoj.protocols import load_protocol
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.folder import PlanWriter, RunFolder
@@ -84,16 +85,9 @@ def judge_run(
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
     finally:
         counts.seconds = time.monotonic() - started
-        folder.add_timing(
-            {
-                "ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-                "seconds": round(counts.seconds, 3),
-                "n_answered": counts.n_answered,
-                "n_failed": counts.n_failed,
-                "prompt_tokens": counts.prompt_tokens,
-                "completion_tokens": counts.completion_tokens,
-            }
-        )
+        # A disk that is full has already said so, or will at the next write that matters.
+        with suppress(StorageFull):
+            folder.add_timing({"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **asdict(counts)})
     return counts
 
 

@@ -33,22 +33,28 @@ def ask(
         BackendError: the engine broke down; what came before is recorded.
         StorageFull: the disk took no more.
     """
-    for outcome in backend.complete(_missing(planned, ledger, on_outcome)):
+    # Keys that are asked for and not in the ledger: under way, or failed in this session.
+    open_keys: set[str] = set()
+    for outcome in backend.complete(_missing(planned, ledger, open_keys, on_outcome)):
         ledger.record(outcome)
+        if isinstance(outcome, Completion):
+            open_keys.discard(outcome.key)
         on_outcome(outcome)
 
 
 def _missing(
-    planned: Iterable[Planned], ledger: Ledger | MemoryLedger, on_outcome: OnOutcome
+    planned: Iterable[Planned],
+    ledger: Ledger | MemoryLedger,
+    open_keys: set[str],
+    on_outcome: OnOutcome,
 ) -> Iterator[Request]:
-    under_way: set[str] = set()
     for item in planned:
         key = item.asked.key
         if item.failure is not None:
             ledger.record(item.failure)
             on_outcome(item.failure)
-        elif item.request is None or ledger.holds(key) or key in under_way:
+        elif item.request is None or ledger.holds(key) or key in open_keys:
             on_outcome(None)
         else:
-            under_way.add(key)
+            open_keys.add(key)
             yield item.request

@@ -1,11 +1,14 @@
 """The embedded judge: OpenVINO on the CPU, no torch, no server, no key.
 
 Requests with choices are scored by batched prefill; the others are written by continuous batching.
+Nothing phones home: importing OpenVINO reports to its makers unless its telemetry package cannot be
+imported, so this package, through which we import it, makes that so first.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 from autoj.backends.embedded.engine import EmbeddedBackend
@@ -15,6 +18,8 @@ from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard
 
 __all__ = ["EmbeddedBackend", "load"]
+
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:

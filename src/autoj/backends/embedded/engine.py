@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import count, groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,16 +44,16 @@ class EmbeddedBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer a window of requests at a time: first those with choices, then the others."""
-        waiting = iter(requests)
-        while window := list(islice(waiting, _WINDOW_REQUESTS)):
-            scored = [request for request in window if request.choices is not None]
-            written = [request for request in window if request.choices is None]
-            try:
-                yield from self._score(scored)
-                yield from self._write(written, on_text)
-            except RuntimeError as error:
-                raise BackendError(f"OpenVINO failed: {error}") from error
+        """Score those with choices in windows sorted by length; write the others as they come."""
+        try:
+            for scored, run in groupby(requests, key=lambda request: request.choices is not None):
+                if not scored:
+                    yield from self._write(run, on_text)
+                    continue
+                while window := list(islice(run, _WINDOW_REQUESTS)):
+                    yield from self._score(window)
+        except RuntimeError as error:
+            raise BackendError(f"OpenVINO failed: {error}") from error
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a rendered text under the judge's own tokenizer."""
@@ -71,8 +72,6 @@ class EmbeddedBackend:
         return render(request.messages, self.card.wrapper, request.prefix)
 
     def _score(self, requests: list[Request]) -> Iterator[Outcome]:
-        if not requests:
-            return
         if self._choice_model is None:
             self._choice_model = ChoiceModel(self._folder)
         tries = [(request, self._trie(request)) for request in requests]
@@ -85,63 +84,53 @@ class EmbeddedBackend:
         text = self._render(request)
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
-    def _write(self, requests: list[Request], on_text: OnText | None) -> Iterator[Outcome]:
-        if not requests:
-            return
+    def _write(self, requests: Iterator[Request], on_text: OnText | None) -> Iterator[Outcome]:
+        """Keep the engine full: a sequence that ends makes room for the next request."""
         if self._writer is None:
             self._writer = self._load_writer()
-        running: dict[str, tuple[Any, list[int], int]] = {}
-        for number, request in enumerate(requests):
-            prompt = np.array([self._encode(self._render(request))], np.int64)
-            handle = self._writer.add_request(number, _tensor(prompt), self._config(request))
-            running[request.key] = (handle, [], prompt.shape[1])
-        for request, tokens, finish in self._steps(requests, running, on_text):
-            yield self._written(request, tokens, running[request.key][2], finish)
+        running: list[_Writing] = []
+        numbers = count()
+        while True:
+            for request in islice(requests, _MAX_SEQUENCES - len(running)):
+                running.append(self._begin(request, next(numbers)))
+            if not running:
+                return
+            if not self._writer.has_non_finished_requests():
+                yield from (_dropped(writing.request) for writing in running)
+                running = []
+                continue
+            self._writer.step()
+            for writing in running:
+                self._advance(writing, on_text)
+            yield from (self._written(writing) for writing in running if writing.finish)
+            running = [writing for writing in running if not writing.finish]
 
-    def _steps(
-        self,
-        requests: list[Request],
-        running: dict[str, tuple[Any, list[int], int]],
-        on_text: OnText | None,
-    ) -> Iterator[tuple[Request, list[int], str]]:
-        """Advance all sequences token by token; yield each one when it ends."""
+    def _begin(self, request: Request, number: int) -> _Writing:
+        prompt = self._encode(self._render(request))
+        handle = self._writer.add_request(number, _tensor([prompt]), self._config(request))
+        return _Writing(request=request, handle=handle, n_prompt=len(prompt))
+
+    def _advance(self, writing: _Writing, on_text: OnText | None) -> None:
         import openvino_genai
 
-        open_requests = {request.key: request for request in requests}
-        while open_requests and self._writer.has_non_finished_requests():
-            self._writer.step()
-            for key, request in list(open_requests.items()):
-                handle, tokens, _ = running[key]
-                if not handle.can_read():
-                    continue
-                for output in handle.read().values():
-                    tokens.extend(output.generated_ids)
-                    if on_text is not None:
-                        on_text(key, self._tokenizer.decode(output.generated_ids))
-                    finish = output.finish_reason
-                if finish != openvino_genai.GenerationFinishReason.NONE:
-                    del open_requests[key]
-                    ended = finish == openvino_genai.GenerationFinishReason.STOP
-                    yield request, tokens, "stop" if ended else "length"
-        for request in open_requests.values():
-            yield request, [], "dropped"
+        if not writing.handle.can_read():
+            return
+        for output in writing.handle.read().values():
+            writing.tokens.extend(output.generated_ids)
+            if on_text is not None:
+                on_text(writing.request.key, self._tokenizer.decode(output.generated_ids))
+            if output.finish_reason == openvino_genai.GenerationFinishReason.STOP:
+                writing.finish = "stop"
+            elif output.finish_reason == openvino_genai.GenerationFinishReason.LENGTH:
+                writing.finish = "length"
 
-    def _written(self, request: Request, tokens: list[int], n_prompt: int, finish: str) -> Outcome:
-        if finish == "dropped":
-            return Failure(
-                key=request.key,
-                error="Dropped",
-                message="the engine dropped the request: its cache has no room for the prompt",
-                retryable=False,
-                attempts=1,
-            )
-        text = self._tokenizer.decode(tokens)
+    def _written(self, writing: _Writing) -> Completion:
         return Completion(
-            key=request.key,
-            text=_before_stop(text, request.stop),
-            finish="stop" if finish == "stop" else "length",
-            prompt_tokens=n_prompt,
-            completion_tokens=len(tokens),
+            key=writing.request.key,
+            text=_before_stop(self._tokenizer.decode(writing.tokens), writing.request.stop),
+            finish=writing.finish or "length",
+            prompt_tokens=writing.n_prompt,
+            completion_tokens=len(writing.tokens),
         )
 
     def _load_writer(self) -> Any:
@@ -172,10 +161,31 @@ class EmbeddedBackend:
         return config
 
 
-def _tensor(values: Any) -> Any:
+@dataclass(slots=True, kw_only=True)
+class _Writing:
+    """A request whose answer is being written."""
+
+    request: Request
+    handle: Any
+    n_prompt: int
+    tokens: list[int] = field(default_factory=list)
+    finish: Literal["stop", "length"] | None = None
+
+
+def _dropped(request: Request) -> Failure:
+    return Failure(
+        key=request.key,
+        error="Dropped",
+        message="the engine dropped the request: its cache has no room for it",
+        retryable=False,
+        attempts=1,
+    )
+
+
+def _tensor(rows: list[list[int]]) -> Any:
     import openvino
 
-    return openvino.Tensor(values)
+    return openvino.Tensor(np.array(rows, np.int64))
 
 
 def _batches(
