@@ -55,7 +55,7 @@ def test_judge_prints_verdicts_figures_and_how_to_see_more(run, recorded, pairs_
     )
     assert code == 0
     assert "pairs.jsonl as native" in err
-    for text in ("case-0", "win rate of a", "consistency", "accuracy", "agreement", "n=8"):
+    for text in ("case-0", "win rate of a", "consistency", "agreement", "n=8", "Critique of case"):
         assert text in out
     assert max(map(len, out.splitlines())) <= 80
     (folder,) = Path("runs").iterdir()

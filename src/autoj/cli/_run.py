@@ -20,7 +20,7 @@ from autoj.datasets.base import Cases
 from autoj.errors import BackendError, ConfigError, StorageFull
 from autoj.records import JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
-from autoj.reports.tables import summary_table, verdict_table
+from autoj.reports.tables import first_critique, summary_table, verdict_table
 from autoj.runs import RunCounts, RunFolder, RunSpec, judge_run, open_run, spec_digest
 
 __all__ = ["find_cases", "run"]
@@ -116,8 +116,9 @@ def _print_tables(folder: RunFolder, spec: RunSpec, summary: RunSummary, counts:
         more = summary.n_judged - len(listed)
         parts.append(Text(f" … {more:,} more in {folder.path / 'verdicts.jsonl'}", style="dim"))
     parts += [Text(), summary_table(summary, spec, counts), Text()]
+    parts += first_critique(listed)
     _console.print_result(Group(*parts))
-    _console.print_message(f"autoj show {folder.path} CASE shows a case with its critique")
+    _console.print_message(f"autoj show {folder.path} CASE shows a case with its judgments")
 
 
 def _as_json(folder: RunFolder, summary: RunSummary, counts: RunCounts) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from autoj.reports.text import excerpt, visible_text
 from autoj.runs import CaseRecord, RunCounts, RunSpec
 from autoj.verdicts import RULES, to_winner
 
-__all__ = ["case_view", "summary_table", "verdict_table"]
+__all__ = ["case_view", "first_critique", "summary_table", "verdict_table"]
 
 _LABELS = {
     "win rate": "win rate of a (ties half)",
@@ -64,6 +64,15 @@ def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table
         if not verdict.ratings:
             table.add_row(excerpt(case.id, 16), "-", "failed", excerpt(case.query, 32))
     return table
+
+
+def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:
+    """The first critique among some verdicts, to show what there is to read; none where none is."""
+    for case, verdict in pairs:
+        for critique in verdict.critiques:
+            if critique is not None:
+                return _block(f"Critique of case {case.id}", critique, None)
+    return []
 
 
 def _winner(verdict: Verdict) -> Text:

@@ -43,6 +43,7 @@ from autoj.jsonl import (
     write_records,
 )
 from autoj.records import Asked, Case, Verdict
+from autoj.runs.intake import bad_row, checked_cases
 from autoj.runs.plan import RunSpec
 
 # What of a card changes an answer or what may be asked; its notes and prices do not.
@@ -182,9 +183,9 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
             raise SpecMismatch(path, differences)
         return
     bad_rows: list[DataError] = []
-    write_records(path / "cases.jsonl", _checked(cases, spec, bad_rows))
+    write_records(path / "cases.jsonl", checked_cases(cases, spec, bad_rows))
     if bad_rows:
-        write_records(path / "bad_rows.jsonl", (_bad_row(error) for error in bad_rows))
+        write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
     # run.json comes last: a folder that has one has all its cases.
     record = {**wanted, "versions": _versions(), "n_bad_rows": len(bad_rows)}
     draft = path / "run.json.draft"
@@ -271,65 +272,3 @@ def _differences(wanted: Any, found: Any, name: str = "") -> list[str]:
     if wanted == found:
         return []
     return [f"{name.removeprefix('spec.')}: there {found!r}, now {wanted!r}"]
-
-
-def _checked(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Iterator[Case]:
-    """The cases that can be judged; the others end it or are collected."""
-    seen: set[int] = set()
-    n_cases = 0
-    for line, item in cases.read():
-        if spec.limit is not None and n_cases >= spec.limit:
-            break
-        error = (
-            item if isinstance(item, DataError) else _fault(item, line, cases.paths[0], spec, seen)
-        )
-        if error is None:
-            assert isinstance(item, Case)
-            seen.add(hash(item.id))
-            n_cases += 1
-            yield item
-        elif spec.skip_bad_rows:
-            bad_rows.append(error)
-        else:
-            if error.hint is None:
-                error.hint = "--skip-bad-rows goes on without such rows and lists them."
-            raise error
-    if n_cases == 0:
-        raise DataError(
-            "holds no case that can be judged" if bad_rows else "is empty: it holds no rows",
-            path=cases.paths[0],
-        )
-
-
-def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> DataError | None:
-    if hash(case.id) in seen:
-        return DataError(
-            f"the id {case.id!r} is taken by a row above", path=path, line=line, field="id"
-        )
-    if spec.task == "judge" and len(case.responses) != 2:
-        return DataError(
-            f"case {case.id!r} has {len(case.responses)} responses; autoj judge compares two",
-            path=path,
-            line=line,
-            field="responses",
-            hint="autoj rate rates any number.",
-        )
-    if spec.reject_empty:
-        for index, response in enumerate(case.responses):
-            if not response.text.strip():
-                return DataError(
-                    f"case {case.id!r}: the response is empty",
-                    path=path,
-                    line=line,
-                    field=f"responses[{index}]",
-                )
-    return None
-
-
-def _bad_row(error: DataError) -> dict[str, Any]:
-    return {
-        "path": str(error.path),
-        "line": error.line,
-        "field": error.field,
-        "reason": error.reason,
-    }

@@ -1,0 +1,86 @@
+"""Rows to cases that can be judged: duplicates, wrong numbers of responses, empty texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import Cases
+from autoj.errors import DataError
+from autoj.records import Case
+from autoj.runs.plan import RunSpec
+
+__all__ = ["bad_row", "checked_cases"]
+
+
+def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Iterator[Case]:
+    """The cases of a data set that a run can judge.
+
+    Args:
+        cases: the data set.
+        spec: says how many are wanted, what they must hold, and whether bad rows are skipped.
+        bad_rows: takes what is skipped.
+
+    Raises:
+        DataError: a row cannot be judged and is not skipped, or no case is left.
+    """
+    seen: set[int] = set()
+    n_cases = 0
+    for line, item in cases.read():
+        if spec.limit is not None and n_cases >= spec.limit:
+            break
+        error = (
+            item if isinstance(item, DataError) else _fault(item, line, cases.paths[0], spec, seen)
+        )
+        if error is None:
+            assert isinstance(item, Case)
+            seen.add(hash(item.id))
+            n_cases += 1
+            yield item
+        elif spec.skip_bad_rows:
+            bad_rows.append(error)
+        else:
+            if error.hint is None:
+                error.hint = "--skip-bad-rows goes on without such rows and lists them."
+            raise error
+    if n_cases == 0:
+        raise DataError(
+            "holds no case that can be judged" if bad_rows else "is empty: it holds no rows",
+            path=cases.paths[0],
+        )
+
+
+def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> DataError | None:
+    if hash(case.id) in seen:
+        return DataError(
+            f"the id {case.id!r} is taken by a row above", path=path, line=line, field="id"
+        )
+    if spec.task == "judge" and len(case.responses) != 2:
+        return DataError(
+            f"case {case.id!r} has {len(case.responses)} responses; autoj judge compares two",
+            path=path,
+            line=line,
+            field="responses",
+            hint="autoj rate rates any number.",
+        )
+    if spec.reject_empty:
+        for index, response in enumerate(case.responses):
+            if not response.text.strip():
+                return DataError(
+                    f"case {case.id!r}: the response is empty",
+                    path=path,
+                    line=line,
+                    field=f"responses[{index}]",
+                )
+    return None
+
+
+def bad_row(error: DataError) -> dict[str, Any]:
+    """The line of `bad_rows.jsonl` for a row that was skipped."""
+    return {
+        "path": str(error.path),
+        "line": error.line,
+        "field": error.field,
+        "reason": error.reason,
+    }
