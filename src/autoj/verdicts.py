@@ -61,6 +61,8 @@ def resolve(
     judge: str,
     judgments: Sequence[Judgment | Failure],
     on_conflict: OnConflict | None = None,
+    *,
+    paired: bool,
 ) -> Verdict:
     """What the judgments of one case come to.
 
@@ -70,6 +72,7 @@ def resolve(
         judgments: one per order of a pair, or one per response that was rated.
         on_conflict: what decides where both orders name different winners; None is `probability`
             where both orders have probabilities, else `unresolved`.
+        paired: whether responses were compared, and not rated one by one.
 
     Returns:
         The verdict; `winner` is None where nothing decides it. Averaged probabilities are exactly
@@ -83,13 +86,13 @@ def resolve(
         n_failed=sum(isinstance(reading, Failure) for reading in readings),
         n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
     )
-    if any(isinstance(item, Judgment) and len(item.asked.shown) == 2 for item in judgments):
+    if paired:
         return _resolve_pair(counted, judgments, on_conflict)
-    if all(isinstance(item, Failure) for item in judgments):
-        return replace(counted, rule="incomplete")
+    ratings = tuple(_rating(reading) for reading in readings)
     return replace(
         counted,
-        ratings=tuple(_rating(reading) for reading in readings),
+        rule="incomplete" if None in ratings else None,
+        ratings=ratings,
         critiques=tuple(_critique(reading) for reading in readings),
     )
 

@@ -121,6 +121,19 @@ def test_a_failed_judgment_is_no_verdict_and_is_counted(tmp_path, cases, pair_sp
     assert counts.n_failed == N_DISTINCT
     assert [verdict.winner for verdict in verdicts] == [None] * 8
     assert all(verdict.n_failed == 2 and verdict.rule == "incomplete" for verdict in verdicts)
+    assert all(verdict.winners == (None, None) for verdict in verdicts)
+
+
+def test_scores_that_are_no_numbers_are_a_failure(tmp_path, cases, pair_spec):
+    path = tmp_path / "run"
+    nowhere = Recorder(lambda request: (-1.0, -2.0, float("-inf")))
+    finish(path, pair_spec(), cases, nowhere)
+    assert list(whole_lines(path / "ledger.jsonl")) == []
+    failures = list(read_records(path / "failures.jsonl", Failure))
+    assert {failure.error for failure in failures} == {"NotFinite"}
+    finish(path, pair_spec(), cases, Recorder())
+    finish(tmp_path / "clean", pair_spec(), cases, Recorder())
+    assert state(path) == state(tmp_path / "clean")
 
 
 def test_a_backend_that_answers_out_of_order_gives_the_same_verdicts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autoj.metrics.base import Row, mean
 from autoj.records import Estimate
@@ -16,4 +17,9 @@ def compute(rows: Sequence[Row]) -> Estimate:
     Args:
         rows: one per rated response; one whose rating could not be read is unscored.
     """
-    return mean("mean rating", rows, lambda row: row.rating)
+    estimate = mean("mean rating", rows, lambda row: row.rating)
+    return replace(estimate, low=_on_scale(estimate.low), high=_on_scale(estimate.high))
+
+
+def _on_scale(value: float | None) -> float | None:
+    return None if value is None else min(max(value, 1.0), 10.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from autoj import components
-from autoj.errors import UnknownComponent
+from autoj.errors import ConfigError, UnknownComponent
 from autoj.protocols.base import JudgeProtocol
 
 __all__ = ["load_protocol", "protocol_names"]
@@ -27,8 +27,10 @@ def load_protocol(name: str) -> JudgeProtocol:
     'single-zh'
     """
     if "." in name or name in protocol_names():
-        protocol: JudgeProtocol = components.load("protocols", name).PROTOCOL
-        return protocol
+        found: JudgeProtocol | None = getattr(components.load("protocols", name), "PROTOCOL", None)
+        if found is None:
+            raise ConfigError(f"module {name!r} has no PROTOCOL")
+        return found
     shipped = [load_protocol(known) for known in protocol_names()]
     for protocol in shipped:
         if name in protocol.aliases:

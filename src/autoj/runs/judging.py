@@ -186,7 +186,12 @@ def _resolve_with(
         judgments = [_read(asked, reader) for asked in plan.of(case.id)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == len(judgments):
-            yield case, resolve(case, spec.judge.name, known, spec.on_conflict)
+            yield case, _resolve(case, spec, known)
+
+
+def _resolve(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
+    paired = spec.task == "judge"
+    return resolve(case, spec.judge.name, judgments, spec.on_conflict, paired=paired)
 
 
 class _Groups:
@@ -258,7 +263,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == len(judgments):
-            verdict = resolve(case, spec.judge.name, known, spec.on_conflict)
+            verdict = _resolve(case, spec, known)
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
             judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
             verdict = _with_critiques(verdict, follow, reader)
@@ -284,7 +289,7 @@ def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
 
     asked = ask_all(plan_case(case, spec, backend))
     known = [item for row in asked if (item := _read(row, ledger)) is not None]
-    verdict = resolve(case, spec.judge.name, known, spec.on_conflict)
+    verdict = _resolve(case, spec, known)
     if not spec.critique:
         return verdict
     return _with_critiques(verdict, ask_all(plan_follow(case, verdict, spec, backend)), ledger)

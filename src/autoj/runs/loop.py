@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 
 from autoj.backends.base import Backend
@@ -35,11 +36,25 @@ def ask(
     """
     # Keys that are asked for and not in the ledger: under way, or failed in this session.
     open_keys: set[str] = set()
-    for outcome in backend.complete(_missing(planned, ledger, open_keys, on_outcome)):
+    for answer in backend.complete(_missing(planned, ledger, open_keys, on_outcome)):
+        outcome = _finite(answer)
         ledger.record(outcome)
         if isinstance(outcome, Completion):
             open_keys.discard(outcome.key)
         on_outcome(outcome)
+
+
+def _finite(outcome: Completion | Failure) -> Completion | Failure:
+    """A failure in place of scores that are no numbers, which JSON could not hold either."""
+    if isinstance(outcome, Failure) or all(map(math.isfinite, outcome.choice_logprobs or ())):
+        return outcome
+    return Failure(
+        key=outcome.key,
+        error="NotFinite",
+        message=f"the log-probabilities of the choices are {outcome.choice_logprobs}",
+        retryable=True,
+        attempts=1,
+    )
 
 
 def _missing(

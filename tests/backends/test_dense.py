@@ -1,0 +1,54 @@
+"""Quantised weights come through unpacking as the format defines them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autoj.backends.embedded.dense import write_dense
+from autoj.errors import BackendError
+
+gguf = pytest.importorskip("gguf")
+
+
+@pytest.fixture
+def quantised(tmp_path: Path) -> Path:
+    """A file with one Q4_1 tensor, one norm, and fields of several kinds."""
+    path = tmp_path / "quantised.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_block_count(2)
+    writer.add_name("toy ✓")
+    writer.add_token_list(["a", "b", "é"])
+    writer.add_file_type(3)
+    rows = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
+    kind = gguf.GGMLQuantizationType.Q4_1
+    writer.add_tensor("weight", gguf.quants.quantize(rows, kind), raw_dtype=kind)
+    writer.add_tensor("norm", np.linspace(0, 1, 7, dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_weights_and_fields_are_the_same(quantised, tmp_path):
+    write_dense(quantised, tmp_path / "dense.gguf")
+    before, after = gguf.GGUFReader(quantised), gguf.GGUFReader(tmp_path / "dense.gguf")
+    old, new = before.tensors, after.tensors
+    assert [tensor.name for tensor in new] == ["weight", "norm"]
+    assert new[0].tensor_type == gguf.GGMLQuantizationType.F16
+    exact = gguf.dequantize(old[0].data, old[0].tensor_type)
+    assert np.array_equal(new[0].data, exact.astype(np.float16))
+    assert np.array_equal(new[1].data, old[1].data)
+    for name in ("general.name", "llama.block_count", "tokenizer.ggml.tokens"):
+        assert after.get_field(name).contents() == before.get_field(name).contents()
+    assert after.get_field("general.file_type").contents() == 1
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "other.gguf"
+    path.write_bytes(b"not a model" * 100)
+    with pytest.raises(BackendError, match="cannot be read as GGUF"):
+        write_dense(path, tmp_path / "dense.gguf")

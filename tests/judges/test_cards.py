@@ -1,0 +1,226 @@
+"""Judge cards: what ships is sound, and what is wrong with a card of one's own is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from autoj import components
+from autoj.chat import WRAPPERS
+from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.judges import judge_names, load_card
+from autoj.judges.cards import COMING_BACKENDS
+from autoj.protocols import load_protocol
+from autoj.records import Decoding, PublishedFigure
+
+every_card = pytest.mark.parametrize("name", judge_names())
+
+GOOD: dict[str, Any] = {
+    "title": "Mine",
+    "backend": "scripted",
+    "model": "mine",
+    "wrapper": "none",
+    "protocols": ["pairwise", "single"],
+    "context_tokens": 4096,
+}
+
+
+def written(folder: Path, content: Any, name: str = "mine.yaml") -> str:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else yaml.safe_dump(content), "utf-8")
+    return str(path)
+
+
+@every_card
+def test_a_shipped_card_names_things_that_exist(name: str) -> None:
+    card = load_card(name)
+    assert card.name == name
+    assert card.backend in {*components.names("backends"), *COMING_BACKENDS}
+    assert card.wrapper in WRAPPERS
+    assert set(card.languages) <= {"en", "zh"}
+    assert 0 < card.decoding.max_tokens < card.context_tokens
+
+
+@every_card
+def test_the_protocols_of_a_shipped_card_exist_and_speak_its_languages(name: str) -> None:
+    card = load_card(name)
+    protocols = [load_protocol(known) for known in card.protocols]
+    assert [protocol.name for protocol in protocols] == list(card.protocols)
+    assert {protocol.language for protocol in protocols} <= set(card.languages)
+    # What is done by default must be possible: compare a pair, rate a response.
+    assert {"pair", "response"} <= {protocol.subject for protocol in protocols}
+
+
+@every_card
+def test_every_published_figure_says_where_it_was_published(name: str) -> None:
+    for figure in load_card(name).published:
+        assert all(text.strip() for text in (figure.name, figure.unit, figure.source)), figure
+        low, high = (0, 100) if figure.unit == "%" else (-1, 1)
+        assert low <= figure.value <= high
+
+
+@every_card
+def test_a_judge_that_runs_here_pins_its_weights_and_names_their_licence(name: str) -> None:
+    card = load_card(name)
+    if card.backend == "embedded":
+        assert card.revision is not None
+        assert card.revision.startswith("sha256:")
+        assert card.licence is not None
+
+
+def test_some_judge_has_published_figures() -> None:
+    assert any(load_card(name).published for name in judge_names())
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("embeded", "embedded"), ("autoj-13", "autoj-13b")])
+def test_an_unknown_judge_is_told_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UnknownComponent, match=f"no judge '{name}'") as told:
+        load_card(name)
+    assert told.value.hint is not None
+    assert nearest in told.value.hint
+
+
+@pytest.mark.parametrize("name", ["", ":", "vllm:", ":model", "zzz"])
+def test_what_is_no_name_at_all_is_an_unknown_judge_or_backend(name: str) -> None:
+    with pytest.raises(UnknownComponent, match=r"there is no (judge|backend)"):
+        load_card(name)
+
+
+def test_any_model_of_a_backend_is_a_judge_with_the_prompts_for_untrained_ones() -> None:
+    card = load_card("vllm:my-org/my-judge")
+    assert (card.name, card.backend, card.model) == (
+        "vllm:my-org/my-judge",
+        "vllm",
+        "my-org/my-judge",
+    )
+    assert card.protocols == ("baseline-pairwise", "baseline-single")
+    assert card.published == ()
+
+
+def test_a_models_name_may_hold_colons() -> None:
+    assert load_card("openai:ft:gpt:mine").model == "ft:gpt:mine"
+
+
+def test_other_weights_of_the_embedded_engine_keep_its_prompts_but_not_its_digest() -> None:
+    ours, other = load_card("embedded"), load_card("embedded:other.gguf")
+    assert (other.name, other.model, other.revision) == ("embedded:other.gguf", "other.gguf", None)
+    assert (other.protocols, other.wrapper) == (ours.protocols, ours.wrapper)
+
+
+def test_an_unknown_backend_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownComponent, match=r"(?s)no backend 'vlm'.*vllm"):
+        load_card("vlm:model")
+
+
+def test_a_card_of_ones_own_is_read_by_its_path(tmp_path: Path) -> None:
+    figure = {"name": "f", "value": 50.0, "unit": "%", "source": "s"}
+    decoding = {"temperature": 0.5, "max_tokens": 10}
+    card = load_card(
+        written(tmp_path, {**GOOD, "decoding": decoding, "published": [figure]}, "my-judge.yaml")
+    )
+    assert (card.name, card.title, card.protocols) == ("my-judge", "Mine", ("pairwise", "single"))
+    assert card.decoding == Decoding(temperature=0.5, max_tokens=10)
+    assert card.published == (PublishedFigure(**figure),)
+
+
+BAD: list[tuple[dict[str, Any], str, str]] = [
+    ({"colour": "red"}, "colour", "Extra inputs are not permitted"),
+    ({"decoding": {"temprature": 0}}, "decoding.temprature", "Extra inputs"),
+    ({"title": 5}, "title", "valid string"),
+    ({"model": None}, "model", "valid string"),
+    ({"protocols": "pairwise"}, "protocols", "valid tuple"),
+    ({"protocols": []}, "protocols", "at least 1 item"),
+    ({"context_tokens": "many"}, "context_tokens", "valid integer"),
+    ({"context_tokens": 10}, "context_tokens", "greater than or equal to 256"),
+    ({"decoding": {"temperature": -1}}, "decoding.temperature", "greater than or equal to 0"),
+    ({"decoding": {"top_p": 0}}, "decoding.top_p", "greater than 0"),
+    ({"decoding": {"top_p": 1.5}}, "decoding.top_p", "less than or equal to 1"),
+    ({"decoding": {"max_tokens": 0}}, "decoding.max_tokens", "greater than or equal to 1"),
+    ({"usd_per_million_prompt_tokens": -1}, "usd_per_million_prompt_tokens", "greater than or"),
+    (
+        {"published": [{"name": "f", "value": 1.0, "unit": "%"}]},
+        "published.0.source",
+        "Field required",
+    ),
+    ({"options": []}, "options", "valid dictionary"),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "said"), BAD, ids=[field for _, field, _ in BAD])
+def test_a_wrong_field_is_told_with_its_place(
+    tmp_path: Path, change: dict[str, Any], field: str, said: str
+) -> None:
+    path = written(tmp_path, {**GOOD, **change})
+    with pytest.raises(DataError) as told:
+        load_card(path)
+    assert (str(told.value.path), told.value.field) == (path, field)
+    assert said in told.value.reason
+
+
+@pytest.mark.parametrize("field", GOOD)
+def test_a_field_that_a_card_needs_is_missed(tmp_path: Path, field: str) -> None:
+    path = written(tmp_path, {name: value for name, value in GOOD.items() if name != field})
+    with pytest.raises(DataError, match="Field required") as told:
+        load_card(path)
+    assert told.value.field == field
+
+
+@pytest.mark.parametrize("content", ["title: [", "a: b: c", "\t- x", "title: \x00"])
+def test_a_file_that_is_not_yaml_is_told(tmp_path: Path, content: str) -> None:
+    with pytest.raises(DataError, match=r"mine\.yaml: is not YAML"):
+        load_card(written(tmp_path, content))
+
+
+@pytest.mark.parametrize("content", ["", "just text", "[1, 2]", "5"])
+def test_yaml_that_is_no_card_is_told(tmp_path: Path, content: str) -> None:
+    with pytest.raises(DataError, match=r"mine\.yaml: Input should be a valid dictionary"):
+        load_card(written(tmp_path, content))
+
+
+def test_a_file_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes("title: Müller".encode("latin1"))
+    with pytest.raises(DataError, match=r"mine\.yaml: is not YAML"):
+        load_card(str(path))
+
+
+@pytest.mark.parametrize("name", ["nothing.yaml", "nothing.yml", "folder/nothing.yaml"])
+def test_a_card_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="there is no such judge card"):
+        load_card(str(tmp_path / name))
+
+
+def test_a_folder_is_no_card(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").mkdir()
+    with pytest.raises(DataError, match=r"mine\.yaml: cannot be opened"):
+        load_card(str(tmp_path / "mine.yaml"))
+
+
+@pytest.mark.parametrize("max_tokens", [4096, 5000])
+def test_a_completion_that_leaves_no_room_for_a_prompt_is_refused(
+    tmp_path: Path, max_tokens: int
+) -> None:
+    path = written(tmp_path, {**GOOD, "decoding": {"max_tokens": max_tokens}})
+    with pytest.raises(ConfigError, match=r"decoding\.max_tokens .* context_tokens") as told:
+        load_card(path)
+    assert path in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "nearest"), [("wrapper", "lama2", "llama2"), ("backend", "vlm", "vllm")]
+)
+def test_an_unknown_wrapper_or_backend_is_told_the_nearest(
+    tmp_path: Path, field: str, value: str, nearest: str
+) -> None:
+    with pytest.raises(UnknownComponent, match=f"(?s)no {field} '{value}'.*{nearest}"):
+        load_card(written(tmp_path, {**GOOD, field: value}))
+
+
+def test_a_backend_of_somebody_elses_is_named_by_its_dotted_path(tmp_path: Path) -> None:
+    assert load_card(written(tmp_path, {**GOOD, "backend": "their.engine"})).backend == (
+        "their.engine"
+    )
+    assert load_card("their.engine:model").model == "model"

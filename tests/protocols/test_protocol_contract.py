@@ -1,0 +1,220 @@
+"""What every protocol must do, whichever file it is in."""
+
+from __future__ import annotations
+
+import pytest
+
+from autoj import components
+from autoj.errors import UnknownComponent
+from autoj.protocols import load_protocol, protocol_names
+from autoj.protocols.base import RequestBody
+from autoj.records import (
+    Case,
+    Completion,
+    Decision,
+    Rating,
+    Response,
+    Unreadable,
+)
+
+SHOWN = {"pair": (1, 0), "response": (1,), "critiques": (1, 0)}
+RELEASE_NAMES = {
+    "pairwise_tie": "pairwise",
+    "zh_pairwise_tie": "pairwise-zh",
+    "zh_pairwise": "pairwise-zh",
+    "single": "single",
+    "zh_single": "single-zh",
+}
+CASE = Case(
+    id="c",
+    query="Where is Ouagadougou?",
+    cluster="c",
+    responses=(Response(text="the first response"), Response(text="the second response")),
+    critiques=("the first critique", "the second critique"),
+)
+SCORING = [name for name in protocol_names() if load_protocol(name).gives_probabilities]
+every_protocol = pytest.mark.parametrize("name", protocol_names())
+each_scoring_protocol = pytest.mark.parametrize("name", SCORING)
+
+
+def build(name: str) -> RequestBody:
+    protocol = load_protocol(name)
+    return protocol.build(CASE, SHOWN[protocol.subject])
+
+
+def completion(text: str, logprobs: tuple[float, ...] | None = None) -> Completion:
+    return Completion(
+        key="k",
+        text=text,
+        finish="stop",
+        prompt_tokens=1,
+        completion_tokens=1,
+        choice_logprobs=logprobs,
+    )
+
+
+@every_protocol
+def test_a_protocol_describes_itself(name: str) -> None:
+    protocol = load_protocol(name)
+    assert protocol.name == name
+    assert protocol.subject in SHOWN
+    assert protocol.language == ("zh" if name.endswith("-zh") else "en")
+    assert protocol.gives_probabilities == ("-verdict" in name)
+
+
+@every_protocol
+def test_a_protocol_file_exports_its_protocol_and_a_docstring_that_names_it(name: str) -> None:
+    module = components.load("protocols", name)
+    assert "PROTOCOL" in module.__all__
+    assert module.__doc__ is not None
+    assert f"`{name}`" in module.__doc__.splitlines()[0]
+
+
+def test_no_two_protocols_share_a_name_or_an_alias() -> None:
+    names = [
+        known
+        for protocol in map(load_protocol, protocol_names())
+        for known in {protocol.name, *protocol.aliases}
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize(("alias", "name"), RELEASE_NAMES.items())
+def test_the_names_of_the_original_release_load(alias: str, name: str) -> None:
+    assert load_protocol(alias) is load_protocol(name)
+
+
+def test_an_unknown_protocol_is_told_the_nearest_names() -> None:
+    with pytest.raises(UnknownComponent, match=r"(?s)no protocol 'pairwize'.*pairwise"):
+        load_protocol("pairwize")
+
+
+def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path() -> None:
+    assert load_protocol("autoj.protocols.single") is load_protocol("single")
+    with pytest.raises(UnknownComponent):
+        load_protocol("nobody.has_this")
+
+
+@every_protocol
+def test_the_page_shows_the_texts_in_page_order(name: str) -> None:
+    prompt = build(name).messages[-1].content
+    subject = load_protocol(name).subject
+    assert prompt.count("Where is Ouagadougou?") == 1
+    shown = [CASE.responses[1].text, CASE.responses[0].text]
+    if subject == "response":
+        assert shown[0] in prompt
+        assert shown[1] not in prompt
+    elif subject == "pair":
+        assert 0 < prompt.index(shown[0]) < prompt.index(shown[1])
+    else:
+        assert CASE.responses[0].text in prompt
+        assert prompt.index("the second critique") < prompt.index("the first critique")
+
+
+@every_protocol
+def test_a_prompt_ends_with_the_users_turn_and_does_not_depend_on_the_call(name: str) -> None:
+    body = build(name)
+    assert body.messages[-1].role == "user"
+    assert all(message.role == "system" for message in body.messages[:-1])
+    assert body == build(name)
+
+
+@every_protocol
+def test_a_protocol_refuses_the_wrong_number_of_shown(name: str) -> None:
+    protocol = load_protocol(name)
+    wrong = (0,) if protocol.subject != "response" else (0, 1)
+    with pytest.raises(ValueError, match="unpack"):
+        protocol.build(CASE, wrong)
+
+
+@every_protocol
+def test_only_protocols_that_give_probabilities_force_an_opening(name: str) -> None:
+    body = build(name)
+    scores = load_protocol(name).gives_probabilities
+    assert (body.prefix is not None) == (body.choices is not None) == scores
+
+
+@each_scoring_protocol
+def test_forced_openings_end_without_a_space_and_choices_can_be_told_apart(name: str) -> None:
+    body = build(name)
+    assert body.prefix is not None
+    assert body.choices is not None
+    assert body.prefix == body.prefix.rstrip()
+    # No choice may open another, or the shorter one would be scored as part of the longer.
+    for choice in body.choices:
+        assert not any(other != choice and other.startswith(choice) for other in body.choices)
+
+
+@each_scoring_protocol
+def test_each_choice_after_the_opening_is_read_as_itself(name: str) -> None:
+    body, protocol = build(name), load_protocol(name)
+    assert body.prefix is not None
+    assert body.choices is not None
+    stated = [protocol.parse(body.prefix + choice) for choice in body.choices]
+    if protocol.subject == "pair":
+        assert [getattr(reading, "shown", None) for reading in stated] == ["1", "2", "tie"]
+    else:
+        assert [getattr(reading, "value", None) for reading in stated] == list(range(1, 11))
+    bare = [protocol.parse(choice) for choice in body.choices]
+    assert [type(reading) for reading in bare] == [type(reading) for reading in stated]
+
+
+@each_scoring_protocol
+@pytest.mark.parametrize("likely", range(3))
+def test_scored_choices_become_probabilities_that_sum_to_one(name: str, likely: int) -> None:
+    protocol = load_protocol(name)
+    choices = build(name).choices
+    assert choices is not None
+    n_choices = len(choices)
+    logprobs = tuple(-900.0 if index != likely else -800.0 for index in range(n_choices))
+    reading = protocol.read(completion("ignored", logprobs))
+    if isinstance(reading, Decision):
+        assert reading.shown == ("1", "2", "tie")[likely]
+        assert reading.probabilities is not None
+        assert sum(reading.probabilities) == pytest.approx(1)
+    else:
+        assert isinstance(reading, Rating)
+        assert reading.value == pytest.approx(likely + 1)
+        assert reading.distribution is not None
+        assert sum(reading.distribution) == pytest.approx(1)
+
+
+@each_scoring_protocol
+def test_a_uniform_distribution_is_a_tie_or_the_middle_of_the_scale(name: str) -> None:
+    choices = build(name).choices
+    assert choices is not None
+    reading = load_protocol(name).read(completion("", (-1.0,) * len(choices)))
+    if isinstance(reading, Decision):
+        assert reading.shown == "tie"
+    else:
+        assert isinstance(reading, Rating)
+        assert reading.value == pytest.approx(5.5)
+
+
+@each_scoring_protocol
+@pytest.mark.parametrize("logprob", [float("nan"), float("-inf")])
+def test_choices_without_probabilities_are_unreadable(name: str, logprob: float) -> None:
+    choices = build(name).choices
+    assert choices is not None
+    reading = load_protocol(name).read(completion("", (logprob,) * len(choices)))
+    assert isinstance(reading, Unreadable)
+
+
+@each_scoring_protocol
+def test_an_impossible_choice_has_no_probability(name: str) -> None:
+    choices = build(name).choices
+    assert choices is not None
+    impossible = (float("-inf"),) * (len(choices) - 1)
+    reading = load_protocol(name).read(completion("", (-2.0, *impossible)))
+    if isinstance(reading, Decision):
+        assert reading.probabilities == (1.0, 0.0, 0.0)
+    else:
+        assert isinstance(reading, Rating)
+        assert reading.value == 1.0
+
+
+@each_scoring_protocol
+def test_a_completion_without_scored_choices_is_read_from_its_text(name: str) -> None:
+    body, protocol = build(name), load_protocol(name)
+    assert body.choices is not None
+    assert protocol.read(completion(body.choices[1])) == protocol.parse(body.choices[1])

@@ -1,0 +1,129 @@
+"""Whatever a judge writes is read; whatever is judged leaves the template as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autoj.protocols import load_protocol, protocol_names
+from autoj.protocols.base import fill, whole_sentences
+from autoj.records import Case, Decision, Rating, Response, Unreadable
+
+FRAGMENTS = [
+    "So, the final decision is", "final decision", " Response 1", "Response 2", " / ", " or ",
+    "Tie", "所以，最终决定是", "最终决定", "回应1", "回应２", "平局", "和", "、", "Rating: ",
+    "评分：", "[[", "]]", "[", "]", "【", "】", "5", "10", "6.5", "A",
+    "B: Feedback 2", "C", "*", "**", "_",
+    "\n", " ", "\t", "\r\n", "\u200b", "\u3000", "\ufeff", "is", ":", "：", ".", "。", "-",
+    "for example", "tie", "(", '"', "{query}", "{response_1}", "{", "}", "***", "[END DATA]",
+    "\\1", "$1", "%s", "\x00",
+]  # fmt: skip
+tricky_text = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4)), max_size=12).map(
+    "".join
+)
+any_text = st.one_of(st.text(), tricky_text)
+every_protocol = pytest.mark.parametrize("name", protocol_names())
+LONG = 100_000
+
+
+@every_protocol
+@given(text=any_text)
+def test_parsing_never_raises_and_never_guesses_off_the_menu(name: str, text: str) -> None:
+    protocol = load_protocol(name)
+    reading = protocol.parse(text)
+    if isinstance(reading, Decision):
+        assert protocol.subject != "response"
+        assert reading.shown in ("1", "2", "tie")
+    elif isinstance(reading, Rating):
+        assert protocol.subject == "response"
+        assert 1.0 <= reading.value <= 10.0
+    else:
+        assert isinstance(reading, Unreadable)
+        assert reading.reason
+
+
+@every_protocol
+@given(text=any_text)
+def test_what_cannot_be_seen_changes_no_reading(name: str, text: str) -> None:
+    parse = load_protocol(name).parse
+    spread = "\u200b".join(text)
+    seen, hidden = parse(text), parse(spread)
+    assert type(seen) is type(hidden)
+    if isinstance(seen, Decision | Rating):
+        assert seen == hidden
+
+
+# Runs such as these made ambiguous patterns quadratic or worse: a hang here is the failure.
+RUNS = [
+    " ", "\n", "\t", "[[", "*", ">", "A\n", "[[A]] or ", "final decision is ", "最终决定",
+    "回应1和", "Rating: [[", "for example ", "\u200b",
+]  # fmt: skip
+OPENINGS = ["", "Rating: [[", "So, the final decision is Response 1, Response 2", "option"]
+
+
+@pytest.mark.parametrize("name", [name for name in protocol_names() if not name.endswith("-zh")])
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_long_hostile_texts_are_read_to_their_end(name: str, opening: str) -> None:
+    parse = load_protocol(name).parse
+    for run in RUNS:
+        reading = parse(opening + run * (LONG // len(run)) + "x")
+        assert isinstance(reading, Decision | Rating | Unreadable)
+
+
+@given(text=any_text)
+def test_cutting_to_whole_sentences_gives_an_opening_of_the_text(text: str) -> None:
+    kept = whole_sentences(text)
+    assert text.startswith(kept)
+    assert whole_sentences(kept) == kept
+
+
+def test_long_hostile_texts_are_cut_to_whole_sentences() -> None:
+    for fragment in (".", ".)", "。", '."', " "):
+        text = fragment * LONG + "x"
+        assert text.startswith(whole_sentences(text))
+
+
+MARKERS = ("\ue000Q\ue000", "\ue001A\ue001", "\ue002B\ue002", "\ue003C\ue003", "\ue004D\ue004")
+
+
+def _case(query: str, first: str, second: str, critique: str, other: str) -> Case:
+    return Case(
+        id="c",
+        query=query,
+        cluster="c",
+        responses=(Response(text=first), Response(text=second)),
+        critiques=(critique, other),
+    )
+
+
+def _texts(name: str, case: Case) -> list[str]:
+    protocol = load_protocol(name)
+    body = protocol.build(case, (0,) if protocol.subject == "response" else (0, 1))
+    return [message.content for message in body.messages]
+
+
+@every_protocol
+@given(values=st.tuples(any_text, any_text, any_text, any_text, any_text))
+def test_building_puts_texts_in_place_and_changes_nothing_else(
+    name: str, values: tuple[str, str, str, str, str]
+) -> None:
+    marked = _texts(name, _case(*MARKERS))
+    for template, built in zip(marked, _texts(name, _case(*values)), strict=True):
+        # One pass from left to right: what a text brings along is never filled again.
+        expected, rest = "", template
+        while found := [marker for marker in MARKERS if marker in rest]:
+            nearest = min(found, key=rest.index)
+            before, _, rest = rest.partition(nearest)
+            expected += before + values[MARKERS.index(nearest)]
+        assert built == expected + rest
+
+
+@given(value=any_text)
+def test_filling_a_template_is_one_pass(value: str) -> None:
+    assert fill("a{x}b{y}c", {"x": value, "y": value}) == f"a{value}b{value}c"
+
+
+def test_filling_a_template_without_one_of_its_values_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        fill("{query} {response}", {"query": "q"})

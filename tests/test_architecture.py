@@ -1,0 +1,123 @@
+"""The walls of the house: who may import whom, and what a module must be."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import autoj
+
+SOURCE = Path(autoj.__file__).parent
+FLOORS = [
+    {"records", "errors"},
+    {"jsonl", "components", "chat", "critiques"},
+    {"scenarios", "backends", "verdicts", "metrics"},
+    {"judges", "datasets", "protocols"},
+    {"runs"},
+    {"api", "construct", "bench", "training"},
+    {"reports"},
+    {"serve"},
+    {"cli"},
+]
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+# The two doors: `import autoj` and `python -m autoj`; nothing imports them.
+DOORS = {"autoj": {"api", "errors", "records"}, "autoj.__main__": {"cli"}}
+HEAVY = ["torch", "vllm", "openvino", "openvino_genai", "transformers"]
+VAGUE = {"utils", "util", "common", "helpers", "misc", "core"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+TREES = {
+    module_name(path): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+PACKAGES = [module_name(path) for path in sorted(SOURCE.rglob("__init__.py"))]
+every_module = pytest.mark.parametrize("name", TREES)
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The modules of ours that a tree imports; `from a import b` is `a.b` where that is one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute, so that each says its room"
+            source = str(node.module)
+            found = [f"{source}.{alias.name}" for alias in node.names]
+            found = [name if name in TREES else source for name in found]
+        else:
+            continue
+        yield from (name for name in found if name.split(".")[0] == "autoj")
+
+
+def room(module: str) -> str:
+    return [*module.split("."), ""][1]
+
+
+@every_module
+def test_a_module_imports_lower_floors_and_its_own_room_alone(name: str) -> None:
+    rooms = {room(target) for target in imported(TREES[name])}
+    if name in DOORS:
+        assert rooms <= DOORS[name]
+        return
+    own = room(name)
+    wrong = {other for other in rooms - {own} if FLOOR_OF.get(other, 99) >= FLOOR_OF[own]}
+    assert not wrong
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = {
+        name: {target for target in imported(tree) if target != name}
+        for name, tree in TREES.items()
+    }
+    # A package imports its modules to give them out; a module that imports its package waits on it.
+    assert len(list(TopologicalSorter(graph).static_order())) == len(TREES)
+
+
+@every_module
+def test_no_function_imports_our_own_code(name: str) -> None:
+    functions = [
+        node
+        for node in ast.walk(TREES[name])
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    assert not [target for function in functions for target in imported(function)]
+
+
+@every_module
+def test_a_module_says_what_it_is_by_its_name_and_its_docstring(name: str) -> None:
+    assert not VAGUE & set(re.split(r"[._]", name))
+    assert ast.get_docstring(TREES[name])
+
+
+def test_importing_autoj_brings_in_nothing_heavy() -> None:
+    code = f"import sys, autoj; print(*sorted(set(sys.modules) & set({HEAVY!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def as_ruff_sorts(name: str) -> tuple[int, str]:
+    """Constants first, then classes, then the rest, each by the alphabet."""
+    return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_what_a_package_gives_out_is_sorted_and_there(name: str) -> None:
+    package = importlib.import_module(name)
+    public = getattr(package, "__all__", [])
+    assert public == sorted(set(public), key=as_ruff_sorts)
+    assert all(hasattr(package, given) for given in public)
+    if name == "autoj":
+        assert public

@@ -1,0 +1,265 @@
+"""Judgments to a verdict: what failed or could not be read is never a tie, a loss or a number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autoj import verdicts
+from autoj.records import (
+    SHOWN,
+    Asked,
+    Case,
+    Completion,
+    Critique,
+    Decision,
+    Failure,
+    Judgment,
+    Label,
+    Rating,
+    Reading,
+    Response,
+    Score,
+    Shown,
+    Unreadable,
+    Verdict,
+    Winner,
+)
+from autoj.verdicts import OnConflict
+
+PAIR = Case(id="c", query="q", cluster="q", responses=(Response(text="x"), Response(text="y")))
+FAILED = Failure(key="k", error="Unavailable", message="gone", retryable=True, attempts=3)
+UNREADABLE = Unreadable(reason="no final decision is stated")
+OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+Probabilities = tuple[float, float, float]
+
+
+def judged(reading: Reading, shown: tuple[int, ...], *, truncated: bool = False) -> Judgment:
+    asked = Asked(
+        case_id="c",
+        judge="j",
+        protocol="p",
+        shown=shown,
+        sample=0,
+        scored=False,
+        truncated=truncated,
+        key="k",
+    )
+    done = Completion(key="k", text="t", finish="stop", prompt_tokens=1, completion_tokens=1)
+    return Judgment(asked=asked, completion=done, reading=reading)
+
+
+def both(
+    first: Reading | Failure, second: Reading | Failure, on_conflict: OnConflict | None = None
+) -> Verdict:
+    """The verdict of a pair that was read as `first` in its own order and as `second` swapped."""
+    judgments = [
+        item if isinstance(item, Failure) else judged(item, shown)
+        for item, shown in ((first, (0, 1)), (second, (1, 0)))
+    ]
+    return verdicts.resolve(PAIR, "j", judgments, on_conflict, paired=True)
+
+
+def decided(shown: Shown, probabilities: Probabilities | None = None) -> Decision:
+    return Decision(shown=shown, probabilities=probabilities)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner"), [("1", "2", "a"), ("2", "1", "b"), ("tie", "tie", "tie")]
+)
+def test_orders_that_name_the_same_winner_agree(first: Shown, second: Shown, winner: str) -> None:
+    verdict = both(decided(first), decided(second))
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (winner, "agreed", True)
+    assert verdict.winners == (winner, winner)
+
+
+@pytest.mark.parametrize("on_conflict", [None, *get_args(OnConflict)])
+def test_no_rule_touches_orders_that_agree(on_conflict: OnConflict | None) -> None:
+    verdict = both(decided("1", (0.4, 0.3, 0.3)), decided("2", (0.1, 0.5, 0.4)), on_conflict)
+    assert (verdict.winner, verdict.rule) == ("a", "agreed")
+
+
+CONFLICT = (decided("1", (0.5, 0.4, 0.1)), decided("1", (0.9, 0.0, 0.1)))
+
+
+@pytest.mark.parametrize(
+    ("on_conflict", "winner", "rule"),
+    [
+        (None, "b", "probability"),
+        ("probability", "b", "probability"),
+        ("tie", "tie", "tie"),
+        ("unresolved", None, "unresolved"),
+    ],
+)
+def test_orders_that_disagree_are_decided_by_the_rule(
+    on_conflict: OnConflict | None, winner: Winner | None, rule: str
+) -> None:
+    verdict = both(*CONFLICT, on_conflict)
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (winner, rule, False)
+    assert verdict.winners == ("a", "b")
+    assert verdict.probabilities == pytest.approx((0.25, 0.65, 0.1))
+
+
+@pytest.mark.parametrize("on_conflict", [None, "probability"])
+def test_without_probabilities_a_conflict_stays_open(on_conflict: OnConflict | None) -> None:
+    verdict = both(decided("1"), decided("1"), on_conflict)
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (None, "unresolved", False)
+    assert verdict.probabilities is None
+
+
+def test_probabilities_of_one_order_alone_decide_nothing() -> None:
+    verdict = both(decided("1", (0.9, 0.1, 0.0)), decided("1"))
+    assert (verdict.winner, verdict.rule, verdict.probabilities) == (None, "unresolved", None)
+
+
+@pytest.mark.parametrize("on_conflict", [None, *get_args(OnConflict)])
+@pytest.mark.parametrize("broken", [FAILED, UNREADABLE, Label(name="x"), Score(value=1.0)])
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_order_without_a_decision_leaves_the_verdict_open(
+    on_conflict: OnConflict | None, broken: Reading | Failure, place: int
+) -> None:
+    fine = decided("1", (0.8, 0.1, 0.1))
+    verdict = both(*((broken, fine) if place == 0 else (fine, broken)), on_conflict)
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (None, "incomplete", None)
+    assert verdict.winners[place] is None
+    assert verdict.winners[1 - place] in ("a", "b")
+    assert verdict.probabilities is None
+    assert verdict.n_failed == isinstance(broken, Failure)
+    assert verdict.n_unreadable == isinstance(broken, Unreadable)
+
+
+@pytest.mark.parametrize(("first", "second"), [(FAILED, FAILED), (UNREADABLE, UNREADABLE)])
+def test_a_pair_that_was_never_judged_has_no_winner(
+    first: Reading | Failure, second: Reading | Failure
+) -> None:
+    verdict = both(first, second)
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (None, "incomplete", None)
+    assert verdict.n_failed + verdict.n_unreadable == 2
+
+
+@pytest.mark.parametrize(("shown", "winner"), [((0, 1), "b"), ((1, 0), "a")])
+def test_one_order_alone_decides_and_says_so(shown: tuple[int, int], winner: Winner) -> None:
+    verdict = verdicts.resolve(
+        PAIR, "j", [judged(decided("2", (0.2, 0.7, 0.1)), shown)], paired=True
+    )
+    assert (verdict.winner, verdict.rule, verdict.consistent) == (winner, "one order", None)
+    assert verdict.probabilities is not None
+    assert max(verdict.probabilities) == verdict.probabilities["ab".index(winner)]
+
+
+def test_every_rule_of_a_verdict_is_explained() -> None:
+    seen = {
+        both(decided("1"), decided("2")).rule,
+        *(both(*CONFLICT, rule).rule for rule in get_args(OnConflict)),
+        both(FAILED, decided("1")).rule,
+        verdicts.resolve(PAIR, "j", [judged(decided("1"), (0, 1))], paired=True).rule,
+    }
+    assert seen == set(verdicts.RULES)
+
+
+def test_judgments_on_truncated_responses_are_counted() -> None:
+    judgments = [
+        judged(decided("1"), (0, 1), truncated=True),
+        judged(decided("2"), (1, 0), truncated=True),
+    ]
+    assert verdicts.resolve(PAIR, "j", judgments, paired=True).n_truncated == 2
+    assert both(decided("1"), decided("2")).n_truncated == 0
+
+
+weights = st.floats(0, 1, allow_nan=False)
+probabilities = st.tuples(weights, weights, weights)
+readings = st.one_of(
+    st.builds(Decision, shown=st.sampled_from(SHOWN), probabilities=st.none() | probabilities),
+    st.just(UNREADABLE),
+    st.just(FAILED),
+)
+
+
+@given(first=readings, second=readings, on_conflict=st.sampled_from(get_args(OnConflict)))
+def test_swapping_the_case_swaps_the_verdict_exactly(
+    first: Reading | Failure, second: Reading | Failure, on_conflict: OnConflict
+) -> None:
+    # The swapped case shows, as its own order, the page that the case shows as the other one.
+    verdict, swapped = both(first, second, on_conflict), both(second, first, on_conflict)
+    assert swapped.winner == (verdict.winner and OTHER[verdict.winner])
+    assert (swapped.rule, swapped.consistent) == (verdict.rule, verdict.consistent)
+    if verdict.probabilities is None:
+        assert swapped.probabilities is None
+    else:
+        a, b, tie = verdict.probabilities
+        assert swapped.probabilities == (b, a, tie)  # equal, not nearly equal
+    if verdict.winners:
+        assert [winner and OTHER[winner] for winner in swapped.winners] == [*verdict.winners[::-1]]
+
+
+@given(page=probabilities, shown=st.sampled_from(("1", "2")))
+def test_identical_responses_are_tied_by_probability(page: Probabilities, shown: Shown) -> None:
+    # Both pages are the same text, so a judge that depends on nothing else answers them the same.
+    verdict = both(decided(shown, page), decided(shown, page), "probability")
+    assert verdict.winner == "tie"
+    assert verdict.probabilities is not None
+    assert verdict.probabilities[0] == verdict.probabilities[1]
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_decision_is_renamed_from_the_page_to_the_case(shown: Shown) -> None:
+    winner = verdicts.to_winner(shown, (0, 1))
+    assert verdicts.to_winner(shown, (1, 0)) == OTHER[winner]
+
+
+def test_critiques_of_the_swapped_page_are_renamed_into_the_cases_frame() -> None:
+    verdict = both(
+        Decision(shown="1", critique="Response 1 beats Response 2."),
+        Decision(shown="2", critique="Response 2 beats Response 1."),
+    )
+    assert verdict.critiques == ("Response 1 beats Response 2.",) * 2
+    assert both(UNREADABLE, FAILED).critiques == (None, None)
+    assert both(Decision(shown="1", critique=""), decided("2")).critiques == (None, None)
+
+
+def rated(*readings: Reading | Failure) -> Verdict:
+    judgments = [
+        item if isinstance(item, Failure) else judged(item, (index,))
+        for index, item in enumerate(readings)
+    ]
+    return verdicts.resolve(PAIR, "j", judgments, paired=False)
+
+
+def test_each_rated_response_has_its_rating_or_none() -> None:
+    verdict = rated(Rating(value=6.5, critique="Fine."), UNREADABLE, FAILED, Score(value=-3.0))
+    assert verdict.ratings == (6.5, None, None, -3.0)
+    assert verdict.critiques == ("Fine.", None, None, None)
+    assert (verdict.winner, verdict.winners, verdict.rule) == (None, (), None)
+    assert (verdict.n_unreadable, verdict.n_failed) == (1, 1)
+
+
+def test_a_case_of_which_nothing_came_back_is_incomplete() -> None:
+    verdict = rated(FAILED)
+    assert (verdict.rule, verdict.winner, verdict.n_failed) == ("incomplete", None, 1)
+    assert not any(verdict.ratings)
+
+
+def test_critiques_written_afterwards_are_added_and_counted() -> None:
+    verdict = replace(both(decided("1"), decided("2")), n_unreadable=1, n_truncated=1)
+    written = [
+        judged(Critique(text="Colder."), (0, 1), truncated=True),
+        judged(UNREADABLE, (0, 1)),
+        FAILED,
+    ]
+    added = verdicts.add_critiques(verdict, written)
+    assert added.critiques == ("Colder.", None, None)
+    assert (added.n_unreadable, added.n_failed, added.n_truncated) == (2, 1, 2)
+    assert (added.winner, added.rule, added.winners) == ("a", "agreed", ("a", "a"))
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_how_a_completion_ended_does_not_change_a_decision_that_was_read(
+    finish: Literal["stop", "length"],
+) -> None:
+    judgment = judged(decided("1"), (0, 1))
+    judgment = replace(judgment, completion=replace(judgment.completion, finish=finish))
+    assert verdicts.resolve(PAIR, "j", [judgment], paired=True).winner == "a"
