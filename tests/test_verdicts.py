@@ -233,7 +233,7 @@ def test_each_rated_response_has_its_rating_or_none() -> None:
     verdict = rated(Rating(value=6.5, critique="Fine."), UNREADABLE, FAILED, Score(value=-3.0))
     assert verdict.ratings == (6.5, None, None, -3.0)
     assert verdict.critiques == ("Fine.", None, None, None)
-    assert (verdict.winner, verdict.winners, verdict.rule) == (None, (), None)
+    assert (verdict.winner, verdict.winners, verdict.rule) == (None, (), "incomplete")
     assert (verdict.n_unreadable, verdict.n_failed) == (1, 1)
 
 
