@@ -86,7 +86,7 @@ def _orders(verdict: Verdict) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.2f}"
+    return "-" if share is None else f"{share:.3f}"
 
 
 def _rating(rating: float | None) -> Text:
