@@ -267,7 +267,9 @@ def test_each_command_has_help_with_an_example(run, command):
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+# A test runner in the background hands down an ignored SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv.pop(1))
 from autoj.backends import scripted
 from autoj.cli import main
