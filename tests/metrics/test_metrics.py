@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,28 @@ ROWS = [
 ]
 
 
+SHARES = [(0.6, 0.3, 0.1), (0.5, 0.4, 0.1), (0.2, 0.7, 0.1), (0.8, 0.1, 0.1), (0.1, 0.2, 0.7)]
+LENGTHS = [(9, 4), (3, 8), (5, 2), (7, 6), (4, 4), (2, 3), (6, 1)]
+FULL_ROWS = [
+    replace(
+        row,
+        lengths=LENGTHS[index],
+        averaged=row.winner,
+        probabilities=SHARES[index] if index < len(SHARES) else None,
+    )
+    for index, row in enumerate(ROWS)
+]
+RATED_ROWS = [
+    replace(ROWS[0], label=label, rating=rating, cluster=index)
+    for index, (label, rating) in enumerate([(0.2, 3.0), (0.9, 6.0), (0.4, 5.0), (0.7, 4.5)])
+]
+
+
+def rows_of(name: str) -> list[Row]:
+    """Rows that hold all that a metric reads."""
+    return RATED_ROWS if name == "correlation" else FULL_ROWS
+
+
 def compute(name: str, rows: Sequence[Row]) -> Estimate:
     found: Estimate = components.load("metrics", name).compute(rows)
     return found
@@ -66,19 +89,23 @@ def test_a_metric_of_nothing_has_a_reason_and_no_number(name: str) -> None:
     found = compute(name, [])
     assert (found.value, found.low, found.high, found.n) == (None, None, None, 0)
     assert found.reason
-    unread = compute(name, [pair("a", None, None), pair("b")])
+    unread_rows = [pair("a", None, None), pair("b")]
+    if name == "correlation":
+        unread_rows = [replace(row, rating=None) for row in RATED_ROWS[:2]]
+    unread = compute(name, unread_rows)
     assert (unread.value, unread.n, unread.n_unscored) == (None, 0, 2)
     assert unread.reason
 
 
 @every_metric
 def test_a_metric_lies_in_its_interval_and_counts_every_case_once(name: str) -> None:
-    found = compute(name, ROWS)
+    rows = rows_of(name)
+    found = compute(name, rows)
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.value < found.high
-    assert found.n + found.n_unscored <= len(ROWS)
+    assert 0 < found.n + found.n_unscored <= len(rows)
     if found.bounds is not None:
         assert found.bounds[0] <= found.value <= found.bounds[1]
 

@@ -1,6 +1,38 @@
 """Figures over verdicts: one metric a file, each `compute(rows) -> Estimate`; none sees a model."""
 
-from autoj.metrics import accuracy, agreement, consistency, mean_rating, win_rate
+from autoj.metrics import (
+    accuracy,
+    agreement,
+    averaged_accuracy,
+    calibration,
+    consistency,
+    correlation,
+    kappa,
+    length_bias,
+    mean_rating,
+    position_bias,
+    win_rate,
+)
+from autoj.metrics._comparison import Difference, difference, holm
+from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, by
 
-__all__ = ["Row", "accuracy", "agreement", "by", "consistency", "mean_rating", "win_rate"]
+__all__ = [
+    "Difference",
+    "Row",
+    "accuracy",
+    "agreement",
+    "averaged_accuracy",
+    "by",
+    "calibration",
+    "consistency",
+    "correlation",
+    "difference",
+    "holm",
+    "kappa",
+    "length_bias",
+    "mean_rating",
+    "position_bias",
+    "prediction_powered",
+    "win_rate",
+]

@@ -16,11 +16,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import stdtrit
 
+from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
 from autoj.records import Estimate, Winner
 
-__all__ = ["Row", "by", "mean", "proportion"]
+__all__ = ["Row", "Score", "by", "mean", "proportion", "scored"]
 
 _Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
 
@@ -36,11 +38,34 @@ class Row:
     winners: tuple[Winner | None, ...]
     consistent: bool | None
     scenario: str | None
+    subset: str | None = None
+    """The part of the data set that the case belongs to, where it has parts."""
+    style: str | None = None
+    """"easy", "normal" or "hard": whether the better response looks better, alike or worse."""
     rating: float | None = None
-    """1.0 to 10.0, where one response was rated."""
+    """1.0 to 10.0 (or a scalar model's score), where one response was rated."""
+    averaged: Winner | None = None
+    """What the probabilities averaged over both orders say, or two responses' own ratings."""
+    probabilities: tuple[float, float, float] | None = None
+    """Of "a", "b" and "tie", averaged over the orders."""
+    lengths: tuple[int, int] | None = None
+    """Characters of response a and of response b, without the space around them."""
 
 
-def proportion(name: str, rows: Sequence[Row], score: Callable[[Row], float | None]) -> Estimate:
+Score = Callable[[Row], float | None]
+"""A case's share of a figure, or None where it is unscored."""
+
+
+def scored(rows: Sequence[Row], score: Score) -> tuple[Floats, Ints]:
+    """The scores that are known, `[n_scored]`, and the cluster of each."""
+    known = [(row.cluster, value) for row in rows if (value := score(row)) is not None]
+    return (
+        np.array([value for _, value in known], dtype=np.float64),
+        np.array([cluster for cluster, _ in known], dtype=np.int64),
+    )
+
+
+def proportion(name: str, rows: Sequence[Row], score: Score) -> Estimate:
     """The mean of a score between 0 and 1, with a 95 % interval over queries.
 
     Args:
@@ -49,13 +74,13 @@ def proportion(name: str, rows: Sequence[Row], score: Callable[[Row], float | No
         score: a case's share of the figure, or None where it is unscored; unscored cases are left
             out and counted, and `bounds` says what they could have changed.
     """
-    scored = _scored(rows, score)
-    n, n_unscored = len(scored), len(rows) - len(scored)
+    values, clusters = scored(rows, score)
+    n, n_unscored = len(values), len(rows) - len(values)
     if n == 0:
         return _nothing(name, rows)
-    total = math.fsum(value for _, value in scored)
+    total = math.fsum(values)
     value = total / n
-    n_clusters, squares = _clusters(scored, value)
+    n_clusters, squares = _spread(values - value, clusters)
     low, high = _wilson(value, _effective_size(n, n_clusters, value, squares))
     return Estimate(
         name=name,
@@ -69,7 +94,7 @@ def proportion(name: str, rows: Sequence[Row], score: Callable[[Row], float | No
     )
 
 
-def mean(name: str, rows: Sequence[Row], score: Callable[[Row], float | None]) -> Estimate:
+def mean(name: str, rows: Sequence[Row], score: Score) -> Estimate:
     """The mean of a score on any scale, with a 95 % interval over queries.
 
     Args:
@@ -77,12 +102,12 @@ def mean(name: str, rows: Sequence[Row], score: Callable[[Row], float | None]) -
         rows: the cases.
         score: a case's score, or None where it is unscored. A mean over one query has no interval.
     """
-    scored = _scored(rows, score)
-    n = len(scored)
+    values, clusters = scored(rows, score)
+    n = len(values)
     if n == 0:
         return _nothing(name, rows)
-    value = math.fsum(value for _, value in scored) / n
-    n_clusters, squares = _clusters(scored, value)
+    value = math.fsum(values) / n
+    n_clusters, squares = _spread(values - value, clusters)
     half = None
     if n_clusters > 1:
         error = math.sqrt(squares * n_clusters / (n_clusters - 1)) / n
@@ -98,21 +123,15 @@ def mean(name: str, rows: Sequence[Row], score: Callable[[Row], float | None]) -
     )
 
 
-def _scored(rows: Sequence[Row], score: Callable[[Row], float | None]) -> list[tuple[int, float]]:
-    return [(row.cluster, value) for row in rows if (value := score(row)) is not None]
-
-
 def _nothing(name: str, rows: Sequence[Row]) -> Estimate:
     reason = "no case could be scored" if rows else "there are no cases"
     return Estimate(name=name, value=None, n=0, n_clusters=0, n_unscored=len(rows), reason=reason)
 
 
-def _clusters(scored: Sequence[tuple[int, float]], centre: float) -> tuple[int, float]:
+def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:
     """How many clusters there are, and the sum of their squared residuals."""
-    residuals: dict[int, float] = {}
-    for cluster, value in scored:
-        residuals[cluster] = residuals.get(cluster, 0.0) + value - centre
-    return len(residuals), math.fsum(residual**2 for residual in residuals.values())
+    totals = cluster_totals(residuals[:, None], clusters)
+    return len(totals), math.fsum(totals[:, 0] ** 2)
 
 
 def _effective_size(n: int, n_clusters: int, share: float, squares: float) -> float:

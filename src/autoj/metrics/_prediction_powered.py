@@ -1,0 +1,83 @@
+"""A judge's figure over many cases, corrected by what people say of a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autoj.metrics._bootstrap import Floats, from_totals
+from autoj.metrics.base import Row, Score
+from autoj.records import Estimate
+
+__all__ = ["prediction_powered"]
+
+
+def prediction_powered(
+    name: str, rows: Sequence[Row], judged: Score, labelled: Score, *, span: tuple[float, float]
+) -> Estimate:
+    """What people would say on average of all cases, from the judge's verdicts and a few labels.
+
+    The judge's mean over all cases, plus the mean of (people - judge) over the labelled ones: the
+    judge's own bias goes, and where it is any good the interval is narrower than that of the labels
+    alone. The judge is weighted by how well it tells what people say, so that a useless one does
+    no harm.
+
+    Args:
+        name: the figure's name.
+        rows: all judged cases, the labelled ones among them.
+        judged: a case's score by the judge, or None where it is unscored.
+        labelled: its score by people, or None where they did not label it.
+        span: the lowest and the highest value that the figure can have.
+
+    **Source:** A. N. Angelopoulos et al., "Prediction-powered inference", Science 382 (2023);
+    the weight is that of "PPI++" (2023), section 6, for a mean.
+    """
+    known = [(row, value) for row in rows if (value := judged(row)) is not None]
+    values = np.array([_contribution(value, labelled(row)) for row, value in known])
+    estimate = from_totals(
+        name,
+        values.reshape(-1, 7).astype(np.float64),
+        np.array([row.cluster for row, _ in known], dtype=np.int64),
+        _corrected,
+        bounded=False,
+        undefined="no judged case has a label",
+        n_unscored=len(rows) - len(known),
+    )
+    return _within(estimate, span)
+
+
+def _contribution(judged: float, label: float | None) -> tuple[float, ...]:
+    """All cases and the judge's score; then, of labelled ones: count, both scores, products."""
+    if label is None:
+        return (1.0, judged, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (1.0, judged, 1.0, judged, label, judged * judged, judged * label)
+
+
+def _corrected(totals: Floats) -> Floats:
+    n, judged, n_labelled, judged_there, label, squares, products = np.moveaxis(totals, -1, 0)
+    mean_there, mean_label = judged_there / n_labelled, label / n_labelled
+    variance = squares / n_labelled - mean_there**2
+    covariance = products / n_labelled - mean_there * mean_label
+    with np.errstate(all="ignore"):
+        slope = np.where(variance > 1e-12, covariance / variance, 0.0)
+    # The labelled cases are part of all cases, so the slope itself is the best weight.
+    weight = np.clip(slope, 0, 1)
+    corrected: Floats = mean_label + weight * (judged / n - mean_there)
+    return corrected
+
+
+def _within(estimate: Estimate, span: tuple[float, float]) -> Estimate:
+    def clip(value: float | None) -> float | None:
+        return None if value is None else min(max(value, span[0]), span[1])
+
+    return Estimate(
+        name=estimate.name,
+        value=clip(estimate.value),
+        low=clip(estimate.low),
+        high=clip(estimate.high),
+        n=estimate.n,
+        n_clusters=estimate.n_clusters,
+        n_unscored=estimate.n_unscored,
+        reason=estimate.reason,
+    )

@@ -1,0 +1,116 @@
+"""Whether a judge's probabilities mean what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoj.metrics._bootstrap import Floats, Ints, from_totals
+from autoj.metrics.base import Row, mean
+from autoj.records import WINNERS, Estimate
+
+__all__ = ["ReliabilityBin", "compute", "expected_calibration_error", "reliability"]
+
+_N_BINS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReliabilityBin:
+    """The cases whose verdict was given with a probability in one tenth of the scale."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    """The mean probability of the verdict."""
+    accuracy: float
+    """The share in which the verdict equals the label."""
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """The Brier score of the averaged probabilities: 0 (sure and right) to 2 (sure and wrong).
+
+    Always a third for each of a, b and tie gives 0.667.
+
+    Args:
+        rows: pairs; those with a label count, and one without probabilities is unscored.
+
+    **Source:** G. W. Brier, "Verification of forecasts expressed in terms of probability" (1950),
+    summed over the three classes.
+    """
+    labelled = [row for row in rows if row.label is not None]
+    return mean("calibration", labelled, _brier)
+
+
+def _brier(row: Row) -> float | None:
+    if row.probabilities is None:
+        return None
+    return sum(
+        (share - float(row.label == winner)) ** 2
+        for share, winner in zip(row.probabilities, WINNERS, strict=True)
+    )
+
+
+def expected_calibration_error(rows: Sequence[Row]) -> Estimate:
+    """The mean gap between confidence and accuracy over ten equal bins, 0 to 1.
+
+    Even a calibrated judge's is above 0, the more so the fewer cases there are.
+
+    Args:
+        rows: pairs; those with a label count, and one without probabilities is unscored.
+
+    **Source:** C. Guo et al., "On calibration of modern neural networks" (2017), section 2.
+    """
+    confidence, right, clusters, n_unscored = _confidences(rows)
+    values = np.zeros((len(confidence), 1 + _N_BINS))
+    values[:, 0] = 1
+    values[np.arange(len(confidence)), 1 + _bin_of(confidence)] = confidence - right
+    return from_totals(
+        "expected calibration error",
+        values,
+        clusters,
+        lambda totals: np.abs(totals[..., 1:]).sum(axis=-1) / totals[..., 0],
+        bounded=False,
+        undefined="there are no cases",
+        n_unscored=n_unscored,
+    )
+
+
+def reliability(rows: Sequence[Row]) -> tuple[ReliabilityBin, ...]:
+    """The bins that hold cases, by rising confidence.
+
+    Args:
+        rows: pairs; those with a label and probabilities count.
+    """
+    confidence, right, _, _ = _confidences(rows)
+    bins = _bin_of(confidence)
+    return tuple(
+        ReliabilityBin(
+            low=index / _N_BINS,
+            high=(index + 1) / _N_BINS,
+            n=int((bins == index).sum()),
+            confidence=float(confidence[bins == index].mean()),
+            accuracy=float(right[bins == index].mean()),
+        )
+        for index in sorted(set(bins.tolist()))
+    )
+
+
+def _confidences(rows: Sequence[Row]) -> tuple[Floats, Floats, Ints, int]:
+    """Per labelled row: its likeliest outcome's probability, whether it is the label, its cluster.
+
+    The fourth value counts the labelled rows without probabilities.
+    """
+    labelled = [row for row in rows if row.label is not None]
+    known = [(row, row.probabilities) for row in labelled if row.probabilities is not None]
+    shares = np.array([shares for _, shares in known], dtype=np.float64).reshape(-1, 3)
+    labels = np.array([WINNERS.index(row.label) for row, _ in known], dtype=np.int64)
+    clusters = np.array([row.cluster for row, _ in known], dtype=np.int64)
+    right = (shares.argmax(axis=1) == labels).astype(np.float64)
+    return shares.max(axis=1, initial=0.0), right, clusters, len(labelled) - len(known)
+
+
+def _bin_of(confidence: Floats) -> Ints:
+    return np.minimum((confidence * _N_BINS).astype(np.int64), _N_BINS - 1)

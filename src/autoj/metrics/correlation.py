@@ -1,0 +1,159 @@
+"""Whether two scores of the same things rise together: Pearson, Spearman, Kendall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+from scipy import stats
+
+from autoj.metrics._bootstrap import (
+    Floats,
+    Ints,
+    cluster_totals,
+    cluster_weights,
+    from_totals,
+    student_interval,
+)
+from autoj.metrics.base import Row
+from autoj.records import Estimate
+
+__all__ = ["Coefficient", "Correlation", "compute", "correlate"]
+
+Coefficient: TypeAlias = Literal["pearson", "spearman", "kendall"]
+
+_FUNCTIONS: dict[Coefficient, Callable[..., Any]] = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall": stats.kendalltau,
+}
+_CONSTANT = "one of the two scores is the same everywhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correlation:
+    """A coefficient with its interval and its p-value."""
+
+    estimate: Estimate
+    p_value: float | None
+    """Of no correlation, two-sided, as if all things were independent; None without a value."""
+
+
+def compute(rows: Sequence[Row], coefficient: Coefficient = "pearson") -> Estimate:
+    """The correlation of ratings with the labels of the rated responses, -1 to 1.
+
+    Args:
+        rows: one per rated response; those whose label is a number count, and one whose rating
+            could not be read is unscored.
+        coefficient: which one.
+    """
+    labelled = [row for row in rows if isinstance(row.label, float)]
+    known = [row for row in labelled if row.rating is not None]
+    found = correlate(
+        "correlation",
+        np.array([row.rating for row in known], dtype=np.float64),
+        np.array([row.label for row in known], dtype=np.float64),
+        coefficient,
+        clusters=np.array([row.cluster for row in known], dtype=np.int64),
+        n_unscored=len(labelled) - len(known),
+    )
+    return found.estimate
+
+
+def correlate(
+    name: str,
+    x: Floats,
+    y: Floats,
+    coefficient: Coefficient,
+    *,
+    clusters: Ints | None = None,
+    n_unscored: int = 0,
+) -> Correlation:
+    """A correlation coefficient with a 95 % interval over clusters.
+
+    Args:
+        name: the figure's name.
+        x: `[n]`, one score of each thing.
+        y: `[n]`, the other score.
+        coefficient: which one. Spearman's is Pearson's of the ranks, also in each draw; Kendall's
+            (tau-b) is computed anew in each draw.
+        clusters: `[n]`, a number that things of one query share; None takes each alone.
+        n_unscored: things that lack a score.
+
+    **Source:** `scipy.stats` for values and p-values.
+    """
+    own = np.arange(len(x), dtype=np.int64) if clusters is None else clusters
+    if coefficient == "kendall":
+        estimate = _kendall(name, x, y, own, n_unscored)
+    else:
+        ranked = coefficient == "spearman"
+        u, v = (stats.rankdata(scores) if ranked else scores for scores in (x, y))
+        estimate = from_totals(
+            name,
+            _moments(u, v),
+            own,
+            _pearson,
+            bounded=True,
+            undefined=_CONSTANT,
+            n_unscored=n_unscored,
+        )
+    p_value = None
+    if estimate.value is not None and len(x) > 2:
+        p_value = float(_FUNCTIONS[coefficient](x, y).pvalue)
+    return Correlation(estimate=estimate, p_value=p_value)
+
+
+def _moments(x: Floats, y: Floats) -> Floats:
+    """What each thing adds to the totals; centred, so that squares of large scores stay exact."""
+    u, v = x - x.mean() if len(x) else x, y - y.mean() if len(y) else y
+    return np.stack([np.ones_like(u), u, v, u * u, v * v, u * v], axis=1)
+
+
+def _pearson(totals: Floats) -> Floats:
+    n, x, y, xx, yy, xy = np.moveaxis(totals, -1, 0)
+    spread = (n * xx - x * x) * (n * yy - y * y)
+    # What is left of a constant's spread by rounding is no spread.
+    none = spread <= 1e-12 * (n * xx) * (n * yy)
+    found: Floats = np.where(none, np.nan, (n * xy - x * y) / np.sqrt(np.maximum(spread, 0)))
+    return np.clip(found, -1, 1)
+
+
+def _kendall(name: str, x: Floats, y: Floats, clusters: Ints, n_unscored: int) -> Estimate:
+    counted: dict[str, Any] = {"name": name, "n": len(x), "n_unscored": n_unscored}
+    if len(x) == 0:
+        return Estimate(value=None, n_clusters=0, reason="there are no cases", **counted)
+    members = _members(clusters)
+    value = _tau(x, y)
+    if not np.isfinite(value):
+        return Estimate(value=None, n_clusters=len(members), reason=_CONSTANT, **counted)
+    draws = np.array(
+        [
+            _tau(x[drawn], y[drawn])
+            for weights in cluster_weights(len(members)).astype(np.int64)
+            for drawn in [np.concatenate(np.repeat(_as_objects(members), weights))]
+        ]
+    )
+    low, high = student_interval(value, draws, len(members), bounded=True) or (None, None)
+    return Estimate(value=value, low=low, high=high, n_clusters=len(members), **counted)
+
+
+def _members(clusters: Ints) -> list[Ints]:
+    """The indices of each cluster's things."""
+    _, index = np.unique(clusters, return_inverse=True)
+    order = np.argsort(index, kind="stable")
+    sizes = cluster_totals(np.ones((len(index), 1)), index)[:, 0].astype(np.int64)
+    return cast(list[Ints], np.split(order, np.cumsum(sizes)[:-1]))
+
+
+def _as_objects(members: list[Ints]) -> Any:
+    held = np.empty(len(members), dtype=object)
+    held[:] = members
+    return held
+
+
+def _tau(x: Floats, y: Floats) -> float:
+    if (x == x[0]).all() or (y == y[0]).all():
+        return float("nan")
+    return float(stats.kendalltau(x, y).statistic)

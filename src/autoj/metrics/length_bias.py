@@ -1,0 +1,79 @@
+"""Whether a judge prefers long responses more than people do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from autoj.metrics._bootstrap import Floats, from_totals
+from autoj.metrics.base import Row, proportion
+from autoj.records import Estimate, Winner
+
+__all__ = ["compute", "is_close_in_length", "share_of_longer"]
+
+
+def compute(rows: Sequence[Row]) -> Estimate:
+    """How much more often the judge prefers the longer response than people do, -1 to 1.
+
+    The share of the judge's decided verdicts that name the longer response, less the same share of
+    the labels that decide. Length is counted in characters without the space around the text.
+
+    Args:
+        rows: pairs with a label; one without a verdict, or of two equal lengths, is unscored.
+    """
+    labelled = [row for row in rows if row.label is not None]
+    known = [row for row in labelled if row.winner is not None and _longer(row) is not None]
+    values = np.array([_counts(row) for row in known], dtype=np.float64).reshape(-1, 4)
+    return from_totals(
+        "length bias",
+        values,
+        np.array([row.cluster for row in known], dtype=np.int64),
+        _difference,
+        bounded=True,
+        undefined="judge or people decide no case",
+        n_unscored=len(labelled) - len(known),
+    )
+
+
+def share_of_longer(
+    name: str, rows: Sequence[Row], winner_of: Callable[[Row], Winner | float | None]
+) -> Estimate:
+    """The share of decided pairs in which the longer response is named.
+
+    Args:
+        name: the figure's name.
+        rows: pairs; ties and pairs of equal length are left out.
+        winner_of: whose winner is looked at: the judge's or the label.
+    """
+    decided = [row for row in rows if winner_of(row) in ("a", "b") and _longer(row) is not None]
+    return proportion(name, decided, lambda row: float(winner_of(row) == _longer(row)))
+
+
+def is_close_in_length(row: Row, within: float = 0.1) -> bool:
+    """Whether the shorter response is at most `within` (a share) shorter than the longer one."""
+    if row.lengths is None:
+        return False
+    return max(row.lengths) - min(row.lengths) <= within * max(row.lengths)
+
+
+def _longer(row: Row) -> Winner | None:
+    if row.lengths is None or row.lengths[0] == row.lengths[1]:
+        return None
+    return "a" if row.lengths[0] > row.lengths[1] else "b"
+
+
+def _counts(row: Row) -> tuple[float, float, float, float]:
+    longer = _longer(row)
+    return (
+        float(row.winner == longer),
+        float(row.winner != "tie"),
+        float(row.label == longer),
+        float(row.label != "tie"),
+    )
+
+
+def _difference(totals: Floats) -> Floats:
+    judge_longer, judge_decided, human_longer, human_decided = np.moveaxis(totals, -1, 0)
+    difference: Floats = judge_longer / judge_decided - human_longer / human_decided
+    return difference
