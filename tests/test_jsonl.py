@@ -96,6 +96,54 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         rows(tmp_path)
 
 
+# --- One JSON value in a file
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.json.gz"])
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'[{"a": 1}, {"a": 2}]', [(1, {"a": 1}), (2, {"a": 2})]),
+        (b'\n[\n {"a": 1},\n\n {"a": 2}\n]\n', [(1, {"a": 1}), (2, {"a": 2})]),
+        (b'\xef\xbb\xbf[{"a": 1}]', [(1, {"a": 1})]),
+        (b"[]", []),
+        (b"", []),
+        (b'{\n "a": 1\n}', [(1, {"a": 1})]),
+        (b'{"a": [{"b": 1}], "c": 2}', [(1, {"a": [{"b": 1}], "c": 2})]),
+        (b'{"name": "x", "examples": [{"a": 1}, {"a": 2}]}', [(1, {"a": 1}), (2, {"a": 2})]),
+        (b'{"x": [{"a": 1}, {"a": 2}], "y": [{"a": 3}]}', [(n, {"a": n}) for n in (1, 2, 3)]),
+        (b'{"a": 1}\n{"a": 2}\n', [(1, {"a": 1}), (2, {"a": 2})]),
+        (b"{}", [(1, {})]),
+    ],
+)
+def test_a_json_file_may_be_one_value_or_one_a_line(
+    tmp_path: Path, name: str, data: bytes, expected: list[tuple[int, dict[str, Any]]]
+) -> None:
+    packed = gzip.compress(data) if name.endswith(".gz") else data
+    assert rows(write(tmp_path, packed, name)) == expected
+
+
+def test_an_item_of_a_list_that_is_no_row_is_told_with_its_number(tmp_path: Path) -> None:
+    path = write(tmp_path, b'[{"a": 1}, "text", {"a": 3}]', "rows.json")
+    first, (number, error), last = rows(path)
+    assert (first, number, last) == ((1, {"a": 1}), 2, (3, {"a": 3}))
+    assert isinstance(error, DataError)
+    assert str(error) == f"{path}:2: expected a JSON object, found str"
+
+
+@pytest.mark.parametrize(
+    "data", [b'[{"a": 1}, {"a"', b'[{"a": 1}]]', b'[{"a": "\xe9"}]', b"[" * 100_000]
+)
+def test_a_list_that_is_not_whole_is_an_error_of_the_file(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(DataError, match=r"rows\.json: is not JSON"):
+        rows(write(tmp_path, data, "rows.json"))
+
+
+def test_a_jsonl_file_is_never_read_as_one_list(tmp_path: Path) -> None:
+    ((_, error),) = rows(write(tmp_path, b'[{"a": 1}]', "rows.jsonl"))
+    assert isinstance(error, DataError)
+
+
 PACKED = gzip.compress(b'{"a": 1}\n' * 1000)
 DAMAGES = {
     "no gzip at all": b'{"a": 1}\n',

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+import msgspec
 import orjson
-from pydantic import TypeAdapter
 
 from autoj.errors import DataError, StorageFull
 
@@ -82,14 +82,23 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """A file that somebody else wrote: each line's row, or the error that it is.
+    """A file that somebody else wrote: each row, or the error that it is.
+
+    A file whose name ends in `.json` may be one JSON value: a list of rows; an object that holds
+    them under `examples`, or lists of them under names of its own; a single row. Anything else is
+    one row a line.
 
     Yields:
-        The line's number, counted from 1, and its JSON object or what is wrong with the line.
+        The number of the line, or of the row in the list, counted from 1, and its JSON object or
+        what is wrong with it.
 
     Raises:
         DataError: the file as a whole cannot be read.
     """
+    if path.name.endswith((".json", ".json.gz")) and (values := _whole_value(path)) is not None:
+        for number, value in enumerate(values, start=1):
+            yield number, _object(path, number, value)
+        return
     for number, line in read_lines(path):
         yield number, _row(path, number, line)
 
@@ -108,21 +117,56 @@ def _row(path: Path, number: int, line: bytes) -> dict[str, Any] | DataError:
         value = decode(line)
     except ValueError as error:
         return DataError(f"is not JSON ({error})", path=path, line=number)
-    if not isinstance(value, dict):
-        return DataError(
-            f"expected a JSON object, found {type(value).__name__}", path=path, line=number
-        )
-    return value
+    return _object(path, number, value)
+
+
+def _object(path: Path, number: int, value: Any) -> dict[str, Any] | DataError:
+    if isinstance(value, dict):
+        return value
+    return DataError(
+        f"expected a JSON object, found {type(value).__name__}", path=path, line=number
+    )
+
+
+def _whole_value(path: Path) -> list[Any] | None:
+    """The rows of a file that is one JSON value; None where it is one value a line."""
+    text = b"".join(line for _, line in read_lines(path)).strip()
+    if not text.startswith((b"[", b"{")):
+        return None
+    try:
+        value = decode(text)
+    except ValueError as error:
+        if text.startswith(b"["):
+            raise DataError(f"is not JSON ({error})", path=path) from None
+        return None
+    if isinstance(value, list):
+        return value
+    if isinstance(value.get("examples"), list):
+        return list(value["examples"])
+    if value and all(_is_rows(item) for item in value.values()):
+        return [row for rows in value.values() for row in rows]
+    return [value]
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 @cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _decoder(kind: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
 
 
 def decode_as(kind: type[T], line: bytes) -> T:
-    """The record of one line that we wrote."""
-    record: T = _adapter(cast(Any, kind)).validate_json(line)
+    """The record of one line that we wrote; fields that the kind lacks are skipped.
+
+    Raises:
+        ValueError: the line holds no such record.
+    """
+    try:
+        record: T = _decoder(cast(Any, kind)).decode(line)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"no {kind.__name__}: {error}") from None
     return record
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autoj.backends.embedded import weights
-from autoj.backends.embedded.weights import cache_folder, fetch_weights
+from autoj import fetching
+from autoj.backends.embedded.weights import fetch_weights
 from autoj.errors import ConfigError, StorageFull, Unavailable
+from autoj.fetching import cache_folder
 from autoj.judges import load_card
 
 CONTENT = b"weights" * 1000
@@ -71,7 +72,7 @@ def test_a_full_disk_is_said(card, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(weights, "_copy", full)
+    monkeypatch.setattr(fetching, "_write", full)
     with pytest.raises(StorageFull):
         fetch_weights(card)
 

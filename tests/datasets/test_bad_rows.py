@@ -15,12 +15,47 @@ from autoj.records import Case
 
 FILES = Path(__file__).parent / "files"
 PROMPT = "[BEGIN DATA]\n***\n[Query]: q\n***\n[Response]: r\n***\n[END DATA]"
+TURN = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "r"}]
+ASKED = [{"role": "user", "content": "other"}, {"role": "assistant", "content": "x"}]
 GOOD: dict[str, dict[str, Any]] = {
     "native": {"query": "q", "responses": ["x", "y"], "label": "a"},
     "autoj-pairwise": {"prompt": "q", "response 1": "x", "response 2": "y", "label": 0},
     "autoj-critique": {"prompt": "q", "response": "x", "critiques": {"me": "c"}},
     "autoj-independent": {"output": "c", "meta": {"prompt": "q", "response": "x"}},
     "autoj-training": {"usrmsg": PROMPT, "target_output": "c"},
+    "autoj-scenarios": {"category": "planning", "instruction": "q", "input": ""},
+    "autoj-selection": {"prompt": "q", "outputs": {"m": {"outputs": ["x"]}}},
+    "alpaca-eval-outputs": {"instruction": "q", "output": "x", "generator": "m"},
+    "evalbiasbench": {
+        "bias": "b",
+        "instruction": "q",
+        "response1": "x",
+        "response2": "y",
+        "label": 1,
+    },
+    "hhh": {"input": "q", "target_scores": {"x": 1, "y": 0}},
+    "llmbar": {"input": "q", "output_1": "x", "output_2": "y", "label": 1},
+    "mt-bench-votes": {
+        "model_a": "m",
+        "model_b": "n",
+        "winner": "model_a",
+        "turn": 1,
+        "conversation_a": TURN,
+        "conversation_b": TURN,
+    },
+    "pandalm": {
+        "idx": 0,
+        "cmp_key": "m_n",
+        "instruction": "q",
+        "input": "",
+        "response1": "x",
+        "response2": "y",
+        "annotator1": 1,
+        "annotator2": 1,
+        "annotator3": 0,
+    },
+    "reward-bench": {"prompt": "q", "chosen": "x", "rejected": "y", "id": 1},
+    "rmbench": {"id": 1, "prompt": "q", "chosen": ["x"] * 3, "rejected": ["y"] * 3},
 }
 MISSING = object()
 
@@ -88,6 +123,68 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
     ("autoj-training", {"pred_score": "nan"}, "pred_score", "expected a rating, found 'nan'"),
     ("autoj-training", {"pred_score": [5]}, "pred_score", "expected a rating"),
     ("autoj-training", {"source_dataset": 5}, "source_dataset", "expected a string"),
+    ("autoj-scenarios", {"category": 5}, "category", "expected a string"),
+    ("autoj-scenarios", {"instruction": " "}, "query", "the query is empty"),
+    ("autoj-scenarios", {"input": 5}, "input", "expected a string"),
+    ("autoj-selection", {"prompt": 5}, "prompt", "expected a string"),
+    ("autoj-selection", {"outputs": {}}, "outputs", "at least one base model"),
+    ("autoj-selection", {"outputs": {"m": []}}, "outputs.m", "expected an object"),
+    ("autoj-selection", {"outputs": {"m": {}}}, "outputs.m.outputs", "expected a list"),
+    (
+        "autoj-selection",
+        {"outputs": {"m": {"outputs": [5]}}},
+        "outputs.m.outputs[0]",
+        "expected a string",
+    ),
+    (
+        "autoj-selection",
+        {"outputs": {"m": {"outputs": ["x"], "logprobs": [1, 2]}}},
+        "outputs.m.logprobs",
+        "expected a list of 1 numbers",
+    ),
+    ("alpaca-eval-outputs", {"output": None}, "output", "expected a string"),
+    ("alpaca-eval-outputs", {"generator": 5}, "generator", "expected a string"),
+    ("alpaca-eval-outputs", {"pid": 1.5}, "pid", "expected a number"),
+    ("evalbiasbench", {"label": 0}, "label", "expected 1 (a), 2 (b), found 0"),
+    ("evalbiasbench", {"label": MISSING}, "label", "is missing; expected 1 (a), 2 (b)"),
+    ("evalbiasbench", {"bias": None}, "bias", "expected a string"),
+    ("hhh", {"input": 5}, "input", "expected a string"),
+    ("hhh", {"target_scores": ["x", "y"]}, "target_scores", "expected an object"),
+    ("hhh", {"target_scores": {"x": 1, "y": 1}}, "target_scores", "one with 1 (right)"),
+    ("hhh", {"target_scores": {"x": 1}}, "target_scores", "expected two choices"),
+    ("hhh", {"target_scores": {"x": True, "y": False}}, "target_scores", "two choices"),
+    ("hhh", {"target_scores": {"x": 1, "y": 0, "z": 0}}, "target_scores", "two choices"),
+    ("llmbar", {"label": 3}, "label", "expected 1 (a), 2 (b), found 3"),
+    ("llmbar", {"label": "1"}, "label", "found '1'"),
+    ("llmbar", {"label": True}, "label", "found True"),
+    ("llmbar", {"output_2": 5}, "output_2", "expected a string"),
+    ("mt-bench-votes", {"turn": 2}, "turn", "several turns cannot be judged yet"),
+    ("mt-bench-votes", {"turn": MISSING}, "turn", "is missing"),
+    ("mt-bench-votes", {"winner": MISSING}, "winner", "'model_a' (first)"),
+    ("mt-bench-votes", {"winner": "A"}, "winner", "found 'A'"),
+    ("mt-bench-votes", {"conversation_a": TURN[:1]}, "conversation_a[1]", "of the assistant"),
+    ("mt-bench-votes", {"conversation_a": TURN[1:]}, "conversation_a[0]", "of the user"),
+    ("mt-bench-votes", {"conversation_a": "q"}, "conversation_a", "a list of messages"),
+    ("mt-bench-votes", {"conversation_b": ASKED}, "conversation_b", "another query"),
+    ("pandalm", {"annotator2": MISSING}, "annotator2", "is missing; expected 1 (first)"),
+    ("pandalm", {"annotator2": 3}, "annotator2", "found 3"),
+    ("pandalm", {"annotator2": "garbage"}, "annotator2", "found 'garbage'"),
+    ("pandalm", {"response1": 5}, "response1", "expected a string"),
+    ("pandalm", {"idx": []}, "idx", "expected a number"),
+    ("reward-bench", {"prompt": MISSING}, "prompt", "is missing"),
+    ("reward-bench", {"chosen": 5}, "chosen", "a string or a list of messages"),
+    ("reward-bench", {"chosen": [{"role": "user"}]}, "chosen[0]", "role and content"),
+    ("reward-bench", {"chosen": TURN[:1]}, "chosen", "last message to be the assistant's"),
+    ("reward-bench", {"chosen": TURN + TURN}, "chosen", "of several turns"),
+    ("reward-bench", {"chosen": TURN, "rejected": ASKED}, "rejected", "another conversation"),
+    ("reward-bench", {"prompt": TURN}, "prompt", "of several turns"),
+    ("reward-bench", {"chosen_model": 5}, "chosen_model", "expected a string"),
+    ("reward-bench", {"id": []}, "id", "expected a string"),
+    ("rmbench", {"prompt": 5}, "prompt", "expected a string"),
+    ("rmbench", {"chosen": ["x"]}, "chosen", "expected three strings"),
+    ("rmbench", {"rejected": ["x", "y", 5]}, "rejected", "expected three strings"),
+    ("rmbench", {"rejected": "y"}, "rejected", "expected a list of three strings"),
+    ("rmbench", {"domain": 5}, "domain", "expected a string"),
 ]
 
 
@@ -103,7 +200,8 @@ def test_a_bad_row_is_told_with_its_place_and_the_others_are_read(
     path = tmp_path / "rows.jsonl"
     rows = [GOOD[name], changed(name, change), GOOD[name]]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    first, wrong, last = open_cases(path, name).read()
+    first, *between, last = open_cases(path, name).read()
+    (wrong,) = (row for row in between if row.line == 2)
     assert isinstance(first.case, Case)
     assert isinstance(last.case, Case)
     error = wrong.case
@@ -129,7 +227,7 @@ def test_a_field_of_whatever_type_is_told_or_kept(tmp_path: Path, name: str, kin
     rows = [{**GOOD[name], field: kind()} for field in sorted(known)]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     read = list(open_cases(path, name).read())
-    assert len(read) == len(rows)
+    assert {row.line for row in read} == set(range(1, len(rows) + 1))
     for row in read:
         # What is read as a case can be kept in a run, so nothing of a wrong type went through.
         if isinstance(row.case, Case):

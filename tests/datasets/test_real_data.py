@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoj.datasets import open_cases
+from autoj.datasets.overlap import find_overlap
 from autoj.records import Case
 from autoj.scenarios import scenario_names
 
@@ -26,6 +27,10 @@ FILES = [
     ("meta_eval/evalbiasbench.jsonl", "native", 80, 2),
     ("meta_eval/rmbench.jsonl.gz", "native", 3990, 2),
     ("best_of_n/alpaca_eval_bo32.jsonl.gz", "native", 105, 32),
+    ("train/arena55k.validation.jsonl.gz", "native", 2032, 2),
+    ("system_level/alpaca_eval/vicuna-7b.jsonl.gz", "alpaca-eval-outputs", 805, 1),
+    ("autoj/scenario_classifier/traindata.jsonl", "autoj-scenarios", 2383, 0),
+    ("autoj/scenario_classifier/testdata.jsonl", "autoj-scenarios", 623, 0),
 ]
 
 
@@ -75,3 +80,38 @@ def test_reference_scores_run_along_the_responses(data_folder: Path) -> None:
     known = [[score for score in row if score is not None] for row in scores]
     assert all(len(row) == 32 for row in known)
     assert sum(map(max, known)) / len(known) == pytest.approx(0.869, abs=0.0005)
+
+
+def test_all_models_of_the_system_level_set_answer_the_same_queries(data_folder: Path) -> None:
+    folder = data_folder / "system_level" / "alpaca_eval"
+    paths = sorted(folder.glob("*.jsonl.gz"))
+    if not paths:
+        pytest.skip("the outputs of AlpacaEval are not in the data folder")
+    assert len(paths) == 53
+    queries = {}
+    for path in paths[:5]:
+        cases = cases_of(path)
+        assert {case.responses[0].model for case in cases} == {path.name.split(".jsonl")[0]}
+        queries[path] = {case.id: case.query for case in cases}
+    assert all(found == queries[paths[0]] for found in queries.values())
+
+
+# A test set, a training set, their shared rows by text: of the first and of the second.
+SHARED = [
+    ("autoj/testdata_pairwise.jsonl", "autoj/scenario_classifier/traindata.jsonl", 354, 252),
+    ("autoj/testdata_pairwise.jsonl", "autoj/single_traindata.jsonl", 104, 113),
+    ("autoj/testdata_pairwise.jsonl", "train/arena55k.validation.jsonl.gz", 0, 0),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "n_a", "n_b"), SHARED)
+def test_training_data_holds_known_numbers_of_test_queries(
+    data_folder: Path, a: str, b: str, n_a: int, n_b: int
+) -> None:
+    first, second = ([case.query for case in cases_of(data_folder / path)] for path in (a, b))
+    found = find_overlap(first, second)
+    assert (found.n_shared_a, found.n_shared_b) == (n_a, n_b)
+    if len(second) < 1000:
+        near = find_overlap(first, second, n=13)
+        assert near.n_same_text == n_a
+        assert near.n_shared_a >= n_a

@@ -9,22 +9,28 @@ from typing import Any
 from autoj import components
 from autoj.datasets._joined import read_joined
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, DataError
+from autoj.datasets.published_verdicts import verdict_format_of
+from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import read_rows
 
 __all__ = ["format_names", "open_cases", "open_joined"]
 
 
+_NO_FORMATS = {"catalog", "overlap", "published-verdicts"}
+"""Modules of this room that read no cases."""
+
+
 def format_names() -> tuple[str, ...]:
     """The names of all formats, sorted."""
-    return components.names("datasets")
+    return tuple(name for name in components.names("datasets") if name not in _NO_FORMATS)
 
 
 def open_cases(path: Path, format: str | None = None) -> Cases:
     """A file of cases.
 
     Args:
-        path: a JSONL file, compressed where its name ends in `.gz`.
+        path: a JSONL file, compressed where its name ends in `.gz`; a JSON list where it ends in
+            `.json` (or `.json.gz`).
         format: a format's name; None recognises it from the fields of the first row.
 
     Raises:
@@ -32,6 +38,8 @@ def open_cases(path: Path, format: str | None = None) -> Cases:
         ConfigError: several formats could be meant.
     """
     name = format or _recognise(path)
+    if "." not in name and name.replace("_", "-") not in format_names():
+        raise UnknownComponent("data format", name, format_names())
     module = components.load("datasets", name)
     return Cases(format=name, paths=(path,), read=lambda: module.read(path))
 
@@ -62,6 +70,13 @@ def _recognise(path: Path) -> str:
         raise ConfigError(
             f"{path}: the fields {', '.join(map(repr, row))} fit several formats: "
             f"{', '.join(candidates)}; choose one with --format"
+        )
+    if (verdicts := verdict_format_of(row)) is not None:
+        raise DataError(
+            f"holds another judge's verdicts ({verdicts}), not cases",
+            path=path,
+            line=line,
+            hint="autoj.datasets.published_verdicts.read_verdicts reads them.",
         )
     expected = "\n    ".join(f"{name}: {module.FIELDS}" for name, module in modules.items())
     raise DataError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +18,15 @@ __all__ = [
     "FieldError",
     "Row",
     "ToCase",
+    "ToCases",
+    "as_pair",
     "label_of",
     "make_case",
+    "number_of",
     "optional_text",
+    "query_of",
     "read_file",
+    "read_file_of_several",
     "require",
     "require_text",
     "scenario_of",
@@ -53,14 +59,29 @@ class Cases:
     paths: tuple[Path, ...]
     read: Callable[[], Iterator[Row]]
     """Reads it from the start, lazily."""
+    derivation: str | None = None
+    """How its cases were made from the files: a run folder of other cases is not gone on with."""
 
 
 ToCase = Callable[[dict[str, Any], int], Case]
 """A row and its line number, counted from 1, to a case; raises `FieldError`."""
 
 
+ToCases = Callable[[dict[str, Any], int], Iterable[Case]]
+"""The same for a row that holds several cases; a row that is wrong in part gives none."""
+
+
 def read_file(path: Path, to_case: ToCase) -> Iterator[Row]:
     """The rows of a file, lazily; one that is wrong is yielded as its error.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    return read_file_of_several(path, lambda row, line: (to_case(row, line),))
+
+
+def read_file_of_several(path: Path, to_cases: ToCases) -> Iterator[Row]:
+    """The same for a file whose rows hold several cases each: they share their line.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -70,9 +91,11 @@ def read_file(path: Path, to_case: ToCase) -> Iterator[Row]:
             yield Row(line, row)
             continue
         try:
-            yield Row(line, to_case(row, line))
+            cases = tuple(to_cases(row, line))
         except FieldError as error:
             yield Row(line, DataError(error.message, path=path, line=line, field=error.field))
+        else:
+            yield from (Row(line, case) for case in cases)
 
 
 def make_case(*, query: str, responses: tuple[Response, ...], line: int, **fields: Any) -> Case:
@@ -113,6 +136,41 @@ def require_text(row: dict[str, Any], field: str) -> str:
 def optional_text(row: dict[str, Any], field: str) -> str | None:
     """A field that is a string where it is there and not null."""
     return None if row.get(field) is None else require_text(row, field)
+
+
+def number_of(row: dict[str, Any], field: str, winners: dict[int, Winner]) -> Winner:
+    """A label that a file writes as a whole number.
+
+    Raises:
+        FieldError: it is missing or none of the numbers.
+    """
+    menu = ", ".join(f"{number} ({winner})" for number, winner in winners.items())
+    if field not in row:
+        raise FieldError(field, f"is missing; expected {menu}")
+    value = row[field]
+    if not isinstance(value, int) or isinstance(value, bool) or value not in winners:
+        raise FieldError(field, f"expected {menu}, found {_short(value)}")
+    return winners[value]
+
+
+def query_of(row: dict[str, Any], joint: str) -> str:
+    """A query that stands in two fields: the instruction and, where there is one, its input."""
+    instruction, rest = require_text(row, "instruction"), optional_text(row, "input")
+    return f"{instruction}{joint}{rest}" if rest else instruction
+
+
+def as_pair(
+    query: str, better: Response, worse: Response
+) -> tuple[tuple[Response, Response], Winner]:
+    """A pair of which a file says only which is better, and its label.
+
+    Which stands first follows from the texts alone, so that a judge that always names the first
+    does not look right, and every reading of the file gives the same order.
+    """
+    content = "\0".join((query, better.text, worse.text))
+    if hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()[0] % 2:
+        return (worse, better), "b"
+    return (better, worse), "a"
 
 
 def label_of(value: object, field: str = "label") -> Winner | float | None:

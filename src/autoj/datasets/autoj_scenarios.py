@@ -1,0 +1,39 @@
+"""The release's scenario-classifier rows: `category`, `instruction`, `input`; no response.
+
+Such a case names a query and its scenario. It has nothing to judge: judging and rating refuse it,
+`overlap` and the scenario classifier read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import Row, make_case, query_of, read_file, require_text, scenario_of
+from autoj.records import Case
+
+__all__ = ["FIELDS", "matches", "read", "to_case"]
+
+FIELDS = '"category" with "instruction"'
+
+
+def matches(row: dict[str, Any]) -> bool:
+    """Whether a row looks like one of these."""
+    return {"category", "instruction"} <= row.keys() and "output" not in row
+
+
+def read(path: Path) -> Iterator[Row]:
+    """The rows of a file of queries and their scenarios."""
+    return read_file(path, to_case)
+
+
+def to_case(row: dict[str, Any], line: int) -> Case:
+    """The case of one row."""
+    return make_case(
+        query=query_of(row, " "),
+        responses=(),
+        line=line,
+        scenario=scenario_of({"scenario": require_text(row, "category")}),
+        source="auto-j",
+    )

@@ -1,0 +1,156 @@
+"""Which queries two data sets share: a judge must not be measured on what it was trained on.
+
+Two ways to be the same: the same normalised text (letters and digits, lower case), or n-grams in
+common: a query is contained in another where a large enough share of its n-grams stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autoj.errors import ConfigError
+from autoj.records import normalise_query
+
+__all__ = ["Overlap", "SharedQuery", "find_overlap"]
+
+# Scripts that are written without spaces between words count by characters.
+_WORDS = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\U00020000-\U0003134f]"
+    r"|[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
+    r"\U00020000-\U0003134f]+"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedQuery:
+    """A query of the first set that stands in the second."""
+
+    a: int
+    """Its place in the first set, counted from 0."""
+    b: int
+    """The place of the nearest query in the second set: the first of the best."""
+    share: float
+    """The larger share of n-grams, of either query, that stands in the other; 1 is all."""
+    by: Literal["text", "n-grams"]
+    """Whether the normalised texts are equal, or only n-grams are shared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """What two sets of queries have in common."""
+
+    n_a: int
+    """Rows of the first set."""
+    n_b: int
+    shared: tuple[SharedQuery, ...]
+    """The rows of the first set that stand in the second, in its order."""
+    n_shared_b: int
+    """Rows of the second set that stand in the first."""
+    ngrams: int | None
+    """Words (or characters, where words are not set apart) an n-gram; None compares texts alone."""
+    threshold: float
+
+    @property
+    def n_shared_a(self) -> int:
+        """Rows of the first set that stand in the second."""
+        return len(self.shared)
+
+    @property
+    def n_same_text(self) -> int:
+        """Those of them whose normalised text is the same."""
+        return sum(shared.by == "text" for shared in self.shared)
+
+
+def find_overlap(
+    a: Sequence[str], b: Sequence[str], *, n: int | None = None, threshold: float = 0.7
+) -> Overlap:
+    """The queries that two sets share.
+
+    A query with fewer than `n` words is compared by its normalised text alone. Time and memory
+    grow with the number of n-grams that both sets have, not with the pairs of queries.
+
+    Args:
+        a: the queries of one set, for example a test set.
+        b: those of the other, for example training data.
+        n: words an n-gram, 8 and 13 are usual; characters in Chinese, Japanese and Thai, where
+            words are not set apart; None compares normalised texts alone.
+        threshold: the least share of n-grams, above 0 and at most 1, of either query that must
+            stand in the other. A short query inside a long one is shared, too.
+
+    Raises:
+        ConfigError: n is less than 1, or the threshold outside its range.
+
+    **Source**: shared word n-grams are how test data is looked for in training data: 13-grams
+    with GPT-3 (arXiv 2005.14165, appendix C), 70 % of the 8-grams with PaLM (arXiv 2204.02311,
+    section 8).
+
+    >>> overlap = find_overlap(["What is 2 + 2?", "Why?"], ["what is 2+2", "How?"])
+    >>> overlap.n_shared_a, overlap.shared[0].b
+    (1, 0)
+    """
+    if n is not None and n < 1:
+        raise ConfigError(f"n-grams have at least 1 word, found {n}")
+    if not 0 < threshold <= 1:
+        raise ConfigError(f"the threshold must be above 0 and at most 1, found {threshold:g}")
+    by_text = _same_texts(a, b)
+    back = set(_same_texts(b, a))
+    by_ngrams: dict[int, SharedQuery] = {}
+    if n is not None:
+        for near in _near(a, b, n, threshold):
+            back.add(near.b)
+            nearest = by_ngrams.setdefault(near.a, near)
+            if (near.share, -near.b) > (nearest.share, -nearest.b):
+                by_ngrams[near.a] = near
+    best = by_ngrams | by_text
+    return Overlap(
+        n_a=len(a),
+        n_b=len(b),
+        shared=tuple(best[row] for row in sorted(best)),
+        n_shared_b=len(back),
+        ngrams=n,
+        threshold=threshold,
+    )
+
+
+def _same_texts(a: Sequence[str], b: Sequence[str]) -> dict[int, SharedQuery]:
+    first: dict[str, int] = {}
+    for index, query in enumerate(b):
+        first.setdefault(normalise_query(query), index)
+    texts = ((index, normalise_query(query)) for index, query in enumerate(a))
+    return {
+        index: SharedQuery(a=index, b=first[text], share=1.0, by="text")
+        for index, text in texts
+        if text in first
+    }
+
+
+def _near(a: Sequence[str], b: Sequence[str], n: int, threshold: float) -> Iterator[SharedQuery]:
+    """All pairs of rows that share n-grams enough."""
+    index: dict[int, list[int]] = defaultdict(list)
+    sizes: list[int] = []
+    for row, query in enumerate(b):
+        grams = _ngrams(query, n)
+        sizes.append(len(grams))
+        for gram in grams:
+            index[gram].append(row)
+    for row, query in enumerate(a):
+        grams = _ngrams(query, n)
+        for other, count in Counter(_hits(grams, index)).items():
+            share = count / min(len(grams), sizes[other])
+            if share >= threshold:
+                yield SharedQuery(a=row, b=other, share=share, by="n-grams")
+
+
+def _hits(grams: Iterable[int], index: dict[int, list[int]]) -> Iterable[int]:
+    for gram in grams:
+        yield from index.get(gram, ())
+
+
+def _ngrams(query: str, n: int) -> set[int]:
+    """The hashes of a query's n-grams; none where it is shorter."""
+    words = _WORDS.findall(query.casefold())
+    return {hash(tuple(words[start : start + n])) for start in range(len(words) - n + 1)}

@@ -1,0 +1,216 @@
+"""Files from elsewhere: fetched once into the user's cache folder, verified, whole or not there.
+
+A file is written as a draft under a lock and takes its name only when its checksum is right, so a
+fetch that is stopped leaves nothing that looks like a file, and can be started again. Errors of the
+operating system pass through: the callers say which file did not fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import platformdirs
+from filelock import FileLock
+
+__all__ = [
+    "Checksum",
+    "FetchFailed",
+    "OnFetch",
+    "Source",
+    "cache_folder",
+    "fetch_file",
+    "open_address",
+    "say_nothing",
+]
+
+OnFetch = Callable[[str, int, int], None]
+"""Called with what is being fetched, the bytes that are there and the bytes in all."""
+
+_BLOCK_BYTES = 1 << 20
+_TIMEOUT_SECONDS = 30
+
+
+class FetchFailed(Exception):
+    """No source had the right file; `faults` holds a line for each."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checksum:
+    """What tells the right file from any other: a digest of its content."""
+
+    kind: str
+    """`sha256`, or `git`: the id that git gives a file, which a commit on a public host states."""
+    digest: str
+    """Hex digits."""
+
+    def of(self, path: Path) -> str:
+        """The digest of a file."""
+        digest = hashlib.sha256() if self.kind == "sha256" else hashlib.sha1(usedforsecurity=False)
+        if self.kind == "git":
+            digest.update(b"blob %d\0" % path.stat().st_size)
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                digest.update(block)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A place that may have the file."""
+
+    name: str
+    """For messages."""
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
+    """Opens it; `LookupError` and `OSError` say that the file cannot be had there."""
+
+
+def cache_folder() -> Path:
+    """Where fetched files are kept: `$AUTOJ_CACHE`, else the platform's cache folder."""
+    chosen = os.environ.get("AUTOJ_CACHE")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
+
+
+def say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
+    """The progress of a fetch that nobody watches."""
+
+
+@contextmanager
+def open_address(address: str) -> Iterator[IO[bytes]]:
+    """What lies at an address; the system's proxies and certificates are used."""
+    with urllib.request.urlopen(address, timeout=_TIMEOUT_SECONDS) as stream:
+        yield stream
+
+
+def fetch_file(
+    target: Path,
+    sources: Sequence[Source],
+    *,
+    what: str,
+    checksum: Checksum | None,
+    size_bytes: int | None = None,
+    on_fetch: OnFetch | None = None,
+) -> Path:
+    """A file, from the first source that has the right one; nothing is asked if it is there.
+
+    Args:
+        target: where it shall lie; its folder is made.
+        sources: tried in order.
+        what: its name, for the progress.
+        checksum: of the right file; None takes what comes.
+        size_bytes: of the right file; None where it is not known.
+        on_fetch: told of the progress.
+
+    Raises:
+        FetchFailed: no source could be reached, or none had the right file.
+        OSError: the file could not be written.
+    """
+    if target.is_file():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _lock(target):
+        if not target.is_file():
+            _fetch(target, sources, what, checksum, size_bytes, on_fetch or say_nothing)
+    return target
+
+
+def _lock(target: Path) -> FileLock:
+    """Held while a target is fetched; it lies apart, so that folders of data hold data alone."""
+    folder = cache_folder() / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(os.fsencode(target.absolute())).hexdigest()[:16]
+    return FileLock(folder / f"{name}.lock")
+
+
+def _fetch(
+    target: Path,
+    sources: Sequence[Source],
+    what: str,
+    checksum: Checksum | None,
+    size_bytes: int | None,
+    on_fetch: OnFetch,
+) -> None:
+    draft = target.with_name(target.name + ".draft")
+    faults: list[str] = []
+    try:
+        for source in sources:
+            try:
+                _draw(source, draft, what, checksum, size_bytes, on_fetch)
+            except _SourceFault as fault:
+                faults.append(f"{source.name}: {fault}")
+            else:
+                draft.replace(target)
+                return
+    finally:
+        draft.unlink(missing_ok=True)
+    raise FetchFailed(faults)
+
+
+class _SourceFault(Exception):
+    """What is wrong with a source; errors of our own disk are none of these."""
+
+
+def _draw(
+    source: Source,
+    draft: Path,
+    what: str,
+    checksum: Checksum | None,
+    size_bytes: int | None,
+    on_fetch: OnFetch,
+) -> None:
+    with ExitStack() as stack:
+        stream = _opened(source, stack)
+        announced = _announced(stream)
+        total_bytes = size_bytes or announced or 0
+        n_bytes = _write(_blocks(stream), draft, lambda n: on_fetch(what, n, max(total_bytes, n)))
+    expected = announced if announced is not None else size_bytes
+    if expected is not None and n_bytes < expected:
+        raise _SourceFault(f"ended after {n_bytes:,} of {expected:,} bytes")
+    if checksum is not None and (found := checksum.of(draft)) != checksum.digest:
+        raise _SourceFault(f"{checksum.kind} is {found}; expected {checksum.digest}")
+
+
+def _opened(source: Source, stack: ExitStack) -> IO[bytes]:
+    try:
+        return stack.enter_context(source.open())
+    except (LookupError, OSError, ValueError, http.client.HTTPException) as error:
+        raise _SourceFault(str(error) or type(error).__name__) from error
+
+
+def _announced(stream: IO[bytes]) -> int | None:
+    """The size that a server states; None where it states none."""
+    headers = getattr(stream, "headers", None)
+    size = str(headers.get("Content-Length")) if headers is not None else ""
+    return int(size) if size.isdecimal() else None
+
+
+def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    while True:
+        try:
+            block = stream.read(_BLOCK_BYTES)
+        except (OSError, EOFError, http.client.HTTPException) as error:
+            raise _SourceFault(str(error) or type(error).__name__) from error
+        if not block:
+            return
+        yield block
+
+
+def _write(blocks: Iterable[bytes], draft: Path, on_bytes: Callable[[int], None]) -> int:
+    n_bytes = 0
+    with draft.open("wb") as out:
+        for block in blocks:
+            out.write(block)
+            n_bytes += len(block)
+            on_bytes(n_bytes)
+    return n_bytes
