@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from autoj import jsonl, records
 from autoj.records import normalise_query
 
-WRITTEN = ["Asked", "Case", "Completion", "Estimate", "Failure", "JudgeCard", "Request", "Verdict"]
+WRITTEN = [
+    "Asked", "Case", "CaseOutline", "Completion", "Estimate", "Failure", "JudgeCard", "Request",
+    "Verdict",
+]  # fmt: skip
 PARTS = {"Decoding", "Message", "PublishedFigure", "Response"}
 # A judgment is never written: its completion is, and is read again.
 IN_MEMORY = {"Critique", "Decision", "Judgment", "Label", "Rating", "Score", "Unreadable"}

@@ -200,6 +200,12 @@ def swap_responses(text: str) -> str:
 
 
 _CLOSING_RATING = re.compile(r"[\[［【]{2}[^\[\]［］【】\n]{1,20}[\]］】]{2}[*_]{0,3}\s?[.。]?\Z")
+# Without brackets it is no rating to read, but it still tells what was given.
+_CLOSING_NUMBER = re.compile(
+    r"(?:\A|\n)[ \t*_#]{0,5}(?:(?:overall |final )?rating|评分|打分|评级)"
+    r"[*_ ]{0,5}[:：][*_ \t]{0,5}[0-9]{1,2}(?:\.[0-9]{1,2})?(?:[ \t]?/[ \t]?10)?[*_]{0,3}[.。]?\Z",
+    re.IGNORECASE,
+)
 _RATING_NAME = re.compile(
     r"(?:\b(?:overall |final )?rating|评分|打分|评级)[*_ ]{0,5}[:：]?[*_ ]{0,5}\Z", re.IGNORECASE
 )
@@ -215,7 +221,8 @@ def strip_rating(text: str) -> str:
     # Only the tail is searched: a judge's text may be long and is not to be trusted.
     found = _CLOSING_RATING.search(bare, max(0, len(bare) - 40))
     if found is None:
-        return text
+        number = _CLOSING_NUMBER.search(bare, max(0, len(bare) - 60))
+        return text if number is None else bare[: number.start()].rstrip(" \t\n*_#")
     head = bare[: found.start()]
     name = _RATING_NAME.search(head, max(0, len(head) - 40))
     return (head if name is None else head[: name.start()]).rstrip(" \t\n*_#")

@@ -17,6 +17,7 @@ __all__ = [
     "WINNERS",
     "Asked",
     "Case",
+    "CaseOutline",
     "Completion",
     "Critique",
     "Decision",
@@ -101,6 +102,17 @@ class Case:
     """A reference answer."""
     critiques: tuple[str, ...] = ()
     """Critiques of the first response, where critiques are what is compared."""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutline:
+    """A case without its texts: what figures over a million of them need."""
+
+    id: str
+    cluster: str
+    label: Winner | float | None = None
+    scenario: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -27,7 +27,7 @@ from autoj.records import (
     Winner,
 )
 
-__all__ = ["RULES", "OnConflict", "add_critiques", "resolve", "to_winner"]
+__all__ = ["RULES", "OnConflict", "add_critiques", "resolve", "settle", "to_winner"]
 
 OnConflict: TypeAlias = Literal["probability", "tie", "unresolved"]
 
@@ -87,7 +87,7 @@ def resolve(
         n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
     )
     if paired:
-        return _resolve_pair(counted, judgments, on_conflict)
+        return _resolve_pair(counted, case, judgments, on_conflict)
     ratings = tuple(_rating(reading) for reading in readings)
     return replace(
         counted,
@@ -98,7 +98,10 @@ def resolve(
 
 
 def _resolve_pair(
-    counted: Verdict, judgments: Sequence[Judgment | Failure], on_conflict: OnConflict | None
+    counted: Verdict,
+    case: Case,
+    judgments: Sequence[Judgment | Failure],
+    on_conflict: OnConflict | None,
 ) -> Verdict:
     winners = tuple(_winner(item) for item in judgments)
     averaged = _average([_probabilities(item) for item in judgments])
@@ -106,18 +109,29 @@ def _resolve_pair(
         counted,
         winners=winners,
         probabilities=averaged,
-        critiques=tuple(_pair_critique(item) for item in judgments),
+        critiques=tuple(_pair_critique(item, case) for item in judgments),
     )
+    return settle(known, on_conflict)
+
+
+def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:
+    """A verdict with the winner, the consistency and the rule that follow from its orders.
+
+    Args:
+        verdict: holds each order's own winner in `winners` and, where known, `probabilities`.
+        on_conflict: as in `resolve`.
+    """
+    winners, averaged = verdict.winners, verdict.probabilities
     if None in winners:
-        return replace(known, rule="incomplete")
+        return replace(verdict, rule="incomplete")
     if len(winners) == 1:
-        return replace(known, winner=winners[0], rule="one order")
+        return replace(verdict, winner=winners[0], rule="one order")
     if len(set(winners)) == 1:
-        return replace(known, winner=winners[0], consistent=True, rule="agreed")
+        return replace(verdict, winner=winners[0], consistent=True, rule="agreed")
     rule = on_conflict or ("probability" if averaged else "unresolved")
     if rule == "probability" and averaged is None:
         rule = "unresolved"
-    return replace(known, winner=_decide(rule, averaged), consistent=False, rule=rule)
+    return replace(verdict, winner=_decide(rule, averaged), consistent=False, rule=rule)
 
 
 def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Winner | None:
@@ -162,11 +176,12 @@ def _average(
     return first, second, tie
 
 
-def _pair_critique(item: Judgment | Failure) -> str | None:
+def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
     if not isinstance(item, Judgment):
         return None
     text = _critique(item.reading)
-    if text is None or item.asked.shown == (0, 1):
+    # Where critiques are compared, "Response 1" is at most a quotation from one of them.
+    if text is None or item.asked.shown == (0, 1) or len(case.responses) != 2:
         return text
     return critiques.swap_responses(text)
 

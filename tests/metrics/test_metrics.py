@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +51,7 @@ ROWS = [
 SHARES = [(0.6, 0.3, 0.1), (0.5, 0.4, 0.1), (0.2, 0.7, 0.1), (0.8, 0.1, 0.1), (0.1, 0.2, 0.7)]
 LENGTHS = [(9, 4), (3, 8), (5, 2), (7, 6), (4, 4), (2, 3), (6, 1)]
 FULL_ROWS = [
-    replace(
-        row,
+    row._replace(
         lengths=LENGTHS[index],
         averaged=row.winner,
         probabilities=SHARES[index] if index < len(SHARES) else None,
@@ -61,7 +59,7 @@ FULL_ROWS = [
     for index, row in enumerate(ROWS)
 ]
 RATED_ROWS = [
-    replace(ROWS[0], label=label, rating=rating, cluster=index)
+    ROWS[0]._replace(label=label, rating=rating, cluster=index)
     for index, (label, rating) in enumerate([(0.2, 3.0), (0.9, 6.0), (0.4, 5.0), (0.7, 4.5)])
 ]
 
@@ -91,7 +89,7 @@ def test_a_metric_of_nothing_has_a_reason_and_no_number(name: str) -> None:
     assert found.reason
     unread_rows = [pair("a", None, None), pair("b")]
     if name == "correlation":
-        unread_rows = [replace(row, rating=None) for row in RATED_ROWS[:2]]
+        unread_rows = [row._replace(rating=None) for row in RATED_ROWS[:2]]
     unread = compute(name, unread_rows)
     assert (unread.value, unread.n, unread.n_unscored) == (None, 0, 2)
     assert unread.reason

@@ -110,7 +110,7 @@ def student_interval(
         return None
     half = float(stdtrit(n_clusters - 1, 0.975)) * error
     low, high = centre - half, centre + half
-    return (float(np.tanh(low)), float(np.tanh(high))) if bounded else (low, high)
+    return (float(np.tanh(low)), float(np.tanh(high))) if bounded else (float(low), float(high))
 
 
 def from_totals(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from autoj.metrics.base import Row, proportion
+from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 
 __all__ = ["compute"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The accuracy of the first order alone, before any swap.
 
     Args:
         rows: pairs; those with a label count, and one that could not be read is unscored.
     """
-    labelled = [row for row in rows if row.label is not None]
+    labelled = select(rows, is_labelled)
     return proportion("accuracy", labelled, _score)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from autoj.metrics.base import Row, proportion
+from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 
 __all__ = ["compute"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The agreement rate of the paper (section 6.1), from each order's own winner.
 
     An inconsistent pair does not agree, whatever rule decided its winner.
@@ -19,7 +17,7 @@ def compute(rows: Sequence[Row]) -> Estimate:
         rows: pairs judged in both orders; those with a label count, and one with an order that
             could not be read is unscored.
     """
-    labelled = [row for row in rows if row.label is not None]
+    labelled = select(rows, is_labelled)
     return proportion("agreement", labelled, _score)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from autoj.metrics.base import Row, proportion
+from autoj.metrics.base import Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 
 __all__ = ["compute"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The accuracy of the verdict that both orders' averaged probabilities give.
 
     For judges that read each response alone it is the accuracy of the two ratings compared. It
@@ -20,7 +18,7 @@ def compute(rows: Sequence[Row]) -> Estimate:
     Args:
         rows: pairs; those with a label count, and one without an averaged verdict is unscored.
     """
-    labelled = [row for row in rows if row.label is not None]
+    labelled = select(rows, is_labelled)
     return proportion(
         "averaged accuracy",
         labelled,

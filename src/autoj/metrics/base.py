@@ -13,8 +13,10 @@ proportions with small expected number of positive counts", Survey Methodology 2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
 from scipy.special import stdtrit
@@ -22,14 +24,26 @@ from scipy.special import stdtrit
 from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
 from autoj.records import Estimate, Winner
 
-__all__ = ["Row", "Score", "by", "mean", "proportion", "scored"]
+__all__ = [
+    "Row",
+    "Rows",
+    "Score",
+    "Tally",
+    "by",
+    "contributions",
+    "is_labelled",
+    "mean",
+    "proportion",
+    "scored",
+    "select",
+    "tally",
+]
 
 _Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """What metrics need to know of a case and its verdict."""
+class Row(NamedTuple):
+    """What metrics need to know of a case and its verdict; a tuple, for there may be millions."""
 
     cluster: int
     """A number that cases with the same query share."""
@@ -44,6 +58,8 @@ class Row:
     """"easy", "normal" or "hard": whether the better response looks better, alike or worse."""
     rating: float | None = None
     """1.0 to 10.0 (or a scalar model's score), where one response was rated."""
+    strengths: tuple[int | None, ...] = ()
+    """How clear each order's winner is, where that was said: 0 a tie, 1 better, 2 much better."""
     averaged: Winner | None = None
     """What the probabilities averaged over both orders say, or two responses' own ratings."""
     probabilities: tuple[float, float, float] | None = None
@@ -56,16 +72,88 @@ Score = Callable[[Row], float | None]
 """A case's share of a figure, or None where it is unscored."""
 
 
-def scored(rows: Sequence[Row], score: Score) -> tuple[Floats, Ints]:
-    """The scores that are known, `[n_scored]`, and the cluster of each."""
-    known = [(row.cluster, value) for row in rows if (value := score(row)) is not None]
-    return (
-        np.array([value for _, value in known], dtype=np.float64),
-        np.array([cluster for cluster, _ in known], dtype=np.int64),
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Many rows, those that differ by their cluster alone kept once, with all their clusters.
+
+    A million verdicts on pairs come out in a few hundred ways; metrics look at each way once.
+    """
+
+    patterns: Mapping[Row, Ints]
+    """A row with the cluster 0, and the clusters of all rows like it."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.patterns.values()))
+
+    def __iter__(self) -> Iterator[Row]:
+        """Each way once."""
+        return iter(self.patterns)
+
+
+Rows: TypeAlias = Sequence[Row] | Tally
+"""Cases and their verdicts, one by one or counted together; iteration meets each way of coming out
+at least once."""
+
+
+def tally(rows: Iterable[Row]) -> Tally:
+    """Count rows together as they come, without what differs in each: probabilities and lengths."""
+    found: dict[tuple[object, ...], array[int]] = {}
+    for row in rows:
+        # Everything between the cluster and the two last fields, which differ in each row.
+        pattern = row[1:-2]
+        clusters = found.get(pattern)
+        if clusters is None:
+            clusters = found[pattern] = array("q")
+        clusters.append(row.cluster)
+    return Tally(
+        {
+            Row(0, *pattern): np.array(clusters, dtype=np.int64)  # type: ignore[arg-type]
+            for pattern, clusters in found.items()
+        }
     )
 
 
-def proportion(name: str, rows: Sequence[Row], score: Score) -> Estimate:
+def select(rows: Rows, keep: Callable[[Row], bool]) -> Rows:
+    """The rows that are kept."""
+    if isinstance(rows, Tally):
+        return Tally({row: clusters for row, clusters in rows.patterns.items() if keep(row)})
+    return [row for row in rows if keep(row)]
+
+
+def is_labelled(row: Row) -> bool:
+    """Whether people said something of the case."""
+    return row.label is not None
+
+
+def scored(rows: Rows, score: Score) -> tuple[Floats, Ints]:
+    """The scores that are known, `[n_scored]`, and the cluster of each."""
+    values, clusters = contributions(
+        rows, lambda row: None if (value := score(row)) is None else (value,), 1
+    )
+    return values[:, 0], clusters
+
+
+def contributions(
+    rows: Rows, adds: Callable[[Row], Sequence[float] | None], k: int
+) -> tuple[Floats, Ints]:
+    """What each row adds to totals, `[n_scored, k]`, and the cluster of each.
+
+    Args:
+        rows: the cases.
+        adds: a row's `k` numbers, or None where it is unscored.
+        k: how many numbers.
+    """
+    known = [(row, numbers) for row in rows if (numbers := adds(row)) is not None]
+    values = np.array([numbers for _, numbers in known], dtype=np.float64).reshape(-1, k)
+    if not isinstance(rows, Tally):
+        return values, np.array([row.cluster for row, _ in known], dtype=np.int64)
+    clusters = [rows.patterns[row] for row, _ in known]
+    n_each = [len(its) for its in clusters]
+    joined = np.concatenate(clusters) if clusters else np.array([], dtype=np.int64)
+    return np.repeat(values, n_each, axis=0), joined
+
+
+def proportion(name: str, rows: Rows, score: Score) -> Estimate:
     """The mean of a score between 0 and 1, with a 95 % interval over queries.
 
     Args:
@@ -94,7 +182,7 @@ def proportion(name: str, rows: Sequence[Row], score: Score) -> Estimate:
     )
 
 
-def mean(name: str, rows: Sequence[Row], score: Score) -> Estimate:
+def mean(name: str, rows: Rows, score: Score) -> Estimate:
     """The mean of a score on any scale, with a 95 % interval over queries.
 
     Args:
@@ -123,8 +211,8 @@ def mean(name: str, rows: Sequence[Row], score: Score) -> Estimate:
     )
 
 
-def _nothing(name: str, rows: Sequence[Row]) -> Estimate:
-    reason = "no case could be scored" if rows else "there are no cases"
+def _nothing(name: str, rows: Rows) -> Estimate:
+    reason = "no case could be scored" if len(rows) else "there are no cases"
     return Estimate(name=name, value=None, n=0, n_clusters=0, n_unscored=len(rows), reason=reason)
 
 
@@ -149,10 +237,20 @@ def _wilson(value: float, n: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def by(rows: Iterable[Row], name_of: Callable[[Row], str | None]) -> dict[str, list[Row]]:
+@overload
+def by(rows: Sequence[Row], name_of: Callable[[Row], str | None]) -> dict[str, list[Row]]: ...
+
+
+@overload
+def by(rows: Tally, name_of: Callable[[Row], str | None]) -> dict[str, Tally]: ...
+
+
+def by(rows: Rows, name_of: Callable[[Row], str | None]) -> dict[str, list[Row]] | dict[str, Tally]:
     """Rows by a name of theirs, such as their scenario's; those without one are left out."""
     parts: dict[str, list[Row]] = {}
     for row in rows:
         if (name := name_of(row)) is not None:
             parts.setdefault(name, []).append(row)
-    return parts
+    if not isinstance(rows, Tally):
+        return parts
+    return {name: Tally({row: rows.patterns[row] for row in its}) for name, its in parts.items()}

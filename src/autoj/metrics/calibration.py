@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoj.metrics._bootstrap import Floats, Ints, from_totals
-from autoj.metrics.base import Row, mean
+from autoj.metrics.base import Row, Rows, contributions, is_labelled, mean, select
 from autoj.records import WINNERS, Estimate
 
 __all__ = ["ReliabilityBin", "compute", "expected_calibration_error", "reliability"]
@@ -29,7 +29,7 @@ class ReliabilityBin:
     """The share in which the verdict equals the label."""
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The Brier score of the averaged probabilities: 0 (sure and right) to 2 (sure and wrong).
 
     Always a third for each of a, b and tie gives 0.667.
@@ -40,7 +40,7 @@ def compute(rows: Sequence[Row]) -> Estimate:
     **Source:** G. W. Brier, "Verification of forecasts expressed in terms of probability" (1950),
     summed over the three classes.
     """
-    labelled = [row for row in rows if row.label is not None]
+    labelled = select(rows, is_labelled)
     return mean("calibration", labelled, _brier)
 
 
@@ -53,7 +53,7 @@ def _brier(row: Row) -> float | None:
     )
 
 
-def expected_calibration_error(rows: Sequence[Row]) -> Estimate:
+def expected_calibration_error(rows: Rows) -> Estimate:
     """The mean gap between confidence and accuracy over ten equal bins, 0 to 1.
 
     Even a calibrated judge's is above 0, the more so the fewer cases there are.
@@ -78,7 +78,7 @@ def expected_calibration_error(rows: Sequence[Row]) -> Estimate:
     )
 
 
-def reliability(rows: Sequence[Row]) -> tuple[ReliabilityBin, ...]:
+def reliability(rows: Rows) -> tuple[ReliabilityBin, ...]:
     """The bins that hold cases, by rising confidence.
 
     Args:
@@ -98,18 +98,21 @@ def reliability(rows: Sequence[Row]) -> tuple[ReliabilityBin, ...]:
     )
 
 
-def _confidences(rows: Sequence[Row]) -> tuple[Floats, Floats, Ints, int]:
+def _confidences(rows: Rows) -> tuple[Floats, Floats, Ints, int]:
     """Per labelled row: its likeliest outcome's probability, whether it is the label, its cluster.
 
     The fourth value counts the labelled rows without probabilities.
     """
-    labelled = [row for row in rows if row.label is not None]
-    known = [(row, row.probabilities) for row in labelled if row.probabilities is not None]
-    shares = np.array([shares for _, shares in known], dtype=np.float64).reshape(-1, 3)
-    labels = np.array([WINNERS.index(row.label) for row, _ in known], dtype=np.int64)
-    clusters = np.array([row.cluster for row, _ in known], dtype=np.int64)
-    right = (shares.argmax(axis=1) == labels).astype(np.float64)
-    return shares.max(axis=1, initial=0.0), right, clusters, len(labelled) - len(known)
+    labelled = select(rows, is_labelled)
+    values, clusters = contributions(labelled, _confidence, 2)
+    return values[:, 0], values[:, 1], clusters, len(labelled) - len(values)
+
+
+def _confidence(row: Row) -> Sequence[float] | None:
+    if row.probabilities is None:
+        return None
+    confidence = max(row.probabilities)
+    return confidence, float(row.label == WINNERS[row.probabilities.index(confidence)])
 
 
 def _bin_of(confidence: Floats) -> Ints:

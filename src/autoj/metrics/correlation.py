@@ -17,7 +17,7 @@ from autoj.metrics._bootstrap import (
     from_totals,
     student_interval,
 )
-from autoj.metrics.base import Row
+from autoj.metrics.base import Row, Rows, contributions, select
 from autoj.records import Estimate
 
 __all__ = ["Coefficient", "Correlation", "compute", "correlate"]
@@ -41,7 +41,7 @@ class Correlation:
     """Of no correlation, two-sided, as if all things were independent; None without a value."""
 
 
-def compute(rows: Sequence[Row], coefficient: Coefficient = "pearson") -> Estimate:
+def compute(rows: Rows, coefficient: Coefficient = "pearson") -> Estimate:
     """The correlation of ratings with the labels of the rated responses, -1 to 1.
 
     Args:
@@ -49,17 +49,23 @@ def compute(rows: Sequence[Row], coefficient: Coefficient = "pearson") -> Estima
             could not be read is unscored.
         coefficient: which one.
     """
-    labelled = [row for row in rows if isinstance(row.label, float)]
-    known = [row for row in labelled if row.rating is not None]
+    labelled = select(rows, lambda row: isinstance(row.label, float))
+    scores, clusters = contributions(labelled, _rating_and_label, 2)
     found = correlate(
         "correlation",
-        np.array([row.rating for row in known], dtype=np.float64),
-        np.array([row.label for row in known], dtype=np.float64),
+        scores[:, 0],
+        scores[:, 1],
         coefficient,
-        clusters=np.array([row.cluster for row in known], dtype=np.int64),
-        n_unscored=len(labelled) - len(known),
+        clusters=clusters,
+        n_unscored=len(labelled) - len(scores),
     )
     return found.estimate
+
+
+def _rating_and_label(row: Row) -> Sequence[float] | None:
+    if row.rating is None or not isinstance(row.label, float):
+        return None
+    return row.rating, row.label
 
 
 def correlate(

@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoj.metrics._bootstrap import Floats, from_totals
-from autoj.metrics.base import Row
+from autoj.metrics.base import Row, Rows, contributions, is_labelled, select
 from autoj.records import WINNERS, Estimate, Winner
 
 __all__ = ["compute"]
+
+_CELLS: Sequence[Sequence[float]] = np.eye(9).tolist()
 
 
 def _first_order(row: Row) -> Winner | None:
     return row.winners[0] if row.winners else None
 
 
-def compute(
-    rows: Sequence[Row], winner_of: Callable[[Row], Winner | None] = _first_order
-) -> Estimate:
+def compute(rows: Rows, winner_of: Callable[[Row], Winner | None] = _first_order) -> Estimate:
     """Cohen's kappa between the label and one order's winner, over a, b and tie; -1 to 1.
 
     Args:
@@ -28,20 +28,24 @@ def compute(
 
     **Source:** J. Cohen, "A coefficient of agreement for nominal scales" (1960).
     """
-    labelled = [row for row in rows if row.label is not None]
-    known = [(row, winner) for row in labelled if (winner := winner_of(row)) is not None]
-    counts = np.zeros((len(known), 3, 3))
-    for index, (row, winner) in enumerate(known):
-        counts[index, WINNERS.index(row.label), WINNERS.index(winner)] = 1
+    labelled = select(rows, is_labelled)
+    counts, clusters = contributions(labelled, lambda row: _cell(row.label, winner_of(row)), 9)
     return from_totals(
         "kappa",
-        counts.reshape(-1, 9),
-        np.array([row.cluster for row, _ in known], dtype=np.int64),
+        counts,
+        clusters,
         _kappa,
         bounded=True,
         undefined="judge and people use one and the same class only",
-        n_unscored=len(labelled) - len(known),
+        n_unscored=len(labelled) - len(counts),
     )
+
+
+def _cell(label: Winner | float | None, winner: Winner | None) -> Sequence[float] | None:
+    """A confusion table of label by winner that counts one case."""
+    if winner is None or label not in WINNERS:
+        return None
+    return _CELLS[3 * WINNERS.index(label) + WINNERS.index(winner)]
 
 
 def _kappa(totals: Floats) -> Floats:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoj.metrics._bootstrap import Floats, from_totals
-from autoj.metrics.base import Row, proportion
+from autoj.metrics.base import Row, Rows, contributions, is_labelled, proportion, select
 from autoj.records import Estimate, Winner
 
 __all__ = ["compute", "is_close_in_length", "share_of_longer"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """How much more often the judge prefers the longer response than people do, -1 to 1.
 
     The share of the judge's decided verdicts that name the longer response, less the same share of
@@ -22,22 +22,21 @@ def compute(rows: Sequence[Row]) -> Estimate:
     Args:
         rows: pairs with a label; one without a verdict, or of two equal lengths, is unscored.
     """
-    labelled = [row for row in rows if row.label is not None]
-    known = [row for row in labelled if row.winner is not None and _longer(row) is not None]
-    values = np.array([_counts(row) for row in known], dtype=np.float64).reshape(-1, 4)
+    labelled = select(rows, is_labelled)
+    values, clusters = contributions(labelled, _counts, 4)
     return from_totals(
         "length bias",
         values,
-        np.array([row.cluster for row in known], dtype=np.int64),
+        clusters,
         _difference,
         bounded=True,
         undefined="judge or people decide no case",
-        n_unscored=len(labelled) - len(known),
+        n_unscored=len(labelled) - len(values),
     )
 
 
 def share_of_longer(
-    name: str, rows: Sequence[Row], winner_of: Callable[[Row], Winner | float | None]
+    name: str, rows: Rows, winner_of: Callable[[Row], Winner | float | None]
 ) -> Estimate:
     """The share of decided pairs in which the longer response is named.
 
@@ -46,7 +45,7 @@ def share_of_longer(
         rows: pairs; ties and pairs of equal length are left out.
         winner_of: whose winner is looked at: the judge's or the label.
     """
-    decided = [row for row in rows if winner_of(row) in ("a", "b") and _longer(row) is not None]
+    decided = select(rows, lambda row: winner_of(row) in ("a", "b") and _longer(row) is not None)
     return proportion(name, decided, lambda row: float(winner_of(row) == _longer(row)))
 
 
@@ -63,8 +62,10 @@ def _longer(row: Row) -> Winner | None:
     return "a" if row.lengths[0] > row.lengths[1] else "b"
 
 
-def _counts(row: Row) -> tuple[float, float, float, float]:
+def _counts(row: Row) -> Sequence[float] | None:
     longer = _longer(row)
+    if row.winner is None or longer is None:
+        return None
     return (
         float(row.winner == longer),
         float(row.winner != "tie"),

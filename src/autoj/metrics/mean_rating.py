@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from autoj.metrics.base import Row, mean
+from autoj.metrics.base import Rows, mean
 from autoj.records import Estimate
 
 __all__ = ["compute"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The mean rating, 1.0 to 10.0, with an interval over queries.
 
     Args:

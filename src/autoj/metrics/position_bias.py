@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from autoj.metrics.base import Row, proportion
+from autoj.metrics.base import Row, Rows, proportion
 from autoj.records import Estimate
 
 __all__ = ["compute"]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
+def compute(rows: Rows) -> Estimate:
     """The signed position bias, -1 (always the second) to 1 (always the first); 0 is none.
 
     In both orders together each response stands first once, so a judge without a bias names the

@@ -1,23 +1,146 @@
-"""How often the first response wins; a tie counts half."""
+"""How often the first response wins, by our rule and by the rules of other tools.
+
+From one set of verdicts the tools report different win rates: they differ in whether both orders
+count, what becomes of orders that disagree, what a tie is worth, and what a failure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from autoj.metrics.base import Row, proportion
-from autoj.records import Estimate
+from autoj.errors import UnknownComponent
+from autoj.metrics._bootstrap import from_totals
+from autoj.metrics.base import Row, Rows, Score, contributions, proportion
+from autoj.records import Estimate, Winner
 
-__all__ = ["compute"]
+__all__ = ["CONVENTIONS", "WinRule", "by_convention", "compute"]
 
-_SHARE = {"a": 1.0, "tie": 0.5, "b": 0.0}
+_SHARE: Mapping[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+_WON: Mapping[Winner, float] = {"a": 1.0, "tie": 0.0, "b": 0.0}
+_Orders: TypeAlias = tuple[Winner | None, ...]
 
 
-def compute(rows: Sequence[Row]) -> Estimate:
-    """The win rate of response a over response b, by the verdicts' winners.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRule:
+    """How a tool makes a win rate of verdicts."""
+
+    says: str
+    """The rule in words."""
+    source: str
+    share: Score
+    """A case's share, or None where the tool leaves the case out."""
+
+
+def _auto_j(row: Row) -> float | None:
+    if not row.winners:
+        return None if row.winner is None else _WON[row.winner]
+    return float(set(row.winners) == {"a"})
+
+
+def _mt_bench(row: Row) -> float | None:
+    if not row.winners or None in row.winners:
+        return None
+    return _SHARE[row.winners[0] or "tie"] if len(set(row.winners)) == 1 else 0.5
+
+
+def _pandalm(row: Row) -> float | None:
+    return _WON[_first(row) or "tie"] if row.winners else None
+
+
+def _alpaca_eval(row: Row) -> float | None:
+    winner = _first(row)
+    return None if winner is None else _SHARE[winner]
+
+
+def _arena_hard(row: Row) -> float | None:
+    points, weight = _games(row)
+    return points / weight if weight else None
+
+
+def _games(row: Row) -> tuple[float, float]:
+    """What response a won in the games of a case, and what they weigh: a clear win is three."""
+    strengths = row.strengths or (None,) * len(row.winners)
+    games = [
+        (_SHARE[winner], 3 if strength == 2 else 1)
+        for winner, strength in zip(row.winners, strengths, strict=True)
+        if winner is not None
+    ]
+    return sum(share * weight for share, weight in games), sum(weight for _, weight in games)
+
+
+def _first(row: Row) -> Winner | None:
+    return row.winners[0] if row.winners else None
+
+
+CONVENTIONS: Mapping[str, WinRule] = {
+    "auto-j": WinRule(
+        says="a win needs both orders; ties, disagreeing orders and failures are no wins",
+        source="paper, section 6.1; the release counts a failed judgment as wrong",
+        share=_auto_j,
+    ),
+    "mt-bench": WinRule(
+        says="disagreeing orders are a tie; a tie is half a win; failures are left out",
+        source="L. Zheng et al. (2023); FastChat, show_result.py (adjusted win rate)",
+        share=_mt_bench,
+    ),
+    "pandalm": WinRule(
+        says="the first order alone; a tie is no win; a failure is a tie",
+        source="Y. Wang et al. (2023); PandaLM, evaluation_pipeline.py",
+        share=_pandalm,
+    ),
+    "alpaca-eval": WinRule(
+        says="the first order alone; a tie is half a win; failures are left out",
+        source="AlpacaEval, metrics/helpers.py (the unweighted win rate)",
+        share=_alpaca_eval,
+    ),
+    "arena-hard": WinRule(
+        says="each order is a game, a clear win counts three; a tie is half a win; failed games "
+        "are left out",
+        source="T. Li et al. (2024); Arena-Hard-Auto, show_result.py",
+        share=_arena_hard,
+    ),
+}
+"""The rules of five tools, by name."""
+
+
+def compute(rows: Rows) -> Estimate:
+    """The win rate of response a over response b, by the verdicts' winners; a tie counts half.
 
     Args:
         rows: pairs; a case without a winner is unscored.
     """
     return proportion(
         "win rate", rows, lambda row: None if row.winner is None else _SHARE[row.winner]
+    )
+
+
+def by_convention(rows: Rows, convention: str) -> Estimate:
+    """The win rate of response a over response b, as another tool would report it.
+
+    Args:
+        rows: pairs.
+        convention: a name in `CONVENTIONS`.
+
+    Raises:
+        UnknownComponent: there is no such convention.
+    """
+    if convention not in CONVENTIONS:
+        raise UnknownComponent("convention", convention, CONVENTIONS)
+    name, share = f"win rate, {convention}", CONVENTIONS[convention].share
+    if convention != "arena-hard" or not any(row.strengths for row in rows):
+        return proportion(name, rows, share)
+    # Clear wins weigh more over all games together, not within their case alone.
+    games, clusters = contributions(
+        rows, lambda row: None if share(row) is None else _games(row), 2
+    )
+    return from_totals(
+        name,
+        games,
+        clusters,
+        lambda totals: totals[..., 0] / totals[..., 1],
+        bounded=True,
+        undefined="no game could be read",
+        n_unscored=len(rows) - len(games),
     )

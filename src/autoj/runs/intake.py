@@ -56,6 +56,10 @@ def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> 
         return DataError(
             f"the id {case.id!r} is taken by a row above", path=path, line=line, field="id"
         )
+    if spec.task == "rate" and not case.responses:
+        return DataError(
+            f"case {case.id!r} has no response to rate", path=path, line=line, field="responses"
+        )
     if spec.task == "judge" and len(case.responses) != 2:
         return DataError(
             f"case {case.id!r} has {len(case.responses)} responses; autoj judge compares two",
@@ -63,6 +67,13 @@ def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> 
             line=line,
             field="responses",
             hint="autoj rate rates any number.",
+        )
+    if spec.task == "compare" and len(case.critiques) != 2:
+        return DataError(
+            f"case {case.id!r} has {len(case.critiques)} critiques; expected two to compare",
+            path=path,
+            line=line,
+            field="critiques",
         )
     if spec.reject_empty:
         for index, response in enumerate(case.responses):

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from autoj.backends.base import Backend
 from autoj.errors import StorageFull
+from autoj.jsonl import count_lines
 from autoj.protocols import load_protocol
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.folder import PlanWriter, RunFolder
@@ -22,6 +23,7 @@ __all__ = [
     "CaseRecord",
     "Progress",
     "RunCounts",
+    "is_finished",
     "judge_case",
     "judge_run",
     "read_case",
@@ -111,7 +113,7 @@ def _ask_first(
 
 
 def _n_requests(folder: RunFolder, spec: RunSpec) -> int:
-    if spec.task == "judge":
+    if spec.paired:
         return folder.n_cases() * (2 if spec.orders == "both" else 1)
     return sum(len(case.responses) for case in folder.cases())
 
@@ -134,7 +136,7 @@ def _ask_follow(
                 writer.write(item.asked)
                 yield item
 
-    n_total = folder.n_cases() if spec.task == "judge" else _n_requests(folder, spec)
+    n_total = folder.n_cases() if spec.paired else _n_requests(folder, spec)
     with closing(PlanWriter(path)) as writer:
         _ask_all("writing critiques", planned(), n_total, backend, ledger, counts, progress)
 
@@ -158,6 +160,20 @@ def _ask_all(
 
     progress(what, 0, n_total)
     ask(planned, backend, ledger, on_outcome)
+
+
+def is_finished(folder: RunFolder, spec: RunSpec) -> bool:
+    """Whether nothing is left to ask: an answer is there to everything, and no failure.
+
+    Args:
+        folder: a run's folder.
+        spec: its settings.
+    """
+    if count_lines(folder.path / "verdicts.jsonl") < folder.n_cases():
+        return False
+    planned = (folder.plan(), folder.follow() if spec.critique else ())
+    with closing(LedgerReader(folder.path)) as reader:
+        return all(isinstance(reader.find(row.key), Completion) for row in chain(*planned))
 
 
 def resolve_run(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Verdict]]:
@@ -190,8 +206,7 @@ def _resolve_with(
 
 
 def _resolve(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
-    paired = spec.task == "judge"
-    return resolve(case, spec.judge.name, judgments, spec.on_conflict, paired=paired)
+    return resolve(case, spec.judge.name, judgments, spec.on_conflict, paired=spec.paired)
 
 
 class _Groups:

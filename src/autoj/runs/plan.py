@@ -12,16 +12,17 @@ import orjson
 from autoj.backends.base import Backend
 from autoj.errors import ConfigError
 from autoj.protocols import load_protocol
-from autoj.protocols.base import JudgeProtocol, RequestBody
+from autoj.protocols.base import JudgeProtocol, RequestBody, Subject
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
 from autoj.runs.fit import Fitted, OnOverflow, Overflow, fit
 from autoj.verdicts import OnConflict
 
 __all__ = ["Planned", "RunSpec", "Task", "make_spec", "plan_case", "plan_follow", "request_key"]
 
-Task = Literal["judge", "rate"]
-Orders = Literal["both", "one"]
+Task = Literal["judge", "rate", "compare"]
+Orders = Literal["both", "one", "shuffled"]
 _BOTH_ORDERS = ((0, 1), (1, 0))
+_SUBJECTS: dict[Task, Subject] = {"judge": "pair", "rate": "response", "compare": "critiques"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +30,13 @@ class RunSpec:
     """All settings that decide what a run asks and what its verdicts are."""
 
     task: Task
-    """"judge" compares two responses, "rate" rates each response."""
+    """"judge" compares two responses, "rate" rates each response, "compare" compares two
+    critiques of one response."""
     judge: JudgeCard
     protocol: str
     decoding: Decoding
     orders: Orders = "both"
+    """"shuffled" asks each pair in one order, drawn by `seed` and the case's id."""
     on_conflict: OnConflict | None = None
     critique: bool = False
     """Whether a verdict-only protocol is followed by a critique."""
@@ -42,6 +45,15 @@ class RunSpec:
     skip_bad_rows: bool = False
     limit: int | None = None
     """The most cases that are judged."""
+    seed: int | None = None
+    """What the orders of `shuffled` follow from."""
+    sample: int | None = None
+    """Which of several draws of the same questions this is; None is the first."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether two things are compared, and not rated one by one."""
+        return self.task != "rate"
 
 
 def make_spec(
@@ -57,6 +69,8 @@ def make_spec(
     reject_empty: bool = False,
     skip_bad_rows: bool = False,
     limit: int | None = None,
+    seed: int | None = None,
+    sample: int | None = None,
 ) -> RunSpec:
     """A spec with the card's defaults where nothing is said.
 
@@ -66,18 +80,20 @@ def make_spec(
         protocol: None takes the first of the card's that fits the task.
         critique: None follows the card where the protocol is its default, else writes none.
         max_tokens: the most tokens of a completion; None takes the card's.
-        orders: whether a pair is asked in both orders.
+        orders: whether a pair is asked in both orders, in the case's own, or in one by lot.
         on_conflict: what decides where both orders disagree; None as in `verdicts.resolve`.
         on_overflow: what happens to a case that is too long for the judge's context.
         reject_empty: whether an empty response is a bad row.
         skip_bad_rows: whether a run goes on without rows that cannot be read.
         limit: the most cases that are judged; None judges all.
+        seed: what the orders of `shuffled` follow from; None is 0 there.
+        sample: which of several draws of the same questions this is.
 
     Raises:
         UnknownComponent: there is no such protocol.
         ConfigError: the protocol does not do this task, or the settings contradict each other.
     """
-    wanted = "pair" if task == "judge" else "response"
+    wanted = _SUBJECTS[task]
     chosen = load_protocol(protocol) if protocol else _default_protocol(card, wanted)
     if chosen.subject != wanted:
         raise ConfigError(
@@ -104,6 +120,8 @@ def make_spec(
         reject_empty=reject_empty,
         skip_bad_rows=skip_bad_rows,
         limit=limit,
+        seed=(seed or 0) if orders == "shuffled" else seed,
+        sample=sample,
     )
 
 
@@ -129,14 +147,22 @@ class Planned:
 def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
     """All that is asked about a case at first: each order of a pair, or each response."""
     protocol = load_protocol(spec.protocol)
-    if spec.task == "judge":
-        orders = _BOTH_ORDERS if spec.orders == "both" else _BOTH_ORDERS[:1]
-        return _plan(case, spec, backend, orders, protocol.build)
+    if spec.paired:
+        return _plan(case, spec, backend, _orders(case, spec), protocol.build)
     # Each response is fitted alone: a long one must not cost another its middle.
     pages = [((index,),) for index in range(len(case.responses))]
     return [
         planned for page in pages for planned in _plan(case, spec, backend, page, protocol.build)
     ]
+
+
+def _orders(case: Case, spec: RunSpec) -> tuple[tuple[int, int], ...]:
+    if spec.orders == "both":
+        return _BOTH_ORDERS
+    if spec.orders == "one":
+        return _BOTH_ORDERS[:1]
+    drawn = hashlib.sha256(f"{spec.seed} {case.id}".encode()).digest()[0] % 2
+    return (_BOTH_ORDERS[drawn],)
 
 
 def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -> list[Planned]:
@@ -149,7 +175,7 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -
         return body
 
     pages: list[tuple[int, ...]] = (
-        [(0, 1)] if spec.task == "judge" else [(index,) for index in range(len(verdict.ratings))]
+        [(0, 1)] if spec.paired else [(index,) for index in range(len(verdict.ratings))]
     )
     return [
         planned
@@ -166,6 +192,7 @@ def _plan(
     pages: tuple[tuple[int, ...], ...],
     build: Callable[[Case, tuple[int, ...]], RequestBody],
 ) -> list[Planned]:
+    sample = spec.sample or 0
     fitted = fit(
         case,
         lambda cut: [build(cut, page) for page in pages],
@@ -180,10 +207,10 @@ def _plan(
             judge=spec.judge.name,
             protocol=spec.protocol,
             shown=page,
-            sample=0,
+            sample=sample,
             scored=body.choices is not None,
             truncated=isinstance(fitted, Fitted) and fitted.truncated,
-            key=request_key(spec.judge, body, spec.decoding, sample=0),
+            key=request_key(spec.judge, body, spec.decoding, sample),
         )
         if isinstance(fitted, Overflow):
             failure = Failure(
