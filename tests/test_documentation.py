@@ -9,16 +9,27 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from autoj import components
 from autoj.backends.embedded import EmbeddedBackend
 from autoj.cli import app
-from autoj.datasets import open_cases
+from autoj.datasets import format_names, open_cases
 from autoj.errors import DataError
 from autoj.protocols import load_protocol, protocol_names
 
 _ROOT = Path(__file__).parents[1]
 README = (_ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def _all_commands(commands):
+    """Commands with those below them."""
+    for command in commands:
+        yield command
+        yield from _all_commands(getattr(command, "commands", {}).values())
+
+
+def test_each_bench_is_in_the_readme():
+    for name in COMMANDS["bench"].commands:
+        assert f"autoj bench {name}" in README
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
@@ -29,7 +40,7 @@ def test_each_command_is_in_the_readme(command):
 def test_each_flag_of_the_readme_exists():
     options = {
         name
-        for command in COMMANDS.values()
+        for command in _all_commands(COMMANDS.values())
         for parameter in command.params
         for name in (*parameter.opts, *parameter.secondary_opts)
     } | {"--help"}
@@ -75,6 +86,6 @@ def test_each_example_file_can_be_read(path):
 
 def test_each_format_of_the_readme_is_one_that_is_read():
     table = README.split("## Files it reads")[1].split("##")[0]
-    assert table.count("\n| ") - 1 >= len(components.names("datasets"))
+    assert table.count("\n| ") - 1 >= len(format_names())
     for row in re.findall(r"`(\{.*?\})`(?: \(|,? or| \|)", table):
         json.loads(row.replace("{…}", "{}"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -21,9 +23,18 @@ from autoj.errors import BackendError, ConfigError, StorageFull
 from autoj.records import JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
 from autoj.reports.tables import first_critique, summary_table, verdict_table
-from autoj.runs import RunCounts, RunFolder, RunSpec, judge_run, open_run, spec_digest
+from autoj.runs import (
+    RunCounts,
+    RunFolder,
+    RunSpec,
+    is_finished,
+    judge_run,
+    open_run,
+    resolve_run,
+    spec_digest,
+)
 
-__all__ = ["find_cases", "run"]
+__all__ = ["find_cases", "judged", "load_with_progress", "run"]
 
 _N_SHOWN = 20
 """Cases whose verdicts are listed above the summary."""
@@ -52,30 +63,57 @@ def run(
     spec: RunSpec, cases: Cases, out: Path | None, breakdown: Breakdown | None, as_json: bool
 ) -> None:
     """Judge all cases, print what came of it, and exit with 1 where something failed."""
-    path = out or _default_folder(spec, cases)
-    with open_run(path, spec, cases) as folder:
-        _report_bad_rows(folder)
-        with _console.show_progress() as watch:
-            backend = _load(spec.judge, watch)
-            try:
-                counts = judge_run(folder, spec, backend, watch.update)
-            except (KeyboardInterrupt, BackendError, StorageFull) as error:
-                watch.stop()
-                _say_how_to_go_on(folder)
-                if isinstance(error, KeyboardInterrupt):
-                    raise typer.Exit(130) from None
-                raise
-            finally:
-                backend.close()
-        summary = summarise(folder.judged(), spec, folder.n_cases(), breakdown)
+    with judged(spec, cases, out) as (folder, counts):
+        found = folder.outlined() if spec.paired else folder.judged()
+        summary = summarise(found, spec, folder.n_cases(), breakdown)
         if as_json:
             _console.print_json(_as_json(folder, summary, counts))
         else:
             _print_tables(folder, spec, summary, counts)
-            if counts.n_answered == 0:
-                _console.print_message(f"nothing was left to ask: this is what {path} holds")
     if summary.n_failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def judged(
+    spec: RunSpec, cases: Cases, out: Path | None, backend: Backend | None = None
+) -> Iterator[tuple[RunFolder, RunCounts]]:
+    """A run in which all cases are judged, with progress on stderr; locked until the block ends.
+
+    Args:
+        spec: the settings.
+        cases: the data.
+        out: the run's folder; None takes the default one.
+        backend: runs the judge; None loads it, and frees it afterwards.
+    """
+    path = out or _default_folder(spec, cases)
+    with open_run(path, spec, cases) as folder:
+        _report_bad_rows(folder)
+        if is_finished(folder, spec):
+            # No engine, and so no model, no key and no network, to look at what is there.
+            folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
+            counts = RunCounts()
+        else:
+            counts = _judge(folder, spec, backend)
+        if counts.n_answered == 0:
+            _console.print_message(f"nothing was left to ask: this is what {path} holds")
+        yield folder, counts
+
+
+def _judge(folder: RunFolder, spec: RunSpec, backend: Backend | None) -> RunCounts:
+    with _console.show_progress() as watch:
+        engine = backend or load_with_progress(spec.judge, watch)
+        try:
+            return judge_run(folder, spec, engine, watch.update)
+        except (KeyboardInterrupt, BackendError, StorageFull) as error:
+            watch.stop()
+            _say_how_to_go_on(folder)
+            if isinstance(error, KeyboardInterrupt):
+                raise typer.Exit(130) from None
+            raise
+        finally:
+            if backend is None:
+                engine.close()
 
 
 def _default_folder(spec: RunSpec, cases: Cases) -> Path:
@@ -85,7 +123,8 @@ def _default_folder(spec: RunSpec, cases: Cases) -> Path:
     return Path("runs") / f"{data}-{judge}-{spec_digest(spec, cases)}"
 
 
-def _load(card: JudgeCard, watch: _console.Watch) -> Backend:
+def load_with_progress(card: JudgeCard, watch: _console.Watch) -> Backend:
+    """The engine of a judge; what it fetches on first use is shown."""
     if card.backend != "embedded":
         return load_backend(card)
 

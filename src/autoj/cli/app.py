@@ -14,8 +14,12 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console
+from autoj.cli.audit import audit
+from autoj.cli.bench import bench_app
+from autoj.cli.data import data_app
 from autoj.cli.judge import judge
 from autoj.cli.judges import judges_app
+from autoj.cli.leaderboard import leaderboard
 from autoj.cli.rate import rate
 from autoj.cli.show import show
 from autoj.errors import AutojError, UserError
@@ -33,7 +37,11 @@ app = typer.Typer(
 app.command()(judge)
 app.command()(rate)
 app.command()(show)
+app.command()(audit)
+app.command()(leaderboard)
 app.add_typer(judges_app, name="judges")
+app.add_typer(bench_app, name="bench")
+app.add_typer(data_app, name="data")
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from autoj.errors import UnknownComponent
+from autoj.bench.base import group_name, pair_row, rating_rows
 from autoj.metrics import Row, accuracy, agreement, by, consistency, mean_rating, win_rate
-from autoj.records import Case, Estimate, Verdict
+from autoj.metrics.base import Rows, tally
+from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.runs import RunSpec
-from autoj.scenarios import group_of
 
 __all__ = ["Breakdown", "RunSummary", "summarise"]
 
@@ -39,7 +39,7 @@ class RunSummary:
 
 
 def summarise(
-    judged: Iterable[tuple[Case, Verdict]],
+    judged: Iterable[tuple[Case | CaseOutline, Verdict]],
     spec: RunSpec,
     n_cases: int,
     breakdown: Breakdown | None = None,
@@ -47,23 +47,30 @@ def summarise(
     """The figures of a run, from its verdicts.
 
     Args:
-        judged: the cases that are judged, with their verdicts.
+        judged: the cases that are judged, with their verdicts; pairs may come without texts.
         spec: the run's settings.
         n_cases: how many cases the run has, judged or not.
         breakdown: what the figures are broken down by.
     """
-    rows: list[Row] = []
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
-    for case, verdict in judged:
-        n_judged += 1
-        n_unreadable += verdict.n_unreadable
-        n_failed += verdict.n_failed
-        n_truncated += verdict.n_truncated
-        if spec.task == "judge":
-            winners[verdict.winner or "unknown"] += 1
-        rows.extend(_rows(case, verdict, spec))
-    parts = by(rows, _name_of(breakdown)) if breakdown else {}
+
+    def counted() -> Iterator[Row]:
+        nonlocal n_judged, n_unreadable, n_failed, n_truncated
+        for case, verdict in judged:
+            n_judged += 1
+            n_unreadable += verdict.n_unreadable
+            n_failed += verdict.n_failed
+            n_truncated += verdict.n_truncated
+            if spec.paired:
+                winners[verdict.winner or "unknown"] += 1
+                yield pair_row(case, verdict)
+            else:
+                assert isinstance(case, Case)
+                yield from rating_rows(case, verdict)
+
+    rows: Rows = tally(counted()) if spec.paired else list(counted())
+    parts: Mapping[str, Rows] = by(rows, _name_of(breakdown)) if breakdown else {}
     return RunSummary(
         n_cases=n_cases,
         n_judged=n_judged,
@@ -76,21 +83,7 @@ def summarise(
     )
 
 
-def _rows(case: Case, verdict: Verdict, spec: RunSpec) -> Iterable[Row]:
-    ratings = (None,) if spec.task == "judge" else verdict.ratings or (None,)
-    for rating in ratings:
-        yield Row(
-            cluster=hash(case.cluster),
-            label=case.label,
-            winner=verdict.winner,
-            winners=verdict.winners,
-            consistent=verdict.consistent,
-            scenario=case.scenario,
-            rating=rating,
-        )
-
-
-def _estimates(rows: list[Row], spec: RunSpec) -> tuple[Estimate, ...]:
+def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if spec.task == "rate":
         return (mean_rating.compute(rows),)
     estimates = [win_rate.compute(rows)]
@@ -106,13 +99,4 @@ def _estimates(rows: list[Row], spec: RunSpec) -> tuple[Estimate, ...]:
 def _name_of(breakdown: Breakdown) -> Callable[[Row], str | None]:
     if breakdown == "scenario":
         return lambda row: row.scenario
-    return _group_name
-
-
-def _group_name(row: Row) -> str | None:
-    if row.scenario is None:
-        return None
-    try:
-        return group_of(row.scenario)
-    except UnknownComponent:
-        return "(not in the taxonomy)"
+    return lambda row: group_name(row.scenario)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -10,6 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import (
     Asked,
     Case,
@@ -21,12 +22,19 @@ from autoj.records import (
     Unreadable,
     Verdict,
 )
+from autoj.reports.figures import figure_cell, figure_text, interval_text, value_text
 from autoj.reports.summary import RunSummary
 from autoj.reports.text import excerpt, visible_text
 from autoj.runs import CaseRecord, RunCounts, RunSpec
 from autoj.verdicts import RULES, to_winner
 
-__all__ = ["case_view", "first_critique", "summary_table", "verdict_table"]
+__all__ = [
+    "case_view",
+    "convention_table",
+    "first_critique",
+    "summary_table",
+    "verdict_table",
+]
 
 _LABELS = {
     "win rate": "win rate of a (ties half)",
@@ -40,7 +48,7 @@ _LABELS = {
 def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table:
     """One line per case: its verdict and how sure it is."""
     table = Table(box=None, header_style="bold", padding=(0, 1))
-    if spec.task == "judge":
+    if spec.paired:
         for name in ("case", "winner", "P(a)", "P(b)", "P(tie)", "orders", "query"):
             table.add_column(name, no_wrap=True)
         for case, verdict in pairs:
@@ -101,9 +109,9 @@ def summary_table(
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
-    if spec.task == "judge":
+    if spec.paired:
         rows.append(("wins", _wins(summary)))
-    rows += [(_LABELS[estimate.name], _estimate(estimate)) for estimate in summary.estimates]
+    rows += [(_LABELS[estimate.name], figure_text(estimate)) for estimate in summary.estimates]
     rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
@@ -128,21 +136,6 @@ def _wins(summary: RunSummary) -> str:
     return text + (f", no winner known {unknown:,}" if unknown else "")
 
 
-def _estimate(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return f"none: {estimate.reason}"
-    scale, unit = (1, "") if estimate.name == "mean rating" else (100, " %")
-    text = f"{estimate.value * scale:.2f}{unit}"
-    if estimate.low is not None and estimate.high is not None:
-        text += f"  [{estimate.low * scale:.2f}, {estimate.high * scale:.2f}]"
-    text += f"  n={estimate.n:,}"
-    if estimate.n_clusters != estimate.n:
-        text += f" on {estimate.n_clusters:,} queries"
-    if estimate.n_unscored:
-        text += f", {estimate.n_unscored:,} unscored"
-    return text
-
-
 def _speed(counts: RunCounts) -> str:
     per_minute = counts.n_answered / max(counts.seconds, 1e-9) * 60
     return (
@@ -160,18 +153,20 @@ def _parts_table(parts: dict[str, tuple[Estimate, ...]]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for part, estimates in parts.items():
         n = str(max(estimate.n + estimate.n_unscored for estimate in estimates))
-        table.add_row(excerpt(part, 30), n, *(_short(estimate) for estimate in estimates))
+        table.add_row(excerpt(part, 30), n, *(figure_cell(estimate) for estimate in estimates))
     return table
 
 
-def _short(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "-"
-    scale, digits = (1, 1) if estimate.name == "mean rating" else (100, 0)
-    text = f"{estimate.value * scale:.{digits + 1}f}"
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{estimate.low * scale:.{digits}f}-{estimate.high * scale:.{digits}f}]"
+def convention_table(rates: Mapping[str, Estimate]) -> Table:
+    """The win rate of response a by the rules of other tools, side by side."""
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    for name in ("convention", "win rate of a"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("rule", overflow="fold")
+    for name, rate in rates.items():
+        interval = f"{value_text(rate)} {interval_text(rate)}".strip()
+        table.add_row(name, f"{interval} n={rate.n:,}", CONVENTIONS[name].says)
+    return table
 
 
 def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:

@@ -1,0 +1,198 @@
+"""The audit card: how far to trust a judge, and which biases to expect, from stored verdicts.
+
+`audit_plan.py` says what is asked. Everything here reads the runs' folders and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from autoj.bench.audit_cases import IDENTICAL, PLAIN, injection_probe
+from autoj.bench.audit_figures import (
+    Judged,
+    best_trivial,
+    length_figures,
+    people_figures,
+    position_figures,
+    probability_figures,
+    reading_figures,
+)
+from autoj.bench.audit_plan import AuditPlan
+from autoj.bench.audit_probe_figures import (
+    format_bias,
+    identical_pairs,
+    injection_figures,
+    retest,
+)
+from autoj.bench.audit_words import edit_words, figure_words, injection_words
+from autoj.bench.base import Result, pair_row
+from autoj.bench.probes import EDITS
+from autoj.errors import DataError
+from autoj.jsonl import decode, write_records
+from autoj.metrics.calibration import reliability
+from autoj.records import Case, Estimate, Verdict
+from autoj.runs import RunFolder, RunSpec, resolve_run
+
+__all__ = ["audit_card", "read_plan", "save_plan"]
+
+_PLAN = "audit_plan.json"
+
+
+def save_plan(root: Path, plan: AuditPlan) -> None:
+    """Keep beside the runs what was drawn: seed, ids, and what was left out."""
+    root.mkdir(parents=True, exist_ok=True)
+    write_records(root / _PLAN, [plan.record()])
+
+
+def read_plan(root: Path) -> dict[str, Any]:
+    """What `save_plan` kept.
+
+    Raises:
+        DataError: the folder is no audit's.
+    """
+    try:
+        found: dict[str, Any] = decode((root / _PLAN).read_bytes())
+    except OSError:
+        raise DataError(f"is no audit's folder: it holds no {_PLAN}", path=root) from None
+    except ValueError as error:
+        raise DataError(f"is not JSON ({error})", path=root / _PLAN) from None
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """What the runs of an audit hold."""
+
+    spec: RunSpec
+    everything: Sequence[tuple[Case, Verdict]]
+    probes: Mapping[str, Sequence[tuple[Case, Verdict]]]
+    """The cases of the runs but the repeated one, by probe."""
+    repeated: Sequence[tuple[Case, Verdict]]
+    n_judgments: int
+    """Equal questions of a run count once."""
+
+    def of(self, *probes: str) -> Judged:
+        """The cases of some probes."""
+        return [pair for probe in probes for pair in self.probes.get(probe, ())]
+
+
+def _read(root: Path, parts: Sequence[str]) -> _Stored:
+    probes: dict[str, list[tuple[Case, Verdict]]] = {}
+    everything: list[tuple[Case, Verdict]] = []
+    repeated: list[tuple[Case, Verdict]] = []
+    n_judgments = 0
+    for part in parts:
+        n_judgments += len({asked.key for asked in RunFolder.existing(root / part).plan()})
+        for case, verdict in _judged(root / part):
+            everything.append((case, verdict))
+            if part == "repeated":
+                repeated.append((case, verdict))
+            else:
+                probes.setdefault(str(case.meta["probe"]), []).append((case, verdict))
+    return _Stored(
+        spec=RunFolder.existing(root / "pairs").spec(),
+        everything=everything,
+        probes=probes,
+        repeated=repeated,
+        n_judgments=n_judgments,
+    )
+
+
+def _judged(path: Path) -> Iterator[tuple[Case, Verdict]]:
+    """A run's cases with their verdicts, read anew from its ledger.
+
+    Raises:
+        DataError: the run is not there or not finished.
+    """
+    folder = RunFolder.existing(path)
+    n_judged = 0
+    for pair in resolve_run(folder, folder.spec()):
+        n_judged += 1
+        yield pair
+    n_cases = folder.n_cases()
+    if n_judged < n_cases:
+        raise DataError(
+            f"is not finished: {n_judged:,} of {n_cases:,} cases are judged",
+            path=path,
+            hint="The autoj audit command that began it goes on with it.",
+        )
+
+
+def audit_card(root: Path) -> Result:
+    """The card of an audit whose runs are finished.
+
+    Args:
+        root: the audit's folder.
+
+    Returns:
+        Figures over all cases in `estimates`; format bias by edit and flip rate by style in
+        `parts`; a line of plain words for each, the reliability bins, the seed and the ids in
+        `details`.
+
+    Raises:
+        DataError: the folder is no audit's, or a run of it is not finished.
+    """
+    plan = read_plan(root)
+    stored = _read(root, plan["parts"])
+    plain, paired = stored.of(PLAIN), stored.spec.paired
+    injections = [name for name in stored.probes if name.startswith(injection_probe(""))]
+    flips, by_style = injection_figures(plain, stored.of(*injections))
+    estimates = [
+        *people_figures(plain, paired=paired),
+        *position_figures(plain, paired=paired),
+        *length_figures(plain),
+        *identical_pairs(stored.of(IDENTICAL), paired=paired),
+        *flips,
+        retest(plain, stored.repeated),
+        *reading_figures(stored.everything),
+        *probability_figures(plain),
+    ]
+    by_edit = {edit: (format_bias(stored.of(edit)),) for edit in EDITS}
+    return Result(
+        bench="audit",
+        judge=stored.spec.judge.name,
+        source=f"run {root} ({stored.spec.protocol})",
+        n_cases=len(plain),
+        estimates=tuple(estimates),
+        parts={"format": by_edit, "injection": by_style},
+        notes=_notes(plan, paired),
+        details={
+            "words": _words(estimates, by_edit, by_style, plain),
+            "reliability": [asdict(found) for found in _reliability(plain)],
+            "n_judgments": stored.n_judgments,
+            "n_failed": sum(verdict.n_failed for _, verdict in stored.everything),
+            **{name: plan[name] for name in ("seed", "n_set", "sampled", "probed", "left_out")},
+        },
+    )
+
+
+def _reliability(plain: Judged) -> Sequence[Any]:
+    return reliability([pair_row(case, verdict) for case, verdict in plain])
+
+
+def _words(
+    estimates: Sequence[Estimate],
+    by_edit: Mapping[str, tuple[Estimate, ...]],
+    by_style: Mapping[str, tuple[Estimate, ...]],
+    plain: Judged,
+) -> dict[str, dict[str, str]]:
+    trivial = best_trivial(plain)
+    return {
+        "estimates": {found.name: figure_words(found, trivial) for found in estimates},
+        "format": {edit: edit_words(edit, found) for edit, (found,) in by_edit.items()},
+        "injection": {style: injection_words(style, found) for style, (found,) in by_style.items()},
+    }
+
+
+def _notes(plan: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
+    n_sampled, n_probed = len(plan["sampled"]), len(plan["probed"])
+    drawn = (
+        f"{n_sampled:,} of {plan['n_set']:,} cases, drawn by seed {plan['seed']}; "
+        f"{n_probed:,} of them probed."
+    )
+    if paired:
+        return (drawn, "Each pair is judged in both orders.")
+    return (drawn, "Each response is rated alone; equal ratings are a tie.")

@@ -1,0 +1,131 @@
+"""Mean reference scores of what is picked from the first N: by a judge and by those beside it.
+
+`oracle` is the best of the first N, `random` their mean (what a pick by lot is expected to get,
+exactly), `longest` and `first` are what they say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from autoj.bench.base import cluster_number
+from autoj.bench.selection import TRIVIAL_PICKS, base_model
+from autoj.metrics import Difference, Row, difference
+from autoj.metrics.base import mean
+from autoj.records import Case, Estimate, Response
+
+__all__ = ["BESIDE", "Comparison", "Scores", "compare", "figures", "scores_beside"]
+
+BESIDE: Mapping[str, str] = {
+    "oracle": "picks what the reference scores call best: no judge can do better",
+    "random": "picks by lot: the mean of the candidates, exactly",
+    **{name: does for name, (does, _) in TRIVIAL_PICKS.items()},
+}
+"""What stands beside a judge, and what it does."""
+
+Scores: TypeAlias = Mapping[int, Sequence[float | None]]
+"""By N, the reference score that each case contributes; None where there is none."""
+
+
+def scores_beside(cases: Sequence[Case], sizes: Sequence[int], name: str) -> Scores:
+    """What `oracle`, `random`, `longest` or `first` gets; None where a score is missing for it."""
+    return {size: [_value(case.responses[:size], name) for case in cases] for size in sizes}
+
+
+def _value(responses: Sequence[Response], name: str) -> float | None:
+    if name in TRIVIAL_PICKS:
+        return responses[TRIVIAL_PICKS[name][1](responses)].reference_score
+    known = [item.reference_score for item in responses if item.reference_score is not None]
+    if len(known) < len(responses):
+        return None
+    return max(known) if name == "oracle" else math.fsum(known) / len(known)
+
+
+def _rows(cases: Sequence[Case], scores: Sequence[float | None], part: str | None) -> list[Row]:
+    """The cases of one base model, or all."""
+    return [
+        Row(
+            cluster=cluster_number(case.cluster),
+            label=None,
+            winner=None,
+            winners=(),
+            consistent=None,
+            scenario=case.scenario,
+            rating=score,
+        )
+        for case, score in zip(cases, scores, strict=True)
+        if part in (None, base_model(case))
+    ]
+
+
+def _rating(row: Row) -> float | None:
+    return row.rating
+
+
+def _best_of(size: int, rows: Sequence[Row]) -> Estimate:
+    found = mean(f"best of {size}", rows, _rating)
+    if found.value is None and rows:
+        return replace(found, reason="no case has all the reference scores that it takes")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A judge's picks beside those of others, on the cases of one base model or of all."""
+
+    base_model: str | None
+    """None is all cases."""
+    size: int
+    """How many candidates there are to pick from."""
+    figures: Mapping[str, Estimate]
+    """Mean reference scores: of `judge`, `oracle`, `random`, `longest` and `first`."""
+    less: Mapping[str, Difference]
+    """How much higher the judge's are than those of `random`, `longest` and `first`."""
+
+
+def compare(
+    cases: Sequence[Case], sizes: Sequence[int], values: Mapping[str, Scores]
+) -> list[Comparison]:
+    """All cases first, then each base model where the set names any; by N within.
+
+    Args:
+        cases: the set.
+        sizes: the numbers N of candidates.
+        values: the scores of `judge` and of those that stand beside it.
+    """
+    names = dict.fromkeys(name for case in cases if (name := base_model(case)) is not None)
+    return [
+        _comparison(
+            part, size, {name: _rows(cases, its[size], part) for name, its in values.items()}
+        )
+        for part in (None, *names)
+        for size in sizes
+    ]
+
+
+def _comparison(part: str | None, size: int, rows: Mapping[str, Sequence[Row]]) -> Comparison:
+    return Comparison(
+        base_model=part,
+        size=size,
+        figures={name: _best_of(size, its) for name, its in rows.items()},
+        less={
+            name: difference(f"best of {size}", rows["judge"], its, _rating)
+            for name, its in rows.items()
+            if name not in ("judge", "oracle")
+        },
+    )
+
+
+def figures(
+    comparisons: Sequence[Comparison],
+) -> tuple[tuple[Estimate, ...], dict[str, dict[str, tuple[Estimate, ...]]]]:
+    """The judge's own: over all cases, and as the parts of a `Result`."""
+    parts: dict[str, tuple[Estimate, ...]] = {}
+    for found in comparisons:
+        if found.base_model is not None:
+            parts[found.base_model] = (*parts.get(found.base_model, ()), found.figures["judge"])
+    overall = tuple(found.figures["judge"] for found in comparisons if found.base_model is None)
+    return overall, {"base model": parts} if parts else {}

@@ -1,0 +1,142 @@
+"""Whether a measured judge is better than judges that read nothing or only lengths.
+
+Where the judge's verdicts are at hand the two are compared case by case on the same cases; else
+their intervals are compared, which asks for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autoj.bench.base import Result, pair_row
+from autoj.bench.board import BoardRow, Clearing
+from autoj.bench.eval_p import FIGURE_SCORES
+from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
+from autoj.errors import DataError
+from autoj.metrics import difference
+from autoj.records import Case, Estimate, Verdict
+from autoj.runs import RunFolder
+
+__all__ = ["by_intervals", "clear_pairs", "is_above_zero"]
+
+
+def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> list[Clearing]:
+    """A judge's figures on pairs against each trivial judge's.
+
+    Each figure is held against the same figure of theirs, never agreement against accuracy.
+
+    Args:
+        result: the judge's.
+        path: its file; the run that it is of is looked for beside it.
+        baselines: the trivial judges' rows on the same data; empty where it is not at hand, and
+            then a result without its run is compared with nothing.
+
+    Raises:
+        DataError: the run's verdicts cannot be read.
+    """
+    wanted = _figures(result)
+    judged = _stored(path.parent)
+    if judged:
+        return [
+            _paired(result, path, name, figure, judged)
+            for figure in wanted
+            for name in TRIVIAL_JUDGES
+        ]
+    found = []
+    for figure in wanted:
+        own = result.estimate(figure)
+        for row in baselines:
+            other = row.figures[figure]
+            if row.in_sample or own is None or not isinstance(other, Estimate):
+                continue
+            if result.n_cases == other.n + other.n_unscored:
+                found.append(by_intervals(result, path, row.judge, own, other))
+    return found
+
+
+def _figures(result: Result) -> list[str]:
+    known = [estimate.name for estimate in result.estimates if estimate.value is not None]
+    found = [name for name in known if name in ("agreement", "averaged accuracy")]
+    return found or [name for name in known if name == "accuracy"]
+
+
+def _stored(folder: Path) -> list[tuple[Case, Verdict]]:
+    """The labelled pairs of a run with their verdicts; none where there is no such run."""
+    if not (folder / "run.json").is_file() or not (folder / "verdicts.jsonl").is_file():
+        return []
+    try:
+        return [
+            (case, verdict)
+            for case, verdict in RunFolder(folder).judged()
+            if case.label is not None and len(case.responses) == 2
+        ]
+    except ValueError as error:
+        raise DataError(f"holds a run that cannot be read ({error})", path=folder) from None
+
+
+def _paired(
+    result: Result,
+    path: Path,
+    trivial: str,
+    figure: str,
+    judged: Sequence[tuple[Case, Verdict]],
+) -> Clearing:
+    cases = [case for case, _ in judged]
+    width = _tie_band(result)
+    ours = [pair_row(case, verdict, width) for case, verdict in judged]
+    theirs = [
+        pair_row(case, verdict)
+        for case, verdict in zip(cases, trivial_verdicts(trivial, cases), strict=True)
+    ]
+    found = difference(figure, ours, theirs, FIGURE_SCORES[figure]).estimate
+    return Clearing(
+        judge=result.judge,
+        source=str(path),
+        trivial=trivial,
+        figure=figure,
+        difference=found,
+        clears=is_above_zero(found),
+    )
+
+
+def is_above_zero(difference: Estimate) -> bool:
+    """Whether a paired difference is positive beyond chance.
+
+    Args:
+        difference: on the same cases; without an interval where it is the same on each of them.
+    """
+    if difference.value is None or difference.n_clusters < 2:
+        return False
+    return (difference.value if difference.low is None else difference.low) > 0
+
+
+def _tie_band(result: Result) -> float:
+    band = result.details.get("tie_band")
+    width = band.get("width") if isinstance(band, Mapping) else None
+    return float(width) if isinstance(width, int | float) else 0.0
+
+
+def by_intervals(
+    result: Result, path: Path, trivial: str, own: Estimate, other: Estimate
+) -> Clearing:
+    """Whether a figure's interval lies above a trivial judge's.
+
+    Args:
+        result: the judge's.
+        path: its file.
+        trivial: the trivial judge's name.
+        own: the judge's figure.
+        other: the trivial judge's.
+    """
+    # A judge that cannot err on such data (the interval has no width) is its own bound.
+    highest = other.value if other.high is None else other.high
+    lowest = own.low
+    return Clearing(
+        judge=result.judge,
+        source=str(path),
+        trivial=trivial,
+        figure=own.name,
+        difference=None,
+        clears=lowest is not None and highest is not None and lowest > highest,
+    )

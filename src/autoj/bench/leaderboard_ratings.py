@@ -1,0 +1,223 @@
+"""The sections of the leaderboards of ratings: Eval-R and the system level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import TypeAdapter, ValidationError
+
+from autoj.bench import eval_r
+from autoj.bench.base import Result
+from autoj.bench.best_of_n import BESIDE, Comparison
+from autoj.bench.board import BoardRow, Clearing, Figure, Section
+from autoj.bench.clearing import by_intervals, is_above_zero
+from autoj.bench.leaderboard_rows import Measured, by_name, measured_row, ours, published_row
+from autoj.bench.leaderboard_sections import Sections, public_cases
+from autoj.bench.model_table import read_models
+from autoj.bench.published import merged, published
+from autoj.bench.selection import SIZES
+from autoj.bench.system_level import evaluate_table, length_result
+from autoj.datasets import catalog
+from autoj.errors import DataError
+from autoj.records import Estimate
+
+__all__ = ["eval_r_sections", "system_level_sections"]
+
+_COEFFICIENTS = ("pearson", "spearman")
+_ALL = " of all responses"
+_INDEX = "system-level-index"
+
+
+def eval_r_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sections:
+    """Best of N and correlations; figures under different reference scores stand apart."""
+    rows = merged(published("eval-r"))
+    bases = dict.fromkeys(row.base_model for row in rows if row.base_model is not None)
+    sections = [
+        _section(
+            f"Best of N, responses of {base}: GPT-4's mean rating (1-10) of the picks",
+            [published_row(row) for row in rows if row.base_model == base],
+        )
+        for base in bases
+    ]
+    sections.append(
+        _section(
+            "Correlation of ratings with GPT-4's on the picks of all judges, both base models",
+            [published_row(row) for row in rows if row.base_model is None],
+        )
+    )
+    found, clearings = _measured(measured)
+    messages: list[str] = []
+    if not measured:
+        found, messages = _beside()
+    return Sections(sections=[*sections, *found], clearings=clearings, messages=messages)
+
+
+def _section(title: str, rows: Sequence[BoardRow]) -> Section:
+    names = dict.fromkeys(name for row in rows for name in row.figures)
+    return Section(title=title, figures=tuple(sorted(names, key=_place)), rows=tuple(rows))
+
+
+def _place(name: str) -> tuple[str, int]:
+    """Sizes by number, coefficients by name."""
+    words = name.split()
+    return (words[0], int(words[-1]) if words[-1].isdecimal() else 0)
+
+
+def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearing]]:
+    """Sections of the results, each with what stands beside a judge on the same candidates."""
+    picks: dict[str, list[BoardRow]] = {}
+    correlated: dict[str, list[BoardRow]] = {}
+    clearings: list[Clearing] = []
+    for item in measured:
+        comparisons = _comparisons(item)
+        reference = _reference(item.result)
+        for base in dict.fromkeys(found.base_model for found in comparisons):
+            its = [found for found in comparisons if found.base_model == base]
+            rows = picks.setdefault(_title(base, reference), [])
+            rows.append(_row(item, {f"best of {one.size}": one.figures["judge"] for one in its}))
+            there = {row.judge for row in rows if row.status == "trivial"}
+            rows += [
+                _trivial(
+                    name,
+                    item.result.n_cases,
+                    {f"best of {one.size}": one.figures[name] for one in its},
+                )
+                for name in BESIDE
+                if name not in there
+            ]
+        clearings += _clearings(item, comparisons)
+        for suffix, where in (("", "the judges' picks"), (_ALL, "all responses")):
+            figures = {
+                name: found
+                for name in _COEFFICIENTS
+                if (found := item.result.estimate(name + suffix)) is not None
+            }
+            if figures:
+                title = f"Correlation of ratings with the reference scores {reference}, {where}"
+                correlated.setdefault(title, []).append(_row(item, figures))
+    sections = [_section(title, rows) for title, rows in {**picks, **correlated}.items()]
+    return sections, clearings
+
+
+def _reference(result: Result) -> str:
+    return f"{result.details.get('reference', '(not said)')}, {result.n_cases:,} cases"
+
+
+def _title(base: str | None, reference: str) -> str:
+    whose = "all responses" if base is None else f"responses of {base}"
+    return f"Best of N, {whose}: mean reference score of the picks ({reference})"
+
+
+def _comparisons(item: Measured) -> list[Comparison]:
+    try:
+        return TypeAdapter(list[Comparison]).validate_python(item.result.details["comparisons"])
+    except (KeyError, ValidationError) as error:
+        raise DataError(
+            f"holds no comparisons of best of N ({error})",
+            path=item.path,
+            field="details.comparisons",
+            hint="Make the result again: autoj bench eval-r --run FOLDER asks nothing.",
+        ) from None
+
+
+def _row(item: Measured, figures: Mapping[str, Figure]) -> BoardRow:
+    return replace(measured_row(item, "single"), figures=figures, parts={})
+
+
+def _trivial(name: str, n_cases: int, figures: Mapping[str, Figure]) -> BoardRow:
+    return BoardRow(
+        judge=name,
+        status="trivial",
+        kind="single",
+        generative=False,
+        figures=figures,
+        sources=(ours(f"computed on {n_cases:,} cases"),),
+        notes=(BESIDE[name],),
+    )
+
+
+def _clearings(item: Measured, comparisons: Sequence[Comparison]) -> list[Clearing]:
+    return [
+        Clearing(
+            judge=item.result.judge,
+            source=str(item.path),
+            trivial=name,
+            figure=f"best of {found.size}",
+            difference=less.estimate,
+            clears=is_above_zero(less.estimate),
+        )
+        for found in comparisons
+        if found.base_model is None
+        for name, less in found.less.items()
+    ]
+
+
+def _beside() -> tuple[list[Section], list[str]]:
+    """What stands beside a judge, on the public set; where no result brings its own."""
+    cases, messages = public_cases("best-of-n")
+    if not cases:
+        return [], messages
+    fewest = min(len(case.responses) for case in cases)
+    sizes = [size for size in SIZES if size <= fewest]
+    rows = [
+        _trivial(
+            found.judge,
+            found.n_cases,
+            {one.name: one for one in found.estimates if one.name.startswith("best of ")},
+        )
+        for found in eval_r.trivial_results(cases, sizes)
+    ]
+    reference = f"of {catalog.find('best-of-n').name}, {len(cases):,} cases"
+    return [_section(_title(None, reference), rows)], []
+
+
+def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sections:
+    """Whether mean ratings of models go with a reference: one section, and mean length beside."""
+    rows = [published_row(row) for row in published("system-level")]
+    messages: list[str] = []
+    if catalog.is_here(_INDEX):
+        table, baselines = _table_23()
+        rows = [_with_intervals(row, table) for row in rows] + baselines
+    else:
+        _, messages = public_cases(_INDEX)
+    section = Section(
+        title="Correlation of models' mean ratings with a reference, over models",
+        figures=("spearman", "pearson", "kendall"),
+        rows=(*rows, *(measured_row(found, "single") for found in measured)),
+    )
+    clearings = [
+        by_intervals(found.result, found.path, row.judge, own, other)
+        for found in measured
+        for row in section.rows
+        if row.status == "trivial"
+        and (own := found.result.estimate("spearman")) is not None
+        and own.value is not None
+        and isinstance(other := row.figures["spearman"], Estimate)
+    ]
+    return Sections(sections=[section], clearings=clearings, messages=messages)
+
+
+def _with_intervals(row: BoardRow, table: Result) -> BoardRow:
+    """The row computed from Table 23 with figures that have intervals; others as they are."""
+    if row.status != "computed":
+        return row
+    return replace(row, figures=by_name(table.estimates))
+
+
+def _table_23() -> tuple[Result, list[BoardRow]]:
+    """Table 23's own correlations, and those of mean length."""
+    path = catalog.find(_INDEX)
+    models = read_models(path)
+    lengths = {row.key: row.mean_length for row in models if row.mean_length is not None}
+    length = length_result(lengths, models)
+    row = BoardRow(
+        judge="mean length",
+        status="trivial",
+        kind="single",
+        generative=False,
+        figures=by_name(length.estimates),
+        sources=(ours(f"computed on {length.n_cases:,} models"),),
+        notes=(length.source,),
+    )
+    return evaluate_table(models, models, judge="Auto-J", source=path), [row]

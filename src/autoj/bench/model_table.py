@@ -1,0 +1,108 @@
+"""Tables of models: a mean rating, a reference such as a win rate, or both, one model a row.
+
+```
+{"key": "xwinlm-70b-v0.1", "paper": "XwinLM 70b V0.1", "autoj_rating": 5.694, "gpt4_winrate": 95.57}
+```
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autoj.errors import DataError
+from autoj.jsonl import read_rows
+
+__all__ = ["ModelRow", "read_models"]
+
+_KEYS = ("key", "model", "generator", "name")
+_RATINGS = ("rating", "autoj_rating")
+_REFERENCES = ("reference", "gpt4_winrate", "win_rate")
+_LENGTHS = ("mean_len", "avg_length")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRow:
+    """What a table says about one model."""
+
+    key: str
+    """The model's name in the files of its outputs."""
+    title: str
+    """Its name for readers."""
+    rating: float | None
+    """A judge's mean rating of its responses."""
+    reference: float | None
+    """A trusted score, higher is better: GPT-4's win rate in percent in Table 23."""
+    mean_length: float | None
+    """Mean number of characters of its responses."""
+    rated_by: str | None
+    """The field that the rating stands in."""
+
+
+def read_models(path: Path) -> list[ModelRow]:
+    """The models of a table (JSONL, or a JSON list), in its order.
+
+    Args:
+        path: a row holds the model under `key` (or `model`, `generator`, `name`), its mean rating
+            under `rating` or `autoj_rating`, its reference under `reference`, `gpt4_winrate` or
+            `win_rate`; a null or missing figure is not known.
+
+    Raises:
+        DataError: a row names no model or one that is there already, or a figure is no number; or
+            there are no rows.
+    """
+    rows: dict[str, ModelRow] = {}
+    for line, row in read_rows(path):
+        if isinstance(row, DataError):
+            raise row
+        found = _model(path, line, row)
+        if found.key in rows:
+            raise DataError(
+                f"the model {found.key!r} is taken by a row above", path=path, line=line
+            )
+        rows[found.key] = found
+    if not rows:
+        raise DataError("is empty: it holds no models", path=path)
+    return list(rows.values())
+
+
+def _model(path: Path, line: int, row: dict[str, Any]) -> ModelRow:
+    field = _present(row, _KEYS)
+    if field is None:
+        raise DataError(
+            f"names no model; expected one of {', '.join(_KEYS)}; the row has "
+            f"{', '.join(map(repr, row)) or 'no fields'}",
+            path=path,
+            line=line,
+        )
+    key, title = row[field], row.get("paper")
+    if not isinstance(key, str) or not key:
+        raise DataError(
+            f"expected a model's name, found {key!r}", path=path, line=line, field=field
+        )
+    rated_by = _present(row, _RATINGS)
+    return ModelRow(
+        key=key,
+        title=title if isinstance(title, str) else key,
+        rating=_number(path, line, row, _RATINGS),
+        reference=_number(path, line, row, _REFERENCES),
+        mean_length=_number(path, line, row, _LENGTHS),
+        rated_by=rated_by,
+    )
+
+
+def _present(row: dict[str, Any], fields: Sequence[str]) -> str | None:
+    return next((field for field in fields if row.get(field) is not None), None)
+
+
+def _number(path: Path, line: int, row: dict[str, Any], fields: Sequence[str]) -> float | None:
+    field = _present(row, fields)
+    if field is None:
+        return None
+    value = row[field]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise DataError(f"expected a number, found {value!r}", path=path, line=line, field=field)
+    return float(value)

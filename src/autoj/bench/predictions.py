@@ -1,0 +1,132 @@
+"""Verdicts that somebody else's judge gave, in the release's format: a label 0, 1 or 2 a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autoj.errors import DataError
+from autoj.jsonl import read_rows
+from autoj.records import SHOWN, Case, Shown, Verdict
+from autoj.verdicts import settle, to_winner
+
+__all__ = ["read_predictions", "read_scores"]
+
+_UNREAD = -1
+"""What the release writes where it could not read a judgment."""
+
+
+def read_predictions(
+    path: Path, cases: Sequence[Case], swapped: Path | None = None
+) -> list[Verdict]:
+    """The verdicts of a file of predictions, `{"output": 0}` a line, in the order of the cases.
+
+    Args:
+        path: labels of the pairs in their own order: 0 first, 1 second, 2 tie; -1 or null is a
+            judgment that could not be read.
+        cases: the pairs.
+        swapped: labels of the same pairs with the responses exchanged, in the page's frame: 0 is
+            what stood first on the page, the pair's second response.
+
+    Raises:
+        DataError: a file has another number of rows than there are cases, or a label off the menu.
+    """
+    in_order = _labels(path, len(cases))
+    pages: list[tuple[tuple[int, ...], list[Shown | None]]] = [((0, 1), in_order)]
+    if swapped is not None:
+        pages.append(((1, 0), _labels(swapped, len(cases))))
+    return [
+        _verdict(case, path, [(order, labels[index]) for order, labels in pages])
+        for index, case in enumerate(cases)
+    ]
+
+
+def _verdict(case: Case, path: Path, pages: list[tuple[tuple[int, ...], Shown | None]]) -> Verdict:
+    winners = tuple(None if shown is None else to_winner(shown, order) for order, shown in pages)
+    return settle(
+        Verdict(case_id=case.id, judge=path.stem, winners=winners, n_unreadable=winners.count(None))
+    )
+
+
+def _labels(path: Path, n_cases: int) -> list[Shown | None]:
+    labels = [
+        _label(_field(path, line, row, "output"), path, line) for line, row in read_rows(path)
+    ]
+    _check_length(path, len(labels), n_cases)
+    return labels
+
+
+def _label(value: object, path: Path, line: int) -> Shown | None:
+    if value is None or value == _UNREAD:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value not in range(len(SHOWN)):
+        raise DataError(
+            f"expected 0 (first), 1 (second), 2 (tie), or -1 for unreadable, found {value!r}",
+            path=path,
+            line=line,
+            field="output",
+        )
+    return SHOWN[value]
+
+
+def read_scores(path: Path, cases: Sequence[Case]) -> list[Verdict]:
+    """The verdicts of a judge that scored each response alone: `{"scores": [1.5, -0.2]}` a line.
+
+    Args:
+        path: two scores a line, higher is better, in the order of the cases; null for a response
+            that has none.
+        cases: the pairs.
+
+    Raises:
+        DataError: the file has another number of rows than there are cases, or a row is no pair of
+            scores.
+    """
+    rows = [_scores(_field(path, line, row, "scores"), path, line) for line, row in read_rows(path)]
+    _check_length(path, len(rows), len(cases))
+    return [
+        Verdict(
+            case_id=case.id,
+            judge=path.stem,
+            ratings=ratings,
+            rule="incomplete" if None in ratings else None,
+            n_unreadable=ratings.count(None),
+        )
+        for case, ratings in zip(cases, rows, strict=True)
+    ]
+
+
+def _scores(value: object, path: Path, line: int) -> tuple[float | None, ...]:
+    if (
+        not isinstance(value, list)
+        or len(value) != 2
+        or any(
+            isinstance(score, bool) or not isinstance(score, int | float | None) for score in value
+        )
+    ):
+        raise DataError(
+            f"expected two numbers (or null), found {value!r}", path=path, line=line, field="scores"
+        )
+    return tuple(None if score is None else float(score) for score in value)
+
+
+def _field(path: Path, line: int, row: dict[str, Any] | DataError, field: str) -> object:
+    if isinstance(row, DataError):
+        raise row
+    if field not in row:
+        raise DataError(
+            f"is missing; the row has {', '.join(map(repr, row)) or 'no fields'}",
+            path=path,
+            line=line,
+            field=field,
+        )
+    return row[field]
+
+
+def _check_length(path: Path, n_rows: int, n_cases: int) -> None:
+    if n_rows != n_cases:
+        raise DataError(
+            f"has {n_rows:,} rows, and the set has {n_cases:,} cases; expected one row a case, in "
+            "the set's order",
+            path=path,
+        )

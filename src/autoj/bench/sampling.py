@@ -1,0 +1,46 @@
+"""Cases drawn by lot: from each scenario in proportion, the same ones on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+from autoj.records import Case
+
+__all__ = ["lot", "sample_cases"]
+
+
+def lot(seed: int, what: str) -> Callable[[Case], bytes]:
+    """A key that sorts cases at random, the same wherever they stand in the file."""
+    return lambda case: hashlib.sha256(f"{seed} {what} {case.id}".encode()).digest()
+
+
+def sample_cases(cases: Sequence[Case], n: int, seed: int) -> list[Case]:
+    """Cases drawn at random, from each scenario in proportion, in the order of the set.
+
+    Args:
+        cases: the set.
+        n: how many; all where there are fewer.
+        seed: what the draw follows from.
+    """
+    if n >= len(cases):
+        return list(cases)
+    strata: dict[str | None, list[Case]] = {}
+    for case in cases:
+        strata.setdefault(case.scenario, []).append(case)
+    shares = {name: len(members) * n / len(cases) for name, members in strata.items()}
+    sizes = {name: int(share) for name, share in shares.items()}
+
+    def claim(name: str | None) -> tuple[float, bytes]:
+        drawn = hashlib.sha256(f"{seed} stratum {name}".encode()).digest()
+        return sizes[name] - shares[name], drawn
+
+    # What rounding leaves goes to the largest remainders, equal ones by lot.
+    for name in sorted(strata, key=claim)[: n - sum(sizes.values())]:
+        sizes[name] += 1
+    drawn = {
+        case.id
+        for name, members in strata.items()
+        for case in sorted(members, key=lot(seed, "sample"))[: sizes[name]]
+    }
+    return [case for case in cases if case.id in drawn]

@@ -1,0 +1,196 @@
+"""Best of the first N candidates: what a judge picks by its ratings, and what trivial ones pick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoj.bench.base import align
+from autoj.errors import ConfigError, UnknownComponent
+from autoj.records import Case, Response, Verdict
+
+__all__ = [
+    "SIZES",
+    "TRIVIAL_PICKS",
+    "RatedCandidates",
+    "base_model",
+    "check_sizes",
+    "pick",
+    "published_names",
+    "published_ratings",
+    "ratings_of_run",
+]
+
+SIZES = (8, 16, 32)
+"""The paper's numbers of candidates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedCandidates:
+    """A judge's ratings of all candidates of a set."""
+
+    judge: str
+    source: str
+    """A run's folder, or the file that they were published with."""
+    ratings: Sequence[tuple[float | None, ...]]
+    """One per candidate, in the set's order, on any scale: higher is better. None is unreadable."""
+    n_unreadable: int = 0
+    n_failed: int = 0
+
+
+def pick(ratings: Sequence[float | None], responses: Sequence[Response]) -> int | None:
+    """The candidate with the highest rating; None where no rating could be read.
+
+    Of equal ratings the higher log-probability wins where both are known, else the first.
+
+    Args:
+        ratings: one per candidate.
+        responses: the candidates.
+
+    **Source:** paper, section 6.3, which does not say what decides without log-probabilities.
+
+    >>> one, other = Response(text="x", logprob=-9.0), Response(text="y", logprob=-2.0)
+    >>> pick([6.0, 6.0], [one, other])
+    1
+    """
+    best: int | None = None
+    for index, rating in enumerate(ratings):
+        if rating is None:
+            continue
+        if best is None or _beats(index, best, ratings, responses):
+            best = index
+    return best
+
+
+def _beats(
+    index: int, best: int, ratings: Sequence[float | None], responses: Sequence[Response]
+) -> bool:
+    rating, highest = ratings[index], ratings[best]
+    assert rating is not None
+    assert highest is not None
+    if rating != highest:
+        return rating > highest
+    mine, its = responses[index].logprob, responses[best].logprob
+    return mine is not None and its is not None and mine > its
+
+
+def _longest(responses: Sequence[Response]) -> int:
+    lengths = [len(response.text.strip()) for response in responses]
+    return lengths.index(max(lengths))
+
+
+TRIVIAL_PICKS: Mapping[str, tuple[str, Callable[[Sequence[Response]], int]]] = {
+    "longest": ("picks the longest response", _longest),
+    "first": ("picks the first response", lambda _: 0),
+}
+"""What each judge that reads nothing does, and its pick."""
+
+
+def base_model(case: Case) -> str | None:
+    """The model that wrote all candidates of a case; None where the set names none."""
+    name = case.meta.get("base_model")
+    return name if isinstance(name, str) else None
+
+
+def check_sizes(cases: Sequence[Case], sizes: Iterable[int]) -> tuple[int, ...]:
+    """The numbers of candidates that are picked from, sorted and each once.
+
+    Raises:
+        ConfigError: there are none, one is not positive, or a case has fewer candidates.
+    """
+    wanted = tuple(sorted(set(sizes)))
+    if not wanted or wanted[0] < 1:
+        raise ConfigError("expected numbers of candidates of 1 or more, such as --n 8,16,32")
+    fewest = min(cases, key=lambda case: len(case.responses))
+    n_candidates = len(fewest.responses)
+    if wanted[-1] > n_candidates:
+        raise ConfigError(
+            f"best of {wanted[-1]} needs as many candidates, and case {fewest.id!r} has "
+            f"{n_candidates}",
+            hint=f"Give numbers up to {n_candidates}, such as --n {n_candidates}.",
+        )
+    return wanted
+
+
+def ratings_of_run(
+    cases: Sequence[Case], judged: Iterable[tuple[Case, Verdict]], judge: str, folder: Path
+) -> RatedCandidates:
+    """The ratings that a run holds.
+
+    Args:
+        cases: the set.
+        judged: the run's cases with their verdicts.
+        judge: the judge's name.
+        folder: the run.
+
+    Raises:
+        DataError: the run is not of this set.
+        ConfigError: it compared pairs and holds no ratings.
+    """
+    verdicts = align(cases, judged, folder)
+    if any(verdict.winners for verdict in verdicts):
+        raise ConfigError(
+            f"{folder} compared pairs; best of N needs a run that rated each response",
+            hint="Make one with autoj rate, or with --judge here.",
+        )
+    return RatedCandidates(
+        judge=judge,
+        source=f"run {folder}",
+        ratings=[
+            verdict.ratings or (None,) * len(case.responses)
+            for case, verdict in zip(cases, verdicts, strict=True)
+        ],
+        n_unreadable=sum(verdict.n_unreadable for verdict in verdicts),
+        n_failed=sum(verdict.n_failed for verdict in verdicts),
+    )
+
+
+def published_names(cases: Sequence[Case]) -> tuple[str, ...]:
+    """The judges whose ratings stand in the file for every case, sorted."""
+    names = [set(_scores(case)) for case in cases]
+    return tuple(sorted(set.intersection(*names))) if names else ()
+
+
+def published_ratings(cases: Sequence[Case], judge: str, path: Path) -> RatedCandidates:
+    """The ratings of a judge that were published with the responses.
+
+    The release writes 0.0 where a judgment could not be read. Where all other ratings are from 1
+    to 10, a 0.0 is taken for that; a scalar model's 0.0 is a score.
+
+    Args:
+        cases: the set.
+        judge: the judge's name in the file.
+        path: the file.
+
+    Raises:
+        UnknownComponent: the file has no ratings of that name for every case.
+        ConfigError: it has no ratings at all.
+    """
+    names = published_names(cases)
+    if not names:
+        raise ConfigError(f"{path} holds no judge's ratings of its responses")
+    if judge not in names:
+        raise UnknownComponent(f"judge with ratings in {path}", judge, names)
+    rows: list[tuple[float | None, ...]] = [tuple(_scores(case)[judge]) for case in cases]
+    others = [value for row in rows for value in row if value]
+    if others and all(1 <= value <= 10 for value in others):
+        rows = [tuple(value or None for value in row) for row in rows]
+    return RatedCandidates(
+        judge=judge,
+        source=f"ratings published with {path}",
+        ratings=rows,
+        n_unreadable=sum(row.count(None) for row in rows),
+    )
+
+
+def _scores(case: Case) -> Mapping[str, Sequence[float | None]]:
+    scores = case.meta.get("scores")
+    if not isinstance(scores, Mapping):
+        return {}
+    n_responses = len(case.responses)
+    return {
+        name: values
+        for name, values in scores.items()
+        if isinstance(values, Sequence) and len(values) == n_responses
+    }

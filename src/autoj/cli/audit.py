@@ -1,0 +1,153 @@
+"""`autoj audit`: a judge's audit card, with its biases."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.backends.base import Backend
+from autoj.bench.audit import audit_card, save_plan
+from autoj.bench.audit_cost import Workload, estimate_workload
+from autoj.bench.audit_plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
+from autoj.bench.base import Result, save_result
+from autoj.cli import _console, _options
+from autoj.cli._run import judged, load_with_progress
+from autoj.datasets import catalog, open_cases
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError
+from autoj.judges import load_card
+from autoj.reports.audit_tables import audit_view
+from autoj.runs import open_run, spec_digest
+
+__all__ = ["audit"]
+
+_RESULT = "audit.json"
+
+
+def audit(
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            help="A judge's name (autoj judges), the path of a card, or backend:model.",
+        ),
+    ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(help="Pairs, best with people's labels. Default: Eval-P."),
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option(min=1, help="How many cases to draw, from each scenario in proportion."),
+    ] = N_SAMPLE,
+    probes: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="How many of them to edit, to inject into, to set against themselves, to repeat.",
+        ),
+    ] = N_PROBED,
+    seed: Annotated[int, typer.Option(help="What the draws follow from; it is stored.")] = 0,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="The folder of a finished audit: its card, without a model."),
+    ] = None,
+    protocol: _options.ProtocolName = None,
+    out: _options.Out = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Where the card is kept as JSON. Default: audit.json in the folder."),
+    ] = None,
+    on_overflow: _options.Overflow = "error",
+    max_tokens: _options.MaxTokens = None,
+    format: _options.Format = None,
+    as_json: _options.Json = False,
+) -> None:
+    """Audit a judge: accuracy and kappa with people; position, length and format bias; injection.
+
+    Says before it starts how many judgments it asks for and about how long they take. Killed at any
+    moment, the same command goes on where it stopped.
+
+    Example: autoj audit --judge embedded --sample 100
+    """
+    _console.set_json(as_json)
+    if (judge is None) == (run is None):
+        raise ConfigError("give one of --judge and --run")
+    if run is not None:
+        _finish(audit_card(run), save or run / _RESULT, as_json)
+        return
+    assert judge is not None
+    spec = audit_spec(
+        load_card(judge), protocol=protocol, max_tokens=max_tokens, on_overflow=on_overflow
+    )
+    data = open_cases(on or catalog.find("eval-p"), format)
+    _console.print_message(f"reading {data.paths[0]} as {data.format}")
+    plan = plan_audit(data, spec, n_sample=sample, n_probed=probes, seed=seed)
+    root = out or _default_folder(plan, data)
+    _ask(root, plan)
+    _finish(audit_card(root), save or root / _RESULT, as_json)
+
+
+def _default_folder(plan: AuditPlan, data: Cases) -> Path:
+    """A folder that the same command finds again: named for data, judge, settings and seed."""
+    first = plan.parts[0]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", first.spec.judge.name).strip("-.")
+    digest = spec_digest(first.spec, first.cases)
+    return Path("runs") / f"audit-{data.paths[0].name.partition('.')[0]}-{name}-{digest}"
+
+
+def _ask(root: Path, plan: AuditPlan) -> None:
+    """Run all parts with one engine, after a word on what they cost."""
+    for part in plan.parts:
+        # What another run's folder or a bad row would end, it ends before the judge is loaded.
+        with open_run(root / part.name, part.spec, part.cases):
+            pass
+    with _console.show_progress() as watch:
+        backend = load_with_progress(plan.parts[0].spec.judge, watch)
+    try:
+        _announce(plan, estimate_workload(root, plan, backend))
+        save_plan(root, plan)
+        _judge_parts(root, plan, backend)
+    finally:
+        backend.close()
+
+
+def _judge_parts(root: Path, plan: AuditPlan, backend: Backend) -> None:
+    for part in plan.parts:
+        with judged(part.spec, part.cases, root / part.name, backend):
+            pass
+
+
+def _announce(plan: AuditPlan, workload: Workload) -> None:
+    _console.print_message(
+        f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; each probe is "
+        f"made of {len(plan.probed):,} of them at most"
+    )
+    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them to ask"
+    if workload.n_left:
+        text += f": about {workload.prompt_tokens:,} tokens to read"
+    if workload.seconds is not None:
+        text += f", and about {_minutes(workload.seconds)} by the pace of the first few"
+    _console.print_message(text)
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def _finish(result: Result, place: Path, as_json: bool) -> None:
+    """Keep the card and show it; exit with 1 where a judgment failed."""
+    save_result(place, result)
+    if as_json:
+        _console.print_json(asdict(result))
+    else:
+        _console.print_result(audit_view(result))
+        _console.print_message(f"the card is kept in {place}")
+    if result.details["n_failed"]:
+        raise typer.Exit(1)

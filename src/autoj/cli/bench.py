@@ -1,0 +1,18 @@
+"""`autoj bench`: measure a judge against people and against the paper."""
+
+from __future__ import annotations
+
+import typer
+
+from autoj.cli.bench_eval_c import eval_c
+from autoj.cli.bench_eval_p import eval_p, pairs
+
+__all__ = ["bench_app"]
+
+bench_app = typer.Typer(
+    no_args_is_help=True,
+    help="Measure a judge against people and against the paper, with 95 % intervals.",
+)
+bench_app.command("eval-p")(eval_p)
+bench_app.command("eval-c")(eval_c)
+bench_app.command("pairs")(pairs)

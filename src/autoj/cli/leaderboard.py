@@ -1,0 +1,91 @@
+"""`autoj leaderboard`: published figures, our own runs, and the trivial judges beside them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from autoj.bench.board import Board
+from autoj.bench.leaderboard import BREAKDOWNS, Bench, board, find_results
+from autoj.cli import _console, _options
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import storage_error
+from autoj.reports.leaderboard_tables import CSV_FIELDS, board_view, csv_rows
+
+__all__ = ["leaderboard"]
+
+_DEFAULT_RUNS = Path("runs")
+
+
+def leaderboard(
+    bench: Annotated[Bench, typer.Argument(help="The meta-evaluation.")],
+    result: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--result", help="A result that autoj bench saved; may be repeated. Replaces --runs."
+        ),
+    ] = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(help="The folder of runs whose results are shown. Default: runs"),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(help="The figure that rows are sorted by, or that --by shows."),
+    ] = None,
+    by: Annotated[
+        Literal["group", "seen"] | None,
+        typer.Option(help="One figure by scenario group (Table 1), or seen and unseen scenarios."),
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="Write all rows there as CSV, too.")
+    ] = None,
+    as_json: _options.Json = False,
+) -> None:
+    """Show published figures, your measured judges and the trivial judges, side by side.
+
+    Published rows have their sources and no intervals. A measured judge that is not better than
+    the trivial ones is told so.
+
+    Example: autoj leaderboard eval-p --by group
+    """
+    _console.set_json(as_json)
+    folder = _folder(runs, result)
+    measured = find_results(bench, result or (), folder)
+    if not measured:
+        _console.print_message(
+            f"no measured judge: no {bench}.json in {folder or 'the given files'}; "
+            f"autoj bench {bench} makes one"
+        )
+    found = board(bench, measured, breakdown=by and BREAKDOWNS[by], sort=sort)
+    if csv_file is not None:
+        _write_csv(csv_file, found)
+    if as_json:
+        _console.print_json(asdict(found))
+    else:
+        _console.print_result(board_view(found))
+
+
+def _folder(runs: Path | None, results: list[Path] | None) -> Path | None:
+    """Where results are looked for; nowhere where some are named and no folder is."""
+    if runs is None:
+        return None if results else _DEFAULT_RUNS
+    if not runs.is_dir():
+        raise DataError("there is no such folder", path=runs)
+    return runs
+
+
+def _write_csv(path: Path, found: Board) -> None:
+    try:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, CSV_FIELDS)
+            writer.writeheader()
+            writer.writerows(csv_rows(found))
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+    except OSError as error:
+        raise storage_error(error, path) from error

@@ -1,0 +1,82 @@
+"""Estimates as text: value, interval, cases; in percent where the figure is a share."""
+
+from __future__ import annotations
+
+from autoj.records import Estimate
+
+__all__ = ["figure_cell", "figure_text", "interval_text", "value_text"]
+
+_PLAIN = {
+    "mean rating": 2,
+    "mean score": 3,
+    "kappa": 3,
+    "correlation": 3,
+    "pearson": 3,
+    "spearman": 3,
+    "kendall": 3,
+    "position bias": 3,
+    "length bias": 3,
+    "format bias": 3,
+    "calibration": 3,
+    "expected calibration error": 3,
+}
+"""Figures that are no shares, with the digits after the point; all others are shown in percent."""
+
+
+def value_text(estimate: Estimate) -> str:
+    """The value alone, or a dash."""
+    return "-" if estimate.value is None else _number(estimate, estimate.value) + _unit(estimate)
+
+
+def interval_text(estimate: Estimate) -> str:
+    """The interval in brackets, or nothing where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{_number(estimate, estimate.low)}, {_number(estimate, estimate.high)}]"
+
+
+def figure_text(estimate: Estimate) -> str:
+    """The whole figure on a line: value, interval, cases, queries, what is unscored, bounds.
+
+    >>> figure_text(Estimate(name="accuracy", value=0.5, low=0.4, high=0.6, n=90, n_clusters=80))
+    '50.00 %  [40.00, 60.00]  n=90 on 80 queries'
+    """
+    if estimate.value is None:
+        return f"none: {estimate.reason}"
+    text = value_text(estimate)
+    if interval := interval_text(estimate):
+        text += f"  {interval}"
+    text += f"  n={estimate.n:,}"
+    if estimate.n_clusters != estimate.n:
+        text += f" on {estimate.n_clusters:,} queries"
+    if estimate.n_unscored:
+        text += f", {estimate.n_unscored:,} unscored"
+    if estimate.bounds is not None:
+        low, high = (_number(estimate, bound) for bound in estimate.bounds)
+        text += f" (with them {low} to {high})"
+    return text
+
+
+def figure_cell(estimate: Estimate) -> str:
+    """The figure in a narrow cell: value and interval, rounded."""
+    if estimate.value is None:
+        return "-"
+    if estimate.low is None or estimate.high is None:
+        return _number(estimate, estimate.value)
+    if estimate.name in _PLAIN:
+        scale, digits = 1, _PLAIN[estimate.name] - 1
+    else:
+        scale, digits = 100, 0
+    low, high = estimate.low * scale, estimate.high * scale
+    shown = max(1, digits)
+    return f"{estimate.value * scale:.{shown}f} [{low:.{digits}f}-{high:.{digits}f}]"
+
+
+def _number(estimate: Estimate, value: float) -> str:
+    if estimate.name in _PLAIN:
+        return f"{value:.{_PLAIN[estimate.name]}f}"
+    return f"{value * 100:.2f}"
+
+
+def _unit(estimate: Estimate) -> str:
+    return "" if estimate.name in _PLAIN else " %"

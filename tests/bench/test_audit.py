@@ -1,0 +1,306 @@
+"""The audit: what it draws and asks, and that it finds the biases that judges were made with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from autoj.backends.scripted import ScriptedBackend
+from autoj.bench.audit import audit_card, save_plan
+from autoj.bench.audit_cases import PLAIN
+from autoj.bench.audit_cost import estimate_workload
+from autoj.bench.audit_plan import audit_spec, plan_audit
+from autoj.bench.audit_words import edit_words, figure_words, injection_words
+from autoj.bench.base import read_result, save_result
+from autoj.bench.injections import HARMLESS, STYLES
+from autoj.bench.known_audit import audit_known, checks
+from autoj.bench.known_judges import KNOWN_JUDGES
+from autoj.bench.known_pairs import write_known_pairs
+from autoj.bench.probes import EDITS
+from autoj.bench.sampling import sample_cases
+from autoj.datasets import open_cases
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import write_records
+from autoj.records import Case, Estimate, Response
+from autoj.reports.audit_tables import audit_view
+from autoj.runs import judge_run, make_spec, open_run
+
+from ..scripted import CARD, Recorder
+
+HEADLINES = {
+    "first": ["position bias", "consistency", "format/bullets", "flip rate"],
+    "leaning": ["position bias", "consistency", "first on an identical pair", "test-retest"],
+    "longest": ["length bias", "longer preferred by the judge", "format/padding"],
+    "coin": ["position bias", "flip rate", "flips above harmless text", "test-retest", "kappa"],
+    "oracle": ["accuracy", "kappa", "calibration", "expected calibration error"],
+    "obedient": ["flip rate", "flips above harmless text", "injection/decision"],
+    "fond": ["format/bullets", "format/emoji"],
+    "mute": ["unreadable", "consistency"],
+}
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "known.jsonl"
+    write_known_pairs(path, 30, seed=0)
+    return open_cases(path)
+
+
+def cases_of(part):
+    return [row.case for row in part.cases.read()]
+
+
+def run_all(root, plan, backend):
+    for part in plan.parts:
+        with open_run(root / part.name, part.spec, part.cases) as folder:
+            judge_run(folder, part.spec, backend)
+    save_plan(root, plan)
+    return audit_card(root)
+
+
+@pytest.mark.parametrize("judge", KNOWN_JUDGES, ids=lambda judge: judge.name)
+def test_the_audit_finds_what_a_judge_was_made_with(judge, tmp_path):
+    found = checks(judge, audit_known(tmp_path, judge, n=200, n_probed=40, seed=1))
+    assert not [
+        check for check in found if check.name in HEADLINES[judge.name] and not check.inside
+    ]
+    # Of intervals at 95 %, one of a card's twenty may miss.
+    assert sum(not check.inside for check in found) <= 1
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path):
+    coin = next(judge for judge in KNOWN_JUDGES if judge.name == "coin")
+    inside = [
+        check.inside
+        for seed in range(4)
+        for check in checks(
+            coin, audit_known(tmp_path / str(seed), coin, n=80, n_probed=25, seed=seed)
+        )
+        if not check.certain
+    ]
+    assert len(inside) > 70
+    assert sum(inside) / len(inside) > 0.9
+
+
+def strata(n_each):
+    return [
+        Case(
+            id=f"{scenario}-{number}",
+            query="q",
+            cluster="q",
+            responses=(Response(text="x"), Response(text="y")),
+            scenario=scenario,
+        )
+        for scenario, n in n_each.items()
+        for number in range(n)
+    ]
+
+
+def test_a_sample_is_drawn_from_each_scenario_in_proportion():
+    cases = strata({"one": 60, "two": 30, "three": 10})
+    drawn = sample_cases(cases, 20, seed=0)
+    assert Counter(case.scenario for case in drawn) == {"one": 12, "two": 6, "three": 2}
+    assert drawn == [case for case in cases if case in drawn]
+    assert sample_cases(cases[::-1], 20, seed=0) == drawn[::-1]
+    assert sample_cases(cases, 20, seed=1) != drawn
+    assert sample_cases(cases, 100, seed=0) == cases
+    assert len(sample_cases(strata({"one": 5, "two": 5, "three": 5}), 7, seed=0)) == 7
+
+
+def test_the_plan_of_a_pairwise_judge(pairs):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=20, n_probed=8, seed=3)
+    parts = {part.name: part for part in plan.parts}
+    assert list(parts) == ["pairs", "injected", "repeated"]
+    assert parts["injected"].spec.orders == "one"
+    assert parts["repeated"].spec.sample == 1
+    assert (len(plan.sampled), len(plan.probed), plan.n_set) == (20, 8, 30)
+    probes = Counter(case.meta["probe"] for case in cases_of(parts["pairs"]))
+    assert probes == {PLAIN: 20, "identical": 8} | dict.fromkeys(EDITS, 8)
+    assert {case.id for case in cases_of(parts["repeated"])} == set(plan.probed)
+    whole = {row.case.id: row.case for row in pairs.read()}
+    for case in cases_of(parts["pairs"]):
+        origin = whole[case.meta["of"]]
+        assert case.cluster == origin.cluster
+        if case.meta["probe"] in EDITS:
+            assert case.id == f"{origin.id}/{case.meta['probe']}"
+            assert case.responses[0] in origin.responses
+            assert case.responses[1].text != case.responses[0].text
+            assert case.label is None
+
+
+def test_an_injected_text_names_the_place_where_its_response_stands(pairs):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=20, n_probed=8)
+    whole = {row.case.id: row.case for row in pairs.read()}
+    injected = cases_of(plan.parts[1])
+    assert len(injected) == 8 * 2 * (len(STYLES) + 1)
+    for case in injected:
+        origin, place = whole[case.meta["of"]], int(case.meta["place"])
+        target = "ab".index(case.meta["target"])
+        assert origin.label != case.meta["target"]
+        spoiled, other = case.responses[place - 1], case.responses[2 - place]
+        assert spoiled.text.startswith(origin.responses[target].text)
+        assert other == origin.responses[1 - target]
+        if case.meta["probe"] == "inject-decision":
+            assert spoiled.text.endswith(f"the final decision is Response {place}.")
+
+
+def test_a_judge_of_one_response_has_no_position_and_says_so(pairs, tmp_path):
+    card = replace(CARD, protocols=("single",))
+
+    def rate(request):
+        text = request.messages[-1].content
+        return f"Fine.\n\nRating: [[{10 if '[[10]]' in text else 3 + len(text) % 5}]]"
+
+    plan = plan_audit(pairs, audit_spec(card), n_sample=20, n_probed=8)
+    assert [part.name for part in plan.parts] == ["pairs", "repeated"]
+    card_found = run_all(tmp_path / "run", plan, ScriptedBackend(card, rate))
+    for name in ("consistency", "position bias", "agreement", "tie on an identical pair"):
+        estimate = card_found.estimate(name)
+        assert estimate.value is None
+        assert estimate.reason == "not applicable: each response is rated alone"
+    assert card_found.parts["injection"]["letters"][0].value is None
+    assert card_found.parts["injection"]["decision"][0].value == 1
+    assert card_found.estimate("test-retest").value == 1
+    assert card_found.estimate("accuracy").n == 20
+    assert card_found.estimate("flips above harmless text").value > 0
+
+
+def test_a_protocol_that_judges_no_response_is_refused():
+    with pytest.raises(ConfigError, match="judges none"):
+        audit_spec(CARD, protocol="critique-comparison")
+
+
+def test_rows_that_are_no_pairs_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    write_records(path, [{"query": "q", "responses": ["x", "y"]}, {"query": "q", "response": "x"}])
+    with pytest.raises(DataError, match=r"bad\.jsonl:2:responses: .*wants pairs"):
+        plan_audit(open_cases(path), audit_spec(CARD))
+
+
+def test_probes_that_cannot_be_made_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "short.jsonl"
+    write_records(path, [{"id": "x", "query": "q", "responses": ["", ""], "label": "tie"}])
+    plan = plan_audit(open_cases(path), audit_spec(CARD))
+    assert plan.left_out == {probe: {"the text is empty": 1} for probe in (*EDITS, "identical")}
+    card = run_all(tmp_path / "run", plan, Recorder())
+    assert card.parts["format"]["bold"][0].reason == "there are no cases"
+    audit_view(card)
+
+
+def test_without_labels_the_card_says_so_and_still_shows_biases(tmp_path):
+    path = tmp_path / "unlabelled.jsonl"
+    rows = [
+        {"query": f"q{number}", "responses": [f"One {number}. Two.", f"Three {number}."]}
+        for number in range(12)
+    ]
+    write_records(path, rows)
+    plan = plan_audit(open_cases(path), audit_spec(CARD))
+    card = run_all(tmp_path / "run", plan, ScriptedBackend(CARD, lambda _: (-0.1, -3.0, -4.0)))
+    assert card.estimate("accuracy").reason == "no case has a label"
+    assert card.estimate("length bias").value is None
+    assert card.estimate("position bias").value == 1
+    assert card.estimate("calibration").value is None
+    audit_view(card)
+
+
+def test_all_unreadable_gives_reasons_and_no_number(pairs, tmp_path):
+    card = replace(CARD, protocols=("pairwise",))
+    plan = plan_audit(pairs, audit_spec(card), n_sample=10, n_probed=4)
+    found = run_all(tmp_path / "run", plan, ScriptedBackend(card, lambda _: "No idea."))
+    assert found.estimate("unreadable").value == 1
+    for name in ("accuracy", "kappa", "consistency", "length bias", "test-retest", "flip rate"):
+        assert found.estimate(name).value is None
+        assert found.estimate(name).reason
+    audit_view(found)
+
+
+def test_a_card_is_computed_again_from_the_folder_and_kept_as_json(pairs, tmp_path):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=10, n_probed=4, seed=5)
+    card = run_all(tmp_path / "run", plan, Recorder())
+    assert audit_card(tmp_path / "run") == card
+    assert card.details["seed"] == 5
+    assert card.details["sampled"] == list(plan.sampled)
+    save_result(tmp_path / "card.json", card)
+    again = read_result(tmp_path / "card.json")
+    assert again.estimates == card.estimates
+    assert again.details["words"] == card.details["words"]
+
+
+def test_an_unfinished_audit_has_no_card(pairs, tmp_path):
+    with pytest.raises(DataError, match="no audit's folder"):
+        audit_card(tmp_path)
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=10, n_probed=4)
+    save_plan(tmp_path, plan)
+    backend = Recorder()
+    estimate_workload(tmp_path, plan, backend)
+    with pytest.raises(DataError, match=r"0 of \d+ cases are judged"):
+        audit_card(tmp_path)
+
+
+def test_the_first_few_judgments_are_timed_and_not_asked_again(pairs, tmp_path):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=10, n_probed=4)
+    backend = Recorder()
+    workload = estimate_workload(tmp_path, plan, backend)
+    assert len(backend.asked) == 8
+    assert workload.n_left == workload.n_judgments
+    assert workload.seconds is not None
+    assert workload.prompt_tokens > 0
+    run_all(tmp_path, plan, backend)
+    keys = Counter(request.key for request in backend.asked)
+    assert set(keys.values()) == {1}
+    assert len(keys) == workload.n_judgments == audit_card(tmp_path).details["n_judgments"]
+    again = estimate_workload(tmp_path, plan, backend)
+    assert (again.n_left, again.seconds, again.prompt_tokens) == (0, None, 0)
+
+
+def test_the_repeated_run_asks_the_same_questions_anew(pairs):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=10, n_probed=4)
+    assert plan.parts[-1].spec == replace(make_spec("judge", CARD, critique=False), sample=1)
+
+
+def estimate(name, value, low, high):
+    return Estimate(name=name, value=value, low=low, high=high, n=100, n_clusters=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "low", "high", "said"),
+    [
+        ("position bias", 0.1, -0.1, 0.3, "No preference"),
+        ("position bias", 0.3, 0.1, 0.5, "Prefers what is shown first, in 30"),
+        ("position bias", -0.3, -0.5, -0.1, "Prefers what is shown second, in 30"),
+        ("consistency", 1.0, 0.9, 1.0, "never changed"),
+        ("consistency", 0.8, 0.7, 0.9, "changes its verdict in 20"),
+        ("kappa", 0.1, -0.1, 0.3, "not shown"),
+        ("kappa", 1.0, None, None, "beyond chance"),
+        ("flip rate", 0.0, 0.0, 0.1, "No text"),
+        ("flip rate", 0.2, 0.1, 0.3, "turns 20 of 100"),
+        ("flips above harmless text", 0.2, -0.1, 0.3, "not shown"),
+        ("flips above harmless text", 0.2, 0.1, 0.3, "It obeys: 20"),
+        ("test-retest", 0.5, 0.4, 0.6, "something else in 50"),
+        ("calibration", 0.6, 0.5, 0.7, "no more than"),
+        ("calibration", 0.8, 0.7, 0.9, "mislead"),
+    ],
+)
+def test_words_follow_the_interval(name, value, low, high, said):
+    assert said in figure_words(estimate(name, value, low, high))
+
+
+def test_accuracy_is_held_against_the_best_trivial_judge():
+    told = [
+        figure_words(estimate("accuracy", value, value - 0.05, value + 0.05), ("longest", 0.56))
+        for value in (0.4, 0.58, 0.7)
+    ]
+    assert [text.split(": ")[1] for text in told] == [
+        "worse.",
+        "no better, as far as is shown.",
+        "better.",
+    ]
+
+
+def test_all_words_fit_on_a_line():
+    for value, low, high in ((1, 0.9, 1), (-1, -1, -0.9), (0, -0.1, 0.1)):
+        found = estimate("format bias", value, low, high)
+        assert all(len(edit_words(edit, found)) <= 76 for edit in EDITS)
+        assert all(len(injection_words(style, found)) <= 76 for style in (*STYLES, HARMLESS))

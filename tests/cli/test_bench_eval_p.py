@@ -1,0 +1,234 @@
+"""`autoj bench eval-p` and `autoj bench pairs` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from autoj.cli import main
+from autoj.jsonl import write_records
+from autoj.runs import judge_run, open_run
+
+from ..scripted import Recorder
+
+PAIRS = [
+    {
+        "prompt": f"Question {number}?",
+        "response 1": f"First answer {number}.",
+        "response 2": f"The second answer {number}, which is longer.",
+        "label": number % 3,
+        "scenario": ("planning", "ranking")[number % 2],
+    }
+    for number in range(12)
+]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("AUTOJ_DATA", raising=False)
+    monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "cache"))
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return (code if isinstance(code, int) else 0), out, err
+
+    return command
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    write_records(tmp_path / "pairs.jsonl", PAIRS)
+    return tmp_path / "pairs.jsonl"
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> tuple[Path, Path]:
+    """Right in the first order; in the second, every fourth names what stands first."""
+    own = [{"output": row["label"]} for row in PAIRS]
+    page = {0: 1, 1: 0, 2: 2}
+    swapped = [
+        {"output": 0 if number % 4 == 0 else page[row["label"]]}  # type: ignore[index]
+        for number, row in enumerate(PAIRS)
+    ]
+    write_records(tmp_path / "own.jsonl", own)
+    write_records(tmp_path / "swapped.jsonl", swapped)
+    return tmp_path / "own.jsonl", tmp_path / "swapped.jsonl"
+
+
+def test_predictions_give_every_figure_beside_the_trivial_judges(run, pairs, labels):
+    own, swapped = labels
+    code, out, err = run(
+        "bench", "eval-p", "--data", pairs, "--predictions", own, "--swapped", swapped,
+        "--name", "Mine",
+    )  # fmt: skip
+    assert code == 0
+    for text in ("Mine", "accuracy", "100.00 %", "agreement", "consistent", "General Commun"):
+        assert text in out
+    for name in ("longest", "first", "random", "majority"):
+        assert name in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "autoj-pairwise" in err
+
+
+def test_json_holds_every_part_and_is_saved_where_told(run, pairs, labels, tmp_path):
+    own, swapped = labels
+    place = tmp_path / "result.json"
+    code, out, _ = run(
+        "bench", "eval-p", "--data", pairs, "--predictions", own, "--swapped", swapped,
+        "--json", "--save", place,
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(out)
+    figures = {estimate["name"]: estimate["value"] for estimate in found["estimates"]}
+    assert figures["accuracy"] == 1.0
+    assert figures["agreement"] == pytest.approx(10 / 12)
+    assert set(found["parts"]) == {"group", "scenario"}
+    assert [trivial["judge"] for trivial in found["trivial"]] == [
+        "longest", "first", "random", "majority",
+    ]  # fmt: skip
+    assert json.loads(place.read_bytes())["estimates"] == found["estimates"]
+
+
+def test_a_stored_run_needs_no_model(run, pairs, tmp_path, pair_spec):
+    from autoj.datasets import open_cases
+
+    with open_run(tmp_path / "old", pair_spec(), open_cases(pairs)) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    code, out, _ = run("bench", "eval-p", "--data", pairs, "--run", tmp_path / "old")
+    assert code == 0
+    assert "averaged accuracy" in out
+    assert (tmp_path / "old" / "eval-p.json").is_file()
+    _, again, _ = run("bench", "eval-p", "--data", pairs, "--run", tmp_path / "old")
+    assert again == out
+    replay = f"scripted:{tmp_path / 'old'}"
+    code, judged, _ = run(
+        "bench", "eval-p", "--data", pairs, "--judge", replay, "--protocol", "pairwise-verdict",
+        "--out", "new",
+    )  # fmt: skip
+    assert code == 0
+    assert (tmp_path / "new" / "eval-p.json").is_file()
+    assert _percentages(judged) == _percentages(out)
+
+
+def _percentages(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "%" in line]
+
+
+def test_scores_show_the_in_sample_band_apart_from_the_honest_one(run, pairs, tmp_path):
+    scores = [{"scores": [number % 3 * 0.1, 0.1]} for number in range(12)]
+    write_records(tmp_path / "scores.jsonl", scores)
+    code, out, _ = run(
+        "bench", "eval-p", "--data", pairs, "--scores", "scores.jsonl", "--validation", pairs,
+        "--validation-scores", "scores.jsonl",
+    )  # fmt: skip
+    assert code == 0
+    assert "tie band chosen in-sample" in out
+    assert "in-sample). It flatters." in " ".join(out.split())
+    assert "not applicable: each response is read alone" in " ".join(out.split())
+
+
+def test_differences_from_another_judge_are_paired(run, pairs, labels):
+    own, swapped = labels
+    code, out, _ = run(
+        "bench", "eval-p", "--data", pairs, "--predictions", own, "--swapped", swapped,
+        "--against", swapped,
+    )  # fmt: skip
+    assert code == 0
+    assert "p (Holm)" in out
+    assert "accuracy" in out.split("p (Holm)")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give one of --judge, --run, --predictions and --scores"),
+        (("--run", "x", "--scores", "y"), "give one of --judge"),
+        (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
+        (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
+        (("--run", "nowhere"), "is no run folder"),
+        (("--predictions", "nowhere.jsonl"), "there is no such file"),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused(run, pairs, labels, arguments, message):
+    code, out, err = run("bench", "eval-p", "--data", pairs, *arguments)
+    assert code == 2
+    assert message in err
+    assert out == ""
+
+
+def test_without_the_set_it_says_how_to_get_it(run):
+    code, _, err = run("bench", "eval-p", "--judge", "embedded")
+    assert code == 2
+    assert "autoj data get eval-p" in err
+
+
+def test_unlabelled_pairs_cannot_measure_a_judge(run, tmp_path):
+    write_records(tmp_path / "bare.jsonl", [{"query": "Q?", "responses": ["x", "y"]}])
+    write_records(tmp_path / "own.jsonl", [{"output": 0}])
+    code, _, err = run("bench", "pairs", "bare.jsonl", "--predictions", "own.jsonl")
+    assert code == 2
+    assert "bare.jsonl:1" in err
+    assert "expected a pair with the label" in err
+
+
+def test_pairs_are_broken_down_by_subset_and_style(run, tmp_path):
+    rows = [
+        {
+            "query": f"Q{number}?",
+            "responses": ["x", "y"],
+            "label": "a",
+            "meta": {"domain": "chat", "style_chosen": number, "style_rejected": 1},
+        }
+        for number in range(3)
+    ]
+    write_records(tmp_path / "rm.jsonl", rows)
+    write_records(tmp_path / "own.jsonl", [{"output": 0}] * 3)
+    code, out, _ = run("bench", "pairs", "rm.jsonl", "--predictions", "own.jsonl", "--by", "style")
+    assert code == 0
+    for style in ("easy", "normal", "hard"):
+        assert style in out
+    _, out, _ = run("bench", "pairs", "rm.jsonl", "--predictions", "own.jsonl", "--json")
+    assert set(json.loads(out)["parts"]) == {"subset", "style"}
+
+
+@pytest.mark.parametrize("name", ["all", "mt-bench"])
+def test_win_rates_of_other_tools_stand_side_by_side(run, tmp_path, cases, pair_spec, name):
+    with open_run(tmp_path / "old", pair_spec(), cases) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    code, out, _ = run("show", "old", "--convention", name)
+    assert code == 0
+    assert "mt-bench" in out
+    assert ("arena-hard" in out) == (name == "all")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_win_rates_of_another_tools_verdicts_are_shown_by_pair_of_models(run, tmp_path):
+    games = [("A>>B", "B>A"), ("A=B", "A=B"), ("B>A", None)]
+    rows = [
+        {
+            "question_id": f"q{number}",
+            "model": "mine",
+            "judge": "gpt-4",
+            "games": [{"score": first}, {"score": second}],
+        }
+        for number, (first, second) in enumerate(games)
+    ]
+    write_records(tmp_path / "arena.jsonl", rows)
+    code, out, _ = run("show", "arena.jsonl", "--convention", "all")
+    assert code == 0
+    assert "b is mine" in out
+    assert "arena-hard" in out
+    code, out, _ = run("show", "arena.jsonl", "--convention", "arena-hard", "--json")
+    (pair,) = json.loads(out)["pairs"]
+    # a (the baseline) is shown first, then second: a clear win, a win, two ties, a loss.
+    assert pair["win_rates"][0]["value"] == pytest.approx((3 + 1 + 0.5 + 0.5 + 0) / 7)
