@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autoj.cli import main
+from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, open_run
 
@@ -100,8 +101,6 @@ def test_json_holds_every_part_and_is_saved_where_told(run, pairs, labels, tmp_p
 
 
 def test_a_stored_run_needs_no_model(run, pairs, tmp_path, pair_spec):
-    from autoj.datasets import open_cases
-
     with open_run(tmp_path / "old", pair_spec(), open_cases(pairs)) as folder:
         judge_run(folder, pair_spec(), Recorder())
     code, out, _ = run("bench", "eval-p", "--data", pairs, "--run", tmp_path / "old")
@@ -154,6 +153,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         ((), "give one of --judge, --run, --predictions and --scores"),
         (("--run", "x", "--scores", "y"), "give one of --judge"),
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
+        (("--predictions", "own.jsonl", "--sample", "4"), "--sample goes with --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
         (("--run", "nowhere"), "is no run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),
@@ -232,3 +232,38 @@ def test_win_rates_of_another_tools_verdicts_are_shown_by_pair_of_models(run, tm
     (pair,) = json.loads(out)["pairs"]
     # a (the baseline) is shown first, then second: a clear win, a win, two ties, a loss.
     assert pair["win_rates"][0]["value"] == pytest.approx((3 + 1 + 0.5 + 0.5 + 0) / 7)
+
+
+def test_a_sample_is_the_same_cases_each_time_and_says_so(run, pairs, tmp_path, pair_spec):
+    with open_run(tmp_path / "old", pair_spec(), open_cases(pairs)) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    asked = (
+        "bench", "eval-p", "--data", pairs, "--judge", f"scripted:{tmp_path / 'old'}",
+        "--protocol", "pairwise-verdict", "--sample", "6", "--out", "part",
+    )  # fmt: skip
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "a sample of 6 of 12 cases, seed 0" in " ".join(out.split())
+    code, again, err = run(*asked)
+    assert (code, again) == (0, out)
+    assert "nothing was left to ask" in err
+    code, _, err = run(*asked, "--seed", "1")
+    assert code == 2
+    assert "derivation" in err
+
+
+def test_labels_of_some_cases_correct_the_win_rate(run, tmp_path, pair_spec):
+    rows = [
+        {"id": f"c{n}", "query": f"Q{n}?", "responses": [f"x{n}", f"y{n}"]}
+        | ({"label": "ab"[n % 2]} if n < 20 else {})
+        for n in range(60)
+    ]
+    write_records(tmp_path / "some.jsonl", rows)
+    with open_run(tmp_path / "old", pair_spec(), open_cases(tmp_path / "some.jsonl")) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    code, out, _ = run("show", "old", "--first", "0")
+    assert code == 0
+    assert "the same, corrected by labels" in out
+    code, out, _ = run("show", "old", "--json")
+    names = [found["name"] for found in json.loads(out)["summary"]["estimates"]]
+    assert "win rate, corrected by the labels" in names

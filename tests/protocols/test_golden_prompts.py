@@ -12,6 +12,8 @@ from autoj.chat import render
 from autoj.protocols import load_protocol, protocol_names
 from autoj.records import Case, Message, Response, Verdict
 
+# test_older_judges.py holds the published prompts of these.
+OLDER = ("pandalm", "scalar", "selfee", "steamshp")
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "prompts.json").read_text(encoding="utf-8")
 )
@@ -56,7 +58,8 @@ def test_a_prompt_is_what_it_was_byte_for_byte(prompt: dict[str, Any]) -> None:
 
 
 def test_every_protocol_has_a_golden_prompt() -> None:
-    assert {prompt["protocol"] for prompt in GOLDEN["prompts"]} == set(protocol_names())
+    golden = {prompt["protocol"] for prompt in GOLDEN["prompts"]}
+    assert golden == set(protocol_names()) - set(OLDER)
 
 
 @pytest.fixture(scope="module")

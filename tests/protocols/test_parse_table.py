@@ -46,7 +46,11 @@ def test_each_row_says_why_and_no_text_stands_twice() -> None:
     assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("name", protocol_names())
+# older_judges_table.yaml holds the rows of these.
+OLDER = ("pandalm", "scalar", "selfee", "steamshp")
+
+
+@pytest.mark.parametrize("name", [name for name in protocol_names() if name not in OLDER])
 def test_each_protocol_has_rows_that_are_read(name: str) -> None:
     outcomes = {row["expected"] for row in TABLE if row["protocol"] == name}
     assert outcomes - {"unreadable"}

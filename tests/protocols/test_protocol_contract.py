@@ -32,7 +32,10 @@ CASE = Case(
     responses=(Response(text="the first response"), Response(text="the second response")),
     critiques=("the first critique", "the second critique"),
 )
-SCORING = [name for name in protocol_names() if load_protocol(name).gives_probabilities]
+# SteamSHP's two letters, which know no tie, are tested beside the other older judges.
+SCORING = [name for name in protocol_names() if "-verdict" in name]
+# A reward model's request ends with the response: there is nothing to answer.
+ASKING = [name for name in protocol_names() if name != "scalar"]
 every_protocol = pytest.mark.parametrize("name", protocol_names())
 each_scoring_protocol = pytest.mark.parametrize("name", SCORING)
 
@@ -59,7 +62,7 @@ def test_a_protocol_describes_itself(name: str) -> None:
     assert protocol.name == name
     assert protocol.subject in SHOWN
     assert protocol.language == ("zh" if name.endswith("-zh") else "en")
-    assert protocol.gives_probabilities == ("-verdict" in name)
+    assert protocol.gives_probabilities == ("-verdict" in name or name == "steamshp")
 
 
 @every_protocol
@@ -97,7 +100,7 @@ def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path() -> None:
 
 @every_protocol
 def test_the_page_shows_the_texts_in_page_order(name: str) -> None:
-    prompt = build(name).messages[-1].content
+    prompt = "\n".join(message.content for message in build(name).messages)
     subject = load_protocol(name).subject
     assert prompt.count("Where is Ouagadougou?") == 1
     shown = [CASE.responses[1].text, CASE.responses[0].text]
@@ -111,7 +114,7 @@ def test_the_page_shows_the_texts_in_page_order(name: str) -> None:
         assert prompt.index("the second critique") < prompt.index("the first critique")
 
 
-@every_protocol
+@pytest.mark.parametrize("name", ASKING)
 def test_a_prompt_ends_with_the_users_turn_and_does_not_depend_on_the_call(name: str) -> None:
     body = build(name)
     assert body.messages[-1].role == "user"
@@ -130,8 +133,8 @@ def test_a_protocol_refuses_the_wrong_number_of_shown(name: str) -> None:
 @every_protocol
 def test_only_protocols_that_give_probabilities_force_an_opening(name: str) -> None:
     body = build(name)
-    scores = load_protocol(name).gives_probabilities
-    assert (body.prefix is not None) == (body.choices is not None) == scores
+    assert (body.choices is not None) == load_protocol(name).gives_probabilities
+    assert (body.prefix is not None) == ("-verdict" in name)
 
 
 @each_scoring_protocol

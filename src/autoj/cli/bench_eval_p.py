@@ -227,6 +227,8 @@ def _judged(
         raise ConfigError("give one of --judge, --run, --predictions and --scores")
     if swapped is not None and predictions is None:
         raise ConfigError("--swapped goes with --predictions")
+    if data.derivation is not None and (predictions or scores):
+        raise ConfigError("--sample goes with --judge and --run; predictions are of the whole set")
     if settings.name:
         return verdicts_of_judge(settings, data, cases, out)
     return stored(cases, run=run, predictions=predictions, swapped=swapped, scores=scores)

@@ -103,6 +103,17 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
     # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's.
     if backend == "embedded":
         return replace(load_card("embedded"), name=name, title=model, model=model, revision=None)
+    if backend == "scalar":
+        # A reward model is asked nothing in words, and one token is left for an answer of none.
+        return JudgeCard(
+            name=name,
+            title=model,
+            backend=backend,
+            model=model,
+            wrapper="none",
+            protocols=("scalar",),
+            decoding=Decoding(max_tokens=1),
+        )
     return JudgeCard(
         name=name,
         title=model,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from autoj.metrics._bootstrap import Floats, from_totals
-from autoj.metrics.base import Row, Score
+from autoj.metrics.base import Rows, Score, contributions
 from autoj.records import Estimate
 
 __all__ = ["prediction_powered"]
 
 
 def prediction_powered(
-    name: str, rows: Sequence[Row], judged: Score, labelled: Score, *, span: tuple[float, float]
+    name: str, rows: Rows, judged: Score, labelled: Score, *, span: tuple[float, float]
 ) -> Estimate:
     """What people would say on average of all cases, from the judge's verdicts and a few labels.
 
@@ -33,22 +31,25 @@ def prediction_powered(
     **Source:** A. N. Angelopoulos et al., "Prediction-powered inference", Science 382 (2023);
     the weight is that of "PPI++" (2023), section 6, for a mean.
     """
-    known = [(row, value) for row in rows if (value := judged(row)) is not None]
-    values = np.array([_contribution(value, labelled(row)) for row, value in known])
+    values, clusters = contributions(
+        rows, lambda row: _contribution(judged(row), labelled(row)), k=7
+    )
     estimate = from_totals(
         name,
-        values.reshape(-1, 7).astype(np.float64),
-        np.array([row.cluster for row, _ in known], dtype=np.int64),
+        values,
+        clusters,
         _corrected,
         bounded=False,
         undefined="no judged case has a label",
-        n_unscored=len(rows) - len(known),
+        n_unscored=len(rows) - len(values),
     )
     return _within(estimate, span)
 
 
-def _contribution(judged: float, label: float | None) -> tuple[float, ...]:
+def _contribution(judged: float | None, label: float | None) -> tuple[float, ...] | None:
     """All cases and the judge's score; then, of labelled ones: count, both scores, products."""
+    if judged is None:
+        return None
     if label is None:
         return (1.0, judged, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (1.0, judged, 1.0, judged, label, judged * judged, judged * label)

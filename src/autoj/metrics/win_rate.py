@@ -12,10 +12,11 @@ from typing import TypeAlias
 
 from autoj.errors import UnknownComponent
 from autoj.metrics._bootstrap import from_totals
+from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, Rows, Score, contributions, proportion
-from autoj.records import Estimate, Winner
+from autoj.records import WINNERS, Estimate, Winner
 
-__all__ = ["CONVENTIONS", "WinRule", "by_convention", "compute"]
+__all__ = ["CONVENTIONS", "WinRule", "by_convention", "compute", "corrected"]
 
 _SHARE: Mapping[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _WON: Mapping[Winner, float] = {"a": 1.0, "tie": 0.0, "b": 0.0}
@@ -113,6 +114,21 @@ def compute(rows: Rows) -> Estimate:
     """
     return proportion(
         "win rate", rows, lambda row: None if row.winner is None else _SHARE[row.winner]
+    )
+
+
+def corrected(rows: Rows) -> Estimate:
+    """The win rate that people would give, from all verdicts and the labels of some cases.
+
+    Args:
+        rows: pairs, some of them labelled; see `prediction_powered`.
+    """
+    return prediction_powered(
+        "win rate, corrected by the labels",
+        rows,
+        lambda row: None if row.winner is None else _SHARE[row.winner],
+        lambda row: None if row.label not in WINNERS else _SHARE[row.label],
+        span=(0.0, 1.0),
     )
 
 

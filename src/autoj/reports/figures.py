@@ -11,9 +11,6 @@ _PLAIN = {
     "mean score": 3,
     "kappa": 3,
     "correlation": 3,
-    "pearson": 3,
-    "spearman": 3,
-    "kendall": 3,
     "position bias": 3,
     "length bias": 3,
     "format bias": 3,
@@ -21,6 +18,7 @@ _PLAIN = {
     "expected calibration error": 3,
 }
 """Figures that are no shares, with the digits after the point; all others are shown in percent."""
+_PLAIN_BEGINNINGS = ("best of ", "pearson", "spearman", "kendall")
 
 
 def value_text(estimate: Estimate) -> str:
@@ -63,8 +61,9 @@ def figure_cell(estimate: Estimate) -> str:
         return "-"
     if estimate.low is None or estimate.high is None:
         return _number(estimate, estimate.value)
-    if estimate.name in _PLAIN:
-        scale, digits = 1, _PLAIN[estimate.name] - 1
+    plain = _digits(estimate)
+    if plain is not None:
+        scale, digits = 1, plain - 1
     else:
         scale, digits = 100, 0
     low, high = estimate.low * scale, estimate.high * scale
@@ -72,11 +71,17 @@ def figure_cell(estimate: Estimate) -> str:
     return f"{estimate.value * scale:.{shown}f} [{low:.{digits}f}-{high:.{digits}f}]"
 
 
+def _digits(estimate: Estimate) -> int | None:
+    """Digits after the point of a figure that is no share; None for a share."""
+    if estimate.name.startswith(_PLAIN_BEGINNINGS):
+        return 3
+    return _PLAIN.get(estimate.name)
+
+
 def _number(estimate: Estimate, value: float) -> str:
-    if estimate.name in _PLAIN:
-        return f"{value:.{_PLAIN[estimate.name]}f}"
-    return f"{value * 100:.2f}"
+    digits = _digits(estimate)
+    return f"{value * 100:.2f}" if digits is None else f"{value:.{digits}f}"
 
 
 def _unit(estimate: Estimate) -> str:
-    return "" if estimate.name in _PLAIN else " %"
+    return " %" if _digits(estimate) is None else ""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from autoj.bench.base import group_name, pair_row, rating_rows
 from autoj.metrics import Row, accuracy, agreement, by, consistency, mean_rating, win_rate
-from autoj.metrics.base import Rows, tally
+from autoj.metrics.base import Rows, is_labelled, mean, select, tally
 from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.runs import RunSpec
 
@@ -85,11 +85,17 @@ def summarise(
 
 def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if spec.task == "rate":
+        # A reward model's scores are on no scale, so their interval is cut to none.
+        if spec.protocol == "scalar":
+            return (mean("mean score", rows, lambda row: row.rating),)
         return (mean_rating.compute(rows),)
     estimates = [win_rate.compute(rows)]
     if spec.orders == "both":
         estimates.append(consistency.compute(rows))
-    if any(row.label is not None for row in rows):
+    n_labelled = len(select(rows, is_labelled))
+    if 0 < n_labelled < len(rows):
+        estimates.append(win_rate.corrected(rows))
+    if n_labelled:
         estimates.append(accuracy.compute(rows))
         if spec.orders == "both":
             estimates.append(agreement.compute(rows))

@@ -19,6 +19,7 @@ from autoj.records import (
     Failure,
     Judgment,
     Rating,
+    Score,
     Unreadable,
     Verdict,
 )
@@ -38,10 +39,12 @@ __all__ = [
 
 _LABELS = {
     "win rate": "win rate of a (ties half)",
+    "win rate, corrected by the labels": "the same, corrected by labels",
     "consistency": "consistency (both orders agree)",
     "accuracy": "accuracy (first order = label)",
     "agreement": "agreement (both orders = label)",
     "mean rating": "mean rating (1-10)",
+    "mean score": "mean score (on no scale)",
 }
 
 
@@ -67,7 +70,10 @@ def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table
         for index, rating in enumerate(verdict.ratings):
             name = case.responses[index].model or f"{index + 1}"
             table.add_row(
-                excerpt(case.id, 16), excerpt(name, 14), _rating(rating), excerpt(case.query, 32)
+                excerpt(case.id, 16),
+                excerpt(name, 14),
+                _rating(rating, digits=3 if spec.protocol == "scalar" else 1),
+                excerpt(case.query, 32),
             )
         if not verdict.ratings:
             table.add_row(excerpt(case.id, 16), "-", "failed", excerpt(case.query, 32))
@@ -97,8 +103,8 @@ def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"
 
 
-def _rating(rating: float | None) -> Text:
-    return Text("unreadable", style="yellow") if rating is None else Text(f"{rating:.1f}")
+def _rating(rating: float | None, digits: int = 1) -> Text:
+    return Text("unreadable", style="yellow") if rating is None else Text(f"{rating:.{digits}f}")
 
 
 def summary_table(
@@ -253,6 +259,8 @@ def _reading(judgment: Judgment) -> Text:
         return Text(text)
     if isinstance(reading, Rating):
         return Text(f"rating {reading.value:.2f}")
+    if isinstance(reading, Score):
+        return Text(f"score {reading.value:.4f}")
     if isinstance(reading, Unreadable):
         return visible_text(f"unreadable: {reading.reason}", style="yellow")
     return Text("critique")

@@ -75,12 +75,21 @@ def fit(
 
 def _n_tokens(bodies: list[RequestBody], backend: Backend, budget: int) -> int:
     """Tokens of the longest request; an upper bound where that already fits."""
-    texts = [render(body.messages, backend.card.wrapper, body.prefix) for body in bodies]
-    # A token stands for a byte at least, so a text of few bytes needs no count.
+    texts = [_text(body, backend.card.wrapper) for body in bodies]
+    # A token stands for a byte at least, so a text of few bytes needs no count. Half the budget is
+    # more than any engine puts around a text.
     n_bytes = max(len(text.encode()) for text in texts)
-    if n_bytes <= budget:
+    if n_bytes <= budget // 2:
         return n_bytes
     return max(backend.count_tokens(text) for text in texts)
+
+
+def _text(body: RequestBody, wrapper: str) -> str:
+    # A request that ends with the assistant's turn is read and not answered: its engine, a reward
+    # model, puts the turns together and counts what that adds.
+    if body.messages[-1].role == "assistant":
+        return "\n\n".join(message.content for message in body.messages)
+    return render(body.messages, wrapper, body.prefix)
 
 
 def _cut_to_fit(

@@ -44,7 +44,7 @@ from autoj.jsonl import (
 )
 from autoj.records import Asked, Case, CaseOutline, Verdict
 from autoj.runs.intake import bad_row, checked_cases
-from autoj.runs.plan import RunSpec
+from autoj.runs.plan import RunSpec, answer_options
 
 # What of a card changes an answer or what may be asked; its notes and prices do not.
 _JUDGE_SETTINGS = (
@@ -274,6 +274,7 @@ def _stable(record: dict[str, Any]) -> dict[str, Any]:
             stable[part].pop(name, None)
     judge = stable["spec"]["judge"]
     stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
+    stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))
     return stable
 
 

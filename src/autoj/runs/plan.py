@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -17,11 +17,22 @@ from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Ve
 from autoj.runs.fit import Fitted, OnOverflow, Overflow, fit
 from autoj.verdicts import OnConflict
 
-__all__ = ["Planned", "RunSpec", "Task", "make_spec", "plan_case", "plan_follow", "request_key"]
+__all__ = [
+    "Planned",
+    "RunSpec",
+    "Task",
+    "answer_options",
+    "make_spec",
+    "plan_case",
+    "plan_follow",
+    "request_key",
+]
 
 Task = Literal["judge", "rate", "compare"]
 Orders = Literal["both", "one", "shuffled"]
 _BOTH_ORDERS = ((0, 1), (1, 0))
+# How a reward model is fed and read (`backends/scalar`); an address or a file's place is not here.
+_ANSWER_OPTIONS = ("input", "label", "precision", "template")
 _SUBJECTS: dict[Task, Subject] = {"judge": "pair", "rate": "response", "compare": "critiques"}
 
 
@@ -243,13 +254,23 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
     )
 
 
+def answer_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a card's options that change an answer, and not only where it comes from."""
+    return {name: options[name] for name in _ANSWER_OPTIONS if name in options}
+
+
 def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: int) -> str:
     """The sha256 (hex) of all that changes the text of an answer, and of nothing else.
 
     The engine, the model, its revision and adapter and the wrapper are in it; the case's id, the
-    card's name and anything about speed are not, so that equal texts are asked once.
+    card's name and anything about speed are not, so that equal texts are asked once. Of its options
+    those are in it that change an answer (`answer_options`).
     """
-    engine = (card.backend, card.model, card.revision, card.adapter, card.wrapper)
+    engine: tuple[Any, ...] = (
+        card.backend, card.model, card.revision, card.adapter, card.wrapper,
+    )  # fmt: skip
+    if options := answer_options(card.options):
+        engine = (*engine, options)
     # A score of given choices draws nothing, so decoding cannot change it.
     drawn = decoding if body.choices is None else None
     content = (engine, body, drawn, sample)

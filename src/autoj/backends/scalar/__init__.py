@@ -1,0 +1,119 @@
+"""Reward models: one forward pass gives a query and a response one number, on the CPU or a GPU.
+
+Any sequence-classification model that transformers loads is a judge by it. The card's options say
+how it is read:
+
+```
+input      pair: query and response are the tokenizer's two segments
+           chat: the tokenizer's own chat template, user and assistant
+           text: a template of the card's
+           (without it: chat where the tokenizer has a template, else pair)
+template   of `text`: holds {query} and, after it, {response}
+label      which of two labels is taken, by number or name; a model of one label needs none
+precision  float32 (without it) or bfloat16
+```
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from autoj.backends.scalar.engine import ScalarBackend
+from autoj.errors import ConfigError, MissingExtra, Unavailable
+from autoj.records import JudgeCard
+
+__all__ = ["ScalarBackend", "load"]
+
+_OPTIONS = ("input", "template", "label", "precision")
+_INPUTS = ("pair", "chat", "text")
+_PRECISIONS = ("float32", "bfloat16")
+
+
+def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
+    """Load a reward model; from the hub the first time, where its card names no folder.
+
+    Args:
+        card: its options are those of this file.
+        device: "cpu", "cuda", …; None takes a GPU where there is one.
+
+    Raises:
+        MissingExtra: torch or transformers is not installed.
+        ConfigError: an option makes no sense for the model, or the model is no reward model.
+        Unavailable: the model could not be fetched.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
+        raise MissingExtra("scalar", f"judge {card.name!r}")
+    if card.adapter is not None:
+        raise ConfigError(f"judge {card.name!r}: this version cannot merge adapters yet")
+    _check_options(card)
+    import torch
+    import transformers
+
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    local = Path(card.model).is_dir()
+    if not local and card.model.startswith(("/", ".", "~")):
+        raise ConfigError(f"judge {card.name!r}: there is no folder {card.model!r}")
+    where = {"revision": card.revision, "local_files_only": local}
+    with _quiet(transformers.logging, bars=not local):
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(card.model, **where)
+            model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
+                card.model,
+                dtype=getattr(torch, str(card.options.get("precision", "float32"))),
+                output_loading_info=True,
+                **where,
+            )
+        except OSError as error:
+            raise Unavailable(f"{card.model} cannot be loaded: {error}") from error
+        except (ImportError, KeyError, RuntimeError, ValueError) as error:
+            raise ConfigError(
+                f"{card.model} is no model that transformers can load: {error}"
+            ) from None
+    if report["missing_keys"]:
+        raise ConfigError(
+            f"{card.model} is no reward model: it has no weights for "
+            f"{', '.join(sorted(report['missing_keys'])[:3])}, and random ones would score"
+        )
+    return ScalarBackend(card, tokenizer, model.to(device).eval())
+
+
+def _check_options(card: JudgeCard) -> None:
+    given = card.options
+    wrong: str | None = None
+    if unknown := sorted(set(given) - set(_OPTIONS)):
+        wrong = f"there is no option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+    elif given.get("input", "pair") not in _INPUTS:
+        wrong = f"options.input must be one of {', '.join(_INPUTS)}, found {given['input']!r}"
+    elif ("template" in given) != (given.get("input") == "text"):
+        wrong = "options.template and the input `text` need each other"
+    elif "template" in given and not _holds_both(str(given["template"])):
+        wrong = "options.template must hold {query} once and, after it, {response} once"
+    elif given.get("precision", "float32") not in _PRECISIONS:
+        wrong = f"options.precision must be one of {', '.join(_PRECISIONS)}"
+    if wrong is not None:
+        raise ConfigError(f"judge {card.name!r}: {wrong}")
+
+
+def _holds_both(template: str) -> bool:
+    counts = (template.count("{query}"), template.count("{response}"))
+    return counts == (1, 1) and template.index("{query}") < template.index("{response}")
+
+
+@contextmanager
+def _quiet(logging: Any, *, bars: bool) -> Iterator[None]:
+    """What transformers prints of its own accord is said by our errors; a download is shown."""
+    verbosity, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    if not bars:
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if shown:
+            logging.enable_progress_bar()

@@ -1,0 +1,129 @@
+"""A query and a response to the tokens that a reward model reads; their texts mark no turn."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autoj.errors import ConfigError
+from autoj.records import JudgeCard
+
+__all__ = ["Encoded", "Inputs"]
+
+# Stand for a query and a response where only what is around them matters.
+_QUERY, _RESPONSE = "\ue000", "\ue001"
+# A mark of turns in plain text is short: "### Response:", "[/INST]", "ASSISTANT:".
+_MARK_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A query and a response as the model reads them."""
+
+    ids: list[int]
+    types: list[int] | None
+    """Which segment each token belongs to, where the model wants to know."""
+
+
+class Inputs:
+    """A query and a response to token ids; their texts are data and mark no turn.
+
+    A special token of the tokenizer, or a mark of turns that the template writes in plain text,
+    is broken up by a space where a judged text holds one, as `autoj.chat` does. A text that holds
+    none is encoded exactly as the model's makers do it.
+    """
+
+    def __init__(self, card: JudgeCard, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        has_template = bool(getattr(tokenizer, "chat_template", None))
+        self.kind = str(card.options.get("input", "chat" if has_template else "pair"))
+        self._pieces = re.split(r"\{query\}|\{response\}", str(card.options.get("template", "")))
+        if self.kind == "chat" and not has_template:
+            raise ConfigError(
+                f"judge {card.name!r}: input is chat, and {card.model} has no template"
+            )
+        added = tokenizer.added_tokens_decoder.values()
+        special = {str(token) for token in added if token.special} | {*tokenizer.all_special_tokens}
+        # What is unknown to a vocabulary becomes this token in any text; it marks no turn.
+        unknown = {tokenizer.unk_token} - {tokenizer.bos_token, tokenizer.eos_token}
+        self._special_ids = set(tokenizer.convert_tokens_to_ids(sorted(special - unknown)))
+        self._control = _any_of(special.union(self._plain_marks(special)))
+        # With a letter for each text, since a text's first token may be one more on its own.
+        self._frame = self._encode("a", "b")
+        self._n_special = self._count_special(self._frame)
+
+    def encode(self, query: str, response: str) -> Encoded | None:
+        """The tokens of both; None where a text becomes a special token all the same."""
+        encoded = self._encode(self._as_data(query), self._as_data(response))
+        # Fewer is no forgery: tokenizers leave out the mark of an empty segment.
+        return encoded if self._count_special(encoded) <= self._n_special else None
+
+    def count(self, text: str) -> int:
+        """Tokens of a text and of all that is put around it; never fewer than it will have."""
+        alone = self._tokenizer(self._as_data(text), add_special_tokens=False, verbose=False)
+        return len(alone["input_ids"]) + len(self._frame.ids)
+
+    def _encode(self, query: str, response: str) -> Encoded:
+        if self.kind == "pair":
+            encoded = self._tokenizer(query, response, verbose=False)
+        elif self.kind == "text":
+            encoded = self._tokenizer(self._render(query, response), verbose=False)
+        else:
+            # The template writes the special tokens itself.
+            text = self._render(query, response)
+            encoded = self._tokenizer(text, add_special_tokens=False, verbose=False)
+        return Encoded(encoded["input_ids"], encoded.get("token_type_ids"))
+
+    def _render(self, query: str, response: str) -> str:
+        if self.kind == "text":
+            before, between, after = self._pieces
+            return before + query + between + response + after
+        turns = [
+            {"role": "user", "content": query},
+            {"role": "assistant", "content": response},
+        ]
+        return str(self._tokenizer.apply_chat_template(turns, tokenize=False))
+
+    def _plain_marks(self, special: set[str]) -> Iterator[str]:
+        """What stands next to a text and is no special token, such as "### Response:"."""
+        if self.kind == "pair":
+            return
+        around = re.split(f"{_QUERY}|{_RESPONSE}", self._render(_QUERY, _RESPONSE))
+        if len(around) != 3:
+            raise ConfigError(
+                "the chat template does not show the query and the response once each"
+            )
+        breaks = "|".join([r"\n", *map(re.escape, special)])
+        lines = [
+            [line.split() for line in re.split(breaks, piece) if line.strip()] for piece in around
+        ]
+        before, between, after = lines
+        for line in before[-1:] + between[-1:]:
+            yield from _mark(line if len(line) <= _MARK_WORDS else line[-1:])
+        for line in between[:1] + after[:1]:
+            yield from _mark(line[:_MARK_WORDS])
+
+    def _as_data(self, text: str) -> str:
+        return text if self._control is None else self._control.sub(r"\1 ", text)
+
+    def _count_special(self, encoded: Encoded) -> Counter[int]:
+        return Counter(token for token in encoded.ids if token in self._special_ids)
+
+
+def _mark(words: list[str]) -> Iterator[str]:
+    """Words next to a text as a mark; bare ones, such as a role's name, are none."""
+    mark = " ".join(words)
+    if not mark.replace(" ", "").isalnum():
+        yield mark
+
+
+def _any_of(marks: Iterable[str]) -> re.Pattern[str] | None:
+    """Matches the first character of each mark, wherever one begins."""
+    known = sorted(mark for mark in marks if len(mark) > 1)
+    if not known:
+        return None
+    firsts = "".join(sorted({re.escape(mark[0]) for mark in known}))
+    return re.compile(f"(?=[{firsts}])(?={'|'.join(map(re.escape, known))})(.)", re.DOTALL)

@@ -1,0 +1,52 @@
+"""`scalar`: the score that a reward model gives a response; nothing is written."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from autoj.protocols._folding import clean
+from autoj.protocols.base import RequestBody
+from autoj.protocols.single import Single
+from autoj.records import Case, Message, Reading, Score, Unreadable
+
+__all__ = ["PROTOCOL", "Scalar"]
+
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar(Single):
+    """Score one response, without words and on no fixed scale: higher is better.
+
+    Its request ends with the response, as the assistant's turn: there is nothing to answer. How the
+    two turns become the text that a model reads is the `scalar` backend's matter.
+    """
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """The query as the user's turn, the response as the assistant's."""
+        (index,) = shown
+        return RequestBody(
+            messages=(
+                Message(role="user", content=case.query),
+                Message(role="assistant", content=case.responses[index].text),
+            )
+        )
+
+    def parse(self, text: str) -> Reading:
+        """The one finite decimal that the completion is.
+
+        >>> PROTOCOL.parse("-1.25").value
+        -1.25
+        """
+        stated = clean(text).strip()
+        if _DECIMAL.fullmatch(stated) is None:
+            return Unreadable(reason=f"the score is not a decimal: {stated[:40]!r}")
+        value = float(stated)
+        if not math.isfinite(value):
+            return Unreadable(reason=f"the score is beyond all numbers: {stated[:40]!r}")
+        return Score(value=value)
+
+
+PROTOCOL = Scalar(name="scalar")
