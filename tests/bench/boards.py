@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoj.bench.base import Result
-from autoj.bench.board import Board, BoardRow
+from autoj.bench.leaderboard.board import Board, BoardRow
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.records import Case, Estimate, Verdict

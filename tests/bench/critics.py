@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autoj.backends.scripted import Answer
-from autoj.bench.eval_c import Comparison, read_set
-from autoj.bench.eval_c_files import Critiques
-from autoj.bench.eval_c_run import compared, comparison_cases
+from autoj.bench.eval_c.figures import Comparison, read_set
+from autoj.bench.eval_c.files import Critiques
+from autoj.bench.eval_c.run import compared, comparison_cases
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.records import Case, JudgeCard, Request

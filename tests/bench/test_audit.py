@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 
 from autoj.backends.scripted import ScriptedBackend
-from autoj.bench.audit import audit_card, save_plan
-from autoj.bench.audit_cases import PLAIN
-from autoj.bench.audit_cost import estimate_workload
-from autoj.bench.audit_plan import audit_spec, plan_audit
-from autoj.bench.audit_words import edit_words, figure_words, injection_words
+from autoj.bench.audit.card import audit_card, save_plan
+from autoj.bench.audit.cases import PLAIN
+from autoj.bench.audit.cost import estimate_workload
+from autoj.bench.audit.edits import EDITS
+from autoj.bench.audit.injections import HARMLESS, STYLES
+from autoj.bench.audit.known_audit import audit_known, checks
+from autoj.bench.audit.known_judges import KNOWN_JUDGES
+from autoj.bench.audit.known_pairs import write_known_pairs
+from autoj.bench.audit.plan import audit_spec, plan_audit
+from autoj.bench.audit.words import edit_words, figure_words, injection_words
 from autoj.bench.base import read_result, save_result
-from autoj.bench.injections import HARMLESS, STYLES
-from autoj.bench.known_audit import audit_known, checks
-from autoj.bench.known_judges import KNOWN_JUDGES
-from autoj.bench.known_pairs import write_known_pairs
-from autoj.bench.probes import EDITS
 from autoj.bench.sampling import sample_cases
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from autoj.bench.baselines import longer_critique_row, longest_in_hindsight, pair_baselines
-from autoj.bench.eval_c_files import Critiques
-from autoj.bench.leaderboard import board
+from autoj.bench.eval_c.files import Critiques
+from autoj.bench.leaderboard.baselines import (
+    longer_critique_row,
+    longest_in_hindsight,
+    pair_baselines,
+)
+from autoj.bench.leaderboard.boards import board
 from autoj.records import Case, Estimate, Response, normalise_query
 
 from .boards import by_judge, nowhere, place_eval_p, values

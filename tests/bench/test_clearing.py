@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from autoj.bench.base import save_result
-from autoj.bench.clearing import is_above_zero
 from autoj.bench.eval_p import TieBand, evaluate
-from autoj.bench.leaderboard import board, find_results
-from autoj.bench.leaderboard_rows import Measured
+from autoj.bench.leaderboard.boards import board, find_results
+from autoj.bench.leaderboard.clearing import is_above_zero
+from autoj.bench.leaderboard.rows import Measured
 from autoj.datasets import open_cases
 from autoj.errors import DataError
 from autoj.jsonl import write_records

@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from autoj.bench.eval_c import evaluate, read_set, voted
-from autoj.bench.eval_c_files import Vote, read_critiques, read_votes, write_votes
-from autoj.bench.eval_c_run import compared, comparison_cases, critiques_of_run, votes_of_run
-from autoj.bench.published_eval_c import OVERALL, published_against, published_eval_c
+from autoj.bench.eval_c.figures import evaluate, read_set, voted
+from autoj.bench.eval_c.files import Vote, read_critiques, read_votes, write_votes
+from autoj.bench.eval_c.published import OVERALL, published_against, published_eval_c
+from autoj.bench.eval_c.run import compared, comparison_cases, critiques_of_run, votes_of_run
 from autoj.datasets import open_cases
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import write_records

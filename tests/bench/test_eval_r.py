@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from autoj.bench.base import Result, read_result, save_result
-from autoj.bench.eval_r import all_picks, evaluate, trivial_picks, trivial_results
-from autoj.bench.grading import graded_cases, picked_cases
-from autoj.bench.selection import (
+from autoj.bench.eval_r.figures import all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.grading import graded_cases, picked_cases
+from autoj.bench.eval_r.selection import (
     RatedCandidates,
     check_sizes,
     pick,

@@ -8,10 +8,10 @@ import pytest
 
 from autoj.bench.base import save_result
 from autoj.bench.eval_p import evaluate
-from autoj.bench.eval_r import evaluate as evaluate_selection
-from autoj.bench.leaderboard import board, find_results
-from autoj.bench.leaderboard_rows import Measured
-from autoj.bench.selection import RatedCandidates
+from autoj.bench.eval_r.figures import evaluate as evaluate_selection
+from autoj.bench.eval_r.selection import RatedCandidates
+from autoj.bench.leaderboard.boards import board, find_results
+from autoj.bench.leaderboard.rows import Measured
 from autoj.datasets import catalog
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from autoj.bench.model_outputs import open_outputs, output_files, read_queries
-from autoj.bench.model_table import ModelRow, read_models
+from autoj.bench.system_level.model_outputs import open_outputs, output_files, read_queries
+from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.records import Case, Response, normalise_query

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.bench.injections import HARMLESS, STYLES, inject
-from autoj.bench.probes import EDITS, NoEdit, apply_edit, text_language
+from autoj.bench.audit.edits import EDITS, NoEdit, apply_edit, text_language
+from autoj.bench.audit.injections import HARMLESS, STYLES, inject
 from autoj.protocols import load_protocol
 from autoj.records import Decision, Rating
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from autoj.bench.query_noise import coefficient_draws, without_noise
-from autoj.bench.query_ratings import collect
+from autoj.bench.system_level.query_noise import coefficient_draws, without_noise
+from autoj.bench.system_level.query_ratings import collect
 from autoj.records import Estimate
 
 from .models import judged

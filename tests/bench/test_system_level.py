@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from autoj.bench.base import Result, read_result, save_result
-from autoj.bench.model_table import ModelRow, read_models
-from autoj.bench.query_ratings import QueryRatings, collect, precision
-from autoj.bench.system_level import evaluate_ratings, evaluate_table, length_result, ranked
+from autoj.bench.system_level.figures import evaluate_ratings, evaluate_table, length_result, ranked
+from autoj.bench.system_level.model_table import ModelRow, read_models
+from autoj.bench.system_level.query_ratings import QueryRatings, collect, precision
 from autoj.errors import DataError
 from autoj.records import Case, Response
 

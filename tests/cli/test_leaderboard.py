@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from autoj.bench.base import Result, save_result
-from autoj.bench.board import Clearing
+from autoj.bench.leaderboard.board import Clearing
 from autoj.cli.leaderboard import leaderboard
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import write_records

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autoj.bench.eval_c_files import Critiques, read_critiques
-from autoj.bench.eval_c_run import critiques_of_run
+from autoj.bench.eval_c.files import Critiques, read_critiques
+from autoj.bench.eval_c.run import critiques_of_run
 from autoj.cli import _console
 from autoj.cli._run import judged
 from autoj.datasets.base import Cases

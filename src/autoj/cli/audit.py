@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from autoj.backends.base import Backend
-from autoj.bench.audit import audit_card, save_plan
-from autoj.bench.audit_cost import Workload, estimate_workload
-from autoj.bench.audit_plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
+from autoj.bench.audit.card import audit_card, save_plan
+from autoj.bench.audit.cost import Workload, estimate_workload
+from autoj.bench.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
 from autoj.bench.base import Result, save_result
 from autoj.cli import _console, _options
 from autoj.cli._run import judged, load_with_progress

@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.bench.base import save_result
-from autoj.bench.eval_c import Comparison, evaluate, read_set, voted
-from autoj.bench.eval_c_files import write_votes as write_vote_file
-from autoj.bench.eval_c_run import compared, comparison_cases, votes_of_run
-from autoj.bench.published_eval_c import published_against
+from autoj.bench.eval_c.figures import Comparison, evaluate, read_set, voted
+from autoj.bench.eval_c.files import write_votes as write_vote_file
+from autoj.bench.eval_c.published import published_against
+from autoj.bench.eval_c.run import compared, comparison_cases, votes_of_run
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
 from autoj.cli._critics import CriticSource, Writing, comparing_judge, get_critiques

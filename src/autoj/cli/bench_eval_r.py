@@ -12,9 +12,9 @@ from typing import Annotated
 import typer
 
 from autoj.bench.base import Result, save_result
-from autoj.bench.eval_r import BENCH, all_picks, evaluate, trivial_picks, trivial_results
-from autoj.bench.grading import graded_cases, picked_cases
-from autoj.bench.selection import (
+from autoj.bench.eval_r.figures import BENCH, all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.grading import graded_cases, picked_cases
+from autoj.bench.eval_r.selection import (
     SIZES,
     RatedCandidates,
     check_sizes,

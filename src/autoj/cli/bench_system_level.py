@@ -11,10 +11,15 @@ from typing import Annotated
 import typer
 
 from autoj.bench.base import Result, save_result
-from autoj.bench.model_outputs import OutputSet, open_outputs, output_files, read_queries
-from autoj.bench.model_table import ModelRow, read_models
-from autoj.bench.query_ratings import QueryRatings, collect
-from autoj.bench.system_level import BENCH, evaluate_ratings, evaluate_table, length_result
+from autoj.bench.system_level.figures import BENCH, evaluate_ratings, evaluate_table, length_result
+from autoj.bench.system_level.model_outputs import (
+    OutputSet,
+    open_outputs,
+    output_files,
+    read_queries,
+)
+from autoj.bench.system_level.model_table import ModelRow, read_models
+from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.cli import _console, _options
 from autoj.cli._run import judged
 from autoj.datasets import catalog

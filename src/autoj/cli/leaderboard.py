@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from autoj.bench.board import Board
-from autoj.bench.leaderboard import BREAKDOWNS, Bench, board, find_results
+from autoj.bench.leaderboard.board import Board
+from autoj.bench.leaderboard.boards import BREAKDOWNS, Bench, board, find_results
 from autoj.cli import _console, _options
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import storage_error

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.base import Result
-from autoj.bench.published_eval_c import OVERALL, PublishedVotes
+from autoj.bench.eval_c.published import OVERALL, PublishedVotes
 from autoj.records import Estimate
 from autoj.reports.figures import figure_cell, figure_text
 from autoj.reports.text import excerpt, visible_text

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from autoj.bench.board import Board, BoardRow, Clearing, Figure, Section
+from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Figure, Section
 from autoj.bench.published import Printed, Source
 from autoj.records import Estimate
 from autoj.reports.text import excerpt, visible_text

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.base import Result
-from autoj.bench.query_ratings import Precision
-from autoj.bench.system_level import Ranked
+from autoj.bench.system_level.figures import Ranked
+from autoj.bench.system_level.query_ratings import Precision
 from autoj.records import Estimate
 from autoj.reports.text import excerpt, visible_text
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.base import Result
-from autoj.bench.best_of_n import Comparison
+from autoj.bench.eval_r.best_of_n import Comparison
 from autoj.metrics import Difference
 from autoj.records import Estimate
 from autoj.reports.text import excerpt, visible_text

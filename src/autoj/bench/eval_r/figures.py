@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autoj.bench.base import Result, cluster_number
-from autoj.bench.best_of_n import BESIDE, Comparison, Scores, compare, figures, scores_beside
-from autoj.bench.selection import TRIVIAL_PICKS, RatedCandidates, pick
+from autoj.bench.eval_r.best_of_n import BESIDE, Comparison, Scores, compare, figures, scores_beside
+from autoj.bench.eval_r.selection import TRIVIAL_PICKS, RatedCandidates, pick
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.records import Case
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoj.bench.base import Figures, broken_down, group_name, pair_row
-from autoj.bench.board import BoardRow, Parts
-from autoj.bench.eval_c import figures as critique_figures
-from autoj.bench.eval_c_files import Critiques
+from autoj.bench.eval_c.figures import figures as critique_figures
+from autoj.bench.eval_c.files import Critiques
 from autoj.bench.eval_p import figures
-from autoj.bench.leaderboard_rows import by_name, in_order, ours
+from autoj.bench.leaderboard.board import BoardRow, Parts
+from autoj.bench.leaderboard.rows import by_name, in_order, ours
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.critiques import strip_rating
 from autoj.metrics import Row, accuracy

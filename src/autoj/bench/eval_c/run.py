@@ -11,8 +11,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from autoj.bench.base import align
-from autoj.bench.eval_c import Comparison
-from autoj.bench.eval_c_files import Critiques, Vote
+from autoj.bench.eval_c.figures import Comparison
+from autoj.bench.eval_c.files import Critiques, Vote
 from autoj.critiques import strip_rating
 from autoj.datasets.base import Cases, Row
 from autoj.errors import DataError

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from autoj.bench.audit_cases import injection_probe
-from autoj.bench.audit_figures import ALONE, Judged, because, scored_row, share_of, without
+from autoj.bench.audit.cases import injection_probe
+from autoj.bench.audit.figures import ALONE, Judged, because, scored_row, share_of, without
+from autoj.bench.audit.injections import HARMLESS, STYLES
 from autoj.bench.base import pair_row
-from autoj.bench.injections import HARMLESS, STYLES
 from autoj.metrics import Row, difference
 from autoj.records import Case, Estimate, Verdict, Winner
 

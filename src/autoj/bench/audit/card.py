@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from autoj.bench.audit_cases import IDENTICAL, PLAIN, injection_probe
-from autoj.bench.audit_figures import (
+from autoj.bench.audit.cases import IDENTICAL, PLAIN, injection_probe
+from autoj.bench.audit.edits import EDITS
+from autoj.bench.audit.figures import (
     Judged,
     best_trivial,
     length_figures,
@@ -20,16 +21,15 @@ from autoj.bench.audit_figures import (
     probability_figures,
     reading_figures,
 )
-from autoj.bench.audit_plan import AuditPlan
-from autoj.bench.audit_probe_figures import (
+from autoj.bench.audit.plan import AuditPlan
+from autoj.bench.audit.probe_figures import (
     format_bias,
     identical_pairs,
     injection_figures,
     retest,
 )
-from autoj.bench.audit_words import edit_words, figure_words, injection_words
+from autoj.bench.audit.words import edit_words, figure_words, injection_words
 from autoj.bench.base import Result, pair_row
-from autoj.bench.probes import EDITS
 from autoj.errors import DataError
 from autoj.jsonl import decode, write_records
 from autoj.metrics.calibration import reliability

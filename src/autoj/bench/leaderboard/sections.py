@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autoj.bench.base import Result
-from autoj.bench.baselines import longer_critique_row, pair_baselines
-from autoj.bench.board import BoardRow, Clearing, Section
-from autoj.bench.clearing import clear_pairs
-from autoj.bench.eval_c_files import read_critiques
-from autoj.bench.leaderboard_rows import Measured, measured_row, published_row, published_votes
+from autoj.bench.eval_c.files import read_critiques
+from autoj.bench.leaderboard.baselines import longer_critique_row, pair_baselines
+from autoj.bench.leaderboard.board import BoardRow, Clearing, Section
+from autoj.bench.leaderboard.clearing import clear_pairs
+from autoj.bench.leaderboard.rows import Measured, measured_row, published_row, published_votes
 from autoj.bench.published import Kind, merged, published
 from autoj.datasets import catalog, open_cases
 from autoj.errors import DataError

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from autoj.backends.base import Backend
-from autoj.bench.audit_plan import AuditPlan, Part
+from autoj.bench.audit.plan import AuditPlan, Part
 from autoj.chat import render
 from autoj.records import Completion, Failure, Request
 from autoj.runs import RunFolder, open_run

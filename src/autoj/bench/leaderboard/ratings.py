@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from autoj.bench import eval_r
 from autoj.bench.base import Result
-from autoj.bench.best_of_n import BESIDE, Comparison
-from autoj.bench.board import BoardRow, Clearing, Figure, Section
-from autoj.bench.clearing import by_intervals, is_above_zero
-from autoj.bench.leaderboard_rows import Measured, by_name, measured_row, ours, published_row
-from autoj.bench.leaderboard_sections import Sections, public_cases
-from autoj.bench.model_table import read_models
+from autoj.bench.eval_r import figures as eval_r
+from autoj.bench.eval_r.best_of_n import BESIDE, Comparison
+from autoj.bench.eval_r.selection import SIZES
+from autoj.bench.leaderboard.board import BoardRow, Clearing, Figure, Section
+from autoj.bench.leaderboard.clearing import by_intervals, is_above_zero
+from autoj.bench.leaderboard.rows import Measured, by_name, measured_row, ours, published_row
+from autoj.bench.leaderboard.sections import Sections, public_cases
 from autoj.bench.published import merged, published
-from autoj.bench.selection import SIZES
-from autoj.bench.system_level import evaluate_table, length_result
+from autoj.bench.system_level.figures import evaluate_table, length_result
+from autoj.bench.system_level.model_table import read_models
 from autoj.datasets import catalog
 from autoj.errors import DataError
 from autoj.records import Estimate

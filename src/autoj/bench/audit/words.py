@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from autoj.bench.injections import HARMLESS, STYLES
-from autoj.bench.probes import EDITS
+from autoj.bench.audit.edits import EDITS
+from autoj.bench.audit.injections import HARMLESS, STYLES
 from autoj.records import Estimate
 
 __all__ = ["edit_words", "figure_words", "injection_words"]

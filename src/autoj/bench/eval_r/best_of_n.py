@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from autoj.bench.base import cluster_number
-from autoj.bench.selection import TRIVIAL_PICKS, base_model
+from autoj.bench.eval_r.selection import TRIVIAL_PICKS, base_model
 from autoj.metrics import Difference, Row, difference
 from autoj.metrics.base import mean
 from autoj.records import Case, Estimate, Response

@@ -21,7 +21,7 @@ from autoj.bench.base import (
     lost_counts,
     pair_row,
 )
-from autoj.bench.eval_c_files import Vote, read_votes
+from autoj.bench.eval_c.files import Vote, read_votes
 from autoj.datasets.base import Cases
 from autoj.errors import DataError
 from autoj.metrics import Row, consistency, win_rate

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from autoj.bench.probes import NoEdit
+from autoj.bench.audit.edits import NoEdit
 from autoj.critiques import DECISION_HEADING, Language, decision_sentence
 
 __all__ = ["HARMLESS", "STYLES", "Place", "inject"]

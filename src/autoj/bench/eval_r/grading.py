@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from autoj.bench.selection import RatedCandidates
+from autoj.bench.eval_r.selection import RatedCandidates
 from autoj.datasets.base import Cases, Row
 from autoj.records import Case
 

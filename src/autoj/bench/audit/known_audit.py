@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autoj.backends.scripted import ScriptedBackend
-from autoj.bench.audit import audit_card, save_plan
-from autoj.bench.audit_cases import PLAIN
-from autoj.bench.audit_plan import audit_spec, plan_audit
+from autoj.bench.audit.card import audit_card, save_plan
+from autoj.bench.audit.cases import PLAIN
+from autoj.bench.audit.known_judges import KnownJudge, Reply
+from autoj.bench.audit.known_pairs import write_known_pairs
+from autoj.bench.audit.plan import audit_spec, plan_audit
 from autoj.bench.base import Result
-from autoj.bench.known_judges import KnownJudge, Reply
-from autoj.bench.known_pairs import write_known_pairs
 from autoj.critiques import decision_sentence
 from autoj.datasets import open_cases
 from autoj.errors import DataError

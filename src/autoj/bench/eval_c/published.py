@@ -17,7 +17,7 @@ from autoj.records import normalise_query
 
 __all__ = ["OVERALL", "PublishedVotes", "published_against", "published_eval_c"]
 
-_FILE = Path(__file__).with_name("data") / "published_eval_c.yaml"
+_FILE = Path(__file__).parents[1] / "data" / "published_eval_c.yaml"
 OVERALL = "Overall"
 """The name of all cases together, among the groups."""
 

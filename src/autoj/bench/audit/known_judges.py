@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from autoj.bench.audit_cases import PLAIN, injection_probe
-from autoj.bench.injections import HARMLESS, STYLES
-from autoj.bench.known_pairs import LONGER, TIES
-from autoj.bench.probes import EDITS
+from autoj.bench.audit.cases import PLAIN, injection_probe
+from autoj.bench.audit.edits import EDITS
+from autoj.bench.audit.injections import HARMLESS, STYLES
+from autoj.bench.audit.known_pairs import LONGER, TIES
 from autoj.records import Case, Request, Shown
 
 __all__ = ["KNOWN_JUDGES", "KnownJudge", "Reply"]

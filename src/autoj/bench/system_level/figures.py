@@ -27,10 +27,10 @@ import numpy as np
 from scipy import stats
 
 from autoj.bench.base import Result
-from autoj.bench.model_table import ModelRow
 from autoj.bench.published import published
-from autoj.bench.query_noise import without_noise
-from autoj.bench.query_ratings import Precision, QueryRatings, precision
+from autoj.bench.system_level.model_table import ModelRow
+from autoj.bench.system_level.query_noise import without_noise
+from autoj.bench.system_level.query_ratings import Precision, QueryRatings, precision
 from autoj.metrics._bootstrap import Floats
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.records import Estimate

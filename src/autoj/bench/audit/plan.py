@@ -21,13 +21,13 @@ from typing import Any
 
 import orjson
 
-from autoj.bench.audit_cases import (
+from autoj.bench.audit.cases import (
     Made,
     compared_probes,
     injected_probes,
     plain_case,
 )
-from autoj.bench.probes import NoEdit
+from autoj.bench.audit.edits import NoEdit
 from autoj.bench.sampling import lot, sample_cases
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError

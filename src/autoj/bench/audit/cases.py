@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from autoj.bench.injections import HARMLESS, STYLES, Place, inject
-from autoj.bench.probes import EDITS, NoEdit, apply_edit
+from autoj.bench.audit.edits import EDITS, NoEdit, apply_edit
+from autoj.bench.audit.injections import HARMLESS, STYLES, Place, inject
 from autoj.bench.sampling import lot
 from autoj.critiques import Language
 from autoj.records import Case, Response, Winner

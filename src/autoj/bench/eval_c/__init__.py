@@ -1,0 +1,1 @@
+"""Eval-C: critiques of the same responses, compared."""

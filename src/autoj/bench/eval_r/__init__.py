@@ -1,0 +1,1 @@
+"""Eval-R: best of N by a judge's ratings, and how they correlate with reference scores."""

@@ -1,0 +1,1 @@
+"""Boards of published, measured and trivial judges, side by side."""

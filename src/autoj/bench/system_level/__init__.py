@@ -1,0 +1,1 @@
+"""System level: models ranked by a judge's mean ratings."""
