@@ -223,3 +223,17 @@ def test_a_run_of_another_set_is_refused(run: Any, judge: Recorder, tmp_path: Pa
     other = run("--data", released(tmp_path), "--n", "2", "--run", "r")
     assert isinstance(other.exception, DataError)
     assert "not a run of this set" in str(other.exception)
+
+
+def test_only_candidates_that_a_size_picks_from_are_rated(
+    run: Any, judge: Recorder, tmp_path: Path
+) -> None:
+    path = candidates(tmp_path)
+    done = run("--judge", "script.yaml", "--data", path, "--n", "2", "--out", "two")
+    assert done.exit_code == 0, done.output
+    asked = {(request.case_id, request.shown) for request in judge.asked}
+    assert asked == {(f"q{number}", (index,)) for number in range(6) for index in range(2)}
+    # Another size is another run, and says so.
+    other = run("--judge", "script.yaml", "--data", path, "--n", "4", "--out", "two")
+    assert other.exit_code != 0
+    assert "derivation" in str(other.exception)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +26,7 @@ from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
 from autoj.cli._run import judged
 from autoj.datasets import catalog
-from autoj.datasets.base import Cases
+from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.records import Case
@@ -87,6 +87,8 @@ def eval_r(
     sizes = check_sizes(cases, _sizes(n))
     rated: list[tuple[RatedCandidates, Path | None]] = []
     names = _names(judge)
+    if names:
+        found, cases = _first_candidates(found, cases, max(sizes))
     for name in names:
         spec = _spec(name, protocol, on_overflow, limit)
         with _rated(spec, found, cases, _place(out, name, len(names))) as (ratings, place):
@@ -149,6 +151,19 @@ def _cases(data: Cases) -> list[Case]:
             raise case
         cases.append(case)
     return cases
+
+
+def _first_candidates(data: Cases, cases: list[Case], largest: int) -> tuple[Cases, list[Case]]:
+    """The set without candidates that no size picks from: rating them would be for nothing."""
+    if all(len(case.responses) <= largest for case in cases):
+        return data, cases
+    cut = [replace(case, responses=case.responses[:largest]) for case in cases]
+    part = replace(
+        data,
+        read=lambda: (Row(line, case) for line, case in enumerate(cut, start=1)),
+        derivation=f"the first {largest} candidates of each query",
+    )
+    return part, cut
 
 
 def _place(out: Path | None, name: str, n_judges: int) -> Path | None:
