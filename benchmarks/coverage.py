@@ -197,12 +197,12 @@ def paired(draw: Draw, n_queries: int) -> Estimate:
 
 
 def powered(draw: Draw, n_queries: int) -> Estimate:
-    """A win rate of 50 %, judged everywhere with a bias of 10 points, labelled in a fifth."""
+    """A win rate of 50 %, judged everywhere with a bias of 10 points, labelled in a third."""
     rows = []
     for query, common in queries(draw, n_queries):
         wins = right(draw, common, 0.5)
         judged = draw.random() < (0.9 if wins else 0.3)
-        label = float(wins) if query % 5 == 0 else None
+        label = float(wins) if query % 3 == 0 else None
         rows.append(blank(query, rating=float(judged), label=label))
     return prediction_powered(
         "win rate",

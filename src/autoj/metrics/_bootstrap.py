@@ -122,6 +122,7 @@ def from_totals(
     bounded: bool,
     undefined: str,
     n_unscored: int = 0,
+    n_telling: int | None = None,
 ) -> Estimate:
     """A figure that is a function of totals, with its interval.
 
@@ -133,6 +134,8 @@ def from_totals(
         bounded: whether the figure lies between -1 and 1.
         undefined: why there is no value where all cases together give none.
         n_unscored: cases that were left out.
+        n_telling: how many clusters the standard error rests on, where it is not all of them; it
+            gives Student's degrees of freedom.
     """
     n = len(values)
     counted: dict[str, Any] = {"name": name, "n": n, "n_unscored": n_unscored}
@@ -147,5 +150,7 @@ def from_totals(
             return Estimate(value=None, n_clusters=n_clusters, reason=undefined, **counted)
         pooled = _pooled(totals)
         draws = statistic(cluster_weights(len(pooled)) @ pooled)
-    low, high = student_interval(value, draws, len(pooled), bounded=bounded) or (None, None)
+    low, high = student_interval(
+        value, draws, min(len(pooled), n_telling or n_clusters), bounded=bounded
+    ) or (None, None)
     return Estimate(value=value, low=low, high=high, n_clusters=n_clusters, **counted)

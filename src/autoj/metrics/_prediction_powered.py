@@ -42,6 +42,8 @@ def prediction_powered(
         bounded=False,
         undefined="no judged case has a label",
         n_unscored=len(rows) - len(values),
+        # What the labels say is the uncertain part: they decide how far the draws can be trusted.
+        n_telling=len(np.unique(clusters[values[:, 2] > 0])),
     )
     return _within(estimate, span)
 

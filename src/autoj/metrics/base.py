@@ -223,12 +223,15 @@ def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:
 
 
 def _effective_size(n: int, n_clusters: int, share: float, squares: float) -> float:
-    """How many independent cases the scores are worth; at most as many as there are."""
+    """How many independent draws of 0 or 1 the scores are worth; at most two for each case.
+
+    A score between 0 and 1, such as the mean of both orders, can be worth more than one.
+    """
     spread = share * (1 - share)
     if spread == 0 or squares == 0 or n_clusters < 2:
         return float(n_clusters)
     variance = squares / n**2 * n_clusters / (n_clusters - 1)
-    return min(spread / variance, float(n))
+    return min(spread / variance, 2.0 * n)
 
 
 def _wilson(value: float, n: float) -> tuple[float, float]:
