@@ -18,7 +18,7 @@ from pathlib import Path
 from autoj.bench.eval_p import evaluate, trivial_results
 from autoj.jsonl import write_records
 from autoj.judges import load_card
-from autoj.metrics._bootstrap import cluster_weights
+from autoj.metrics import cluster_weights
 from autoj.records import WINNERS, Case, Response, Verdict, normalise_query
 from autoj.reports import summarise
 from autoj.runs import RunFolder, make_spec

@@ -182,7 +182,12 @@ def whole_lines(path: Path) -> Iterator[bytes]:
 
 def read_records(path: Path, kind: type[T]) -> Iterator[T]:
     """The records of a file that we wrote, lazily."""
-    return (decode_as(kind, line) for line in whole_lines(path))
+    decode_line = _decoder(cast(Any, kind)).decode
+    try:
+        for line in whole_lines(path):
+            yield decode_line(line)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"{path} holds no {kind.__name__}: {error}") from None
 
 
 def repair(path: Path) -> None:

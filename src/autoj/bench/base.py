@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,8 +87,9 @@ def cluster_number(cluster: str) -> int:
     >>> cluster_number("whatis22") == cluster_number("whatis22") != cluster_number("other")
     True
     """
-    digest = hashlib.blake2b(cluster.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    text = cluster.encode()
+    # Two checksums tell millions of queries apart in a fifth of a digest's time.
+    return zlib.crc32(text) << 31 ^ zlib.adler32(text)
 
 
 def group_name(scenario: str | None) -> str | None:
@@ -109,7 +110,7 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
         verdict: its verdict.
         tie_band: two ratings that differ by no more are a tie.
     """
-    by_ratings = _by_ratings(verdict.ratings, tie_band)
+    by_ratings = _by_ratings(verdict.ratings, tie_band) if verdict.ratings else None
     averaged = _likeliest(verdict.probabilities) if verdict.probabilities else by_ratings
     return Row(
         cluster=cluster_number(case.cluster),
@@ -118,8 +119,8 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
         winners=verdict.winners,
         consistent=verdict.consistent,
         scenario=case.scenario,
-        subset=_subset(case),
-        style=_style(case),
+        subset=_subset(case) if case.meta else None,
+        style=_style(case) if case.meta else None,
         averaged=averaged,
         probabilities=verdict.probabilities,
         lengths=_lengths(case),
@@ -170,8 +171,6 @@ def _likeliest(probabilities: tuple[float, float, float]) -> Winner:
 
 
 def _subset(case: Case | CaseOutline) -> str | None:
-    if not case.meta:
-        return None
     subset = case.meta.get("subset", case.meta.get("domain"))
     return subset if isinstance(subset, str) else None
 
@@ -181,8 +180,6 @@ def _style(case: Case | CaseOutline) -> str | None:
 
     **Source:** Y. Liu et al., "RM-Bench" (2024), section 4.2.
     """
-    if not case.meta:
-        return None
     chosen, rejected = (case.meta.get(f"style_{side}") for side in ("chosen", "rejected"))
     if not isinstance(chosen, int) or not isinstance(rejected, int):
         return None

@@ -13,26 +13,40 @@ from autoj.metrics import (
     position_bias,
     win_rate,
 )
+from autoj.metrics._bootstrap import (
+    Floats,
+    Ints,
+    cluster_totals,
+    cluster_weights,
+    from_totals,
+    student_interval,
+)
 from autoj.metrics._comparison import Difference, difference, holm
 from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, by
 
 __all__ = [
     "Difference",
+    "Floats",
+    "Ints",
     "Row",
     "accuracy",
     "agreement",
     "averaged_accuracy",
     "by",
     "calibration",
+    "cluster_totals",
+    "cluster_weights",
     "consistency",
     "correlation",
     "difference",
+    "from_totals",
     "holm",
     "kappa",
     "length_bias",
     "mean_rating",
     "position_bias",
     "prediction_powered",
+    "student_interval",
     "win_rate",
 ]

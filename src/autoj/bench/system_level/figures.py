@@ -31,7 +31,7 @@ from autoj.bench.published import published
 from autoj.bench.system_level.model_table import ModelRow
 from autoj.bench.system_level.query_noise import without_noise
 from autoj.bench.system_level.query_ratings import Precision, QueryRatings, precision
-from autoj.metrics._bootstrap import Floats
+from autoj.metrics import Floats
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.records import Estimate
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from autoj.bench.system_level.query_ratings import QueryRatings, query_residuals
-from autoj.metrics._bootstrap import Floats, cluster_weights
+from autoj.metrics import Floats, cluster_weights
 from autoj.metrics.correlation import Coefficient
 from autoj.records import Estimate
 

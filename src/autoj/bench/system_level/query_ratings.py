@@ -15,8 +15,7 @@ from scipy import stats
 
 from autoj.bench.base import cluster_number
 from autoj.errors import DataError
-from autoj.metrics import Row
-from autoj.metrics._bootstrap import Floats
+from autoj.metrics import Floats, Row
 from autoj.metrics.base import mean
 from autoj.records import Case, Estimate, Verdict
 
