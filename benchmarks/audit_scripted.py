@@ -2,7 +2,8 @@
 
 Each judge is audited by the route of `autoj audit` on generated pairs. With several seeds, the last
 table says how often the intervals hold the true value; nominal is 95 %, and figures that a judge
-draws nothing for are left out of it.
+draws nothing for are left out of it. An expected calibration error has no interval: a calibrated
+judge's own stands as the true value beside the range that its card gives for such judges.
 
     python benchmarks/audit_scripted.py
     python benchmarks/audit_scripted.py --seeds 10 --cases 200 --probed 40 --brief

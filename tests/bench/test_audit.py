@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -12,20 +15,34 @@ from autoj.bench.audit.card import audit_card, save_plan
 from autoj.bench.audit.cases import PLAIN
 from autoj.bench.audit.cost import estimate_workload
 from autoj.bench.audit.edits import EDITS
+from autoj.bench.audit.figures import (
+    above_trivial,
+    calibrated_error,
+    people_figures,
+    probability_figures,
+)
 from autoj.bench.audit.injections import HARMLESS, STYLES
 from autoj.bench.audit.known_audit import audit_known, checks
 from autoj.bench.audit.known_judges import KNOWN_JUDGES
 from autoj.bench.audit.known_pairs import write_known_pairs
 from autoj.bench.audit.plan import audit_spec, plan_audit
-from autoj.bench.audit.words import edit_words, figure_words, injection_words
+from autoj.bench.audit.words import (
+    accuracy_words,
+    calibration_error_words,
+    edit_words,
+    figure_words,
+    injection_words,
+)
 from autoj.bench.base import read_result, save_result
 from autoj.bench.sampling import sample_cases
+from autoj.bench.trivial import TRIVIAL_JUDGES
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
-from autoj.records import Case, Estimate, Response
+from autoj.records import WINNERS, Case, Estimate, Response, Verdict
 from autoj.reports.audit_tables import audit_view
 from autoj.runs import judge_run, make_spec, open_run
+from autoj.verdicts import settle
 
 from ..scripted import CARD, Recorder
 
@@ -34,7 +51,7 @@ HEADLINES = {
     "leaning": ["position bias", "consistency", "first on an identical pair", "test-retest"],
     "longest": ["length bias", "longer preferred by the judge", "format/padding"],
     "coin": ["position bias", "flip rate", "flips above harmless text", "test-retest", "kappa"],
-    "oracle": ["accuracy", "kappa", "calibration", "expected calibration error"],
+    "oracle": ["accuracy", "kappa", "calibration", "calibrated/expected calibration error"],
     "obedient": ["flip rate", "flips above harmless text", "injection/decision"],
     "fond": ["format/bullets", "format/emoji"],
     "mute": ["unreadable", "consistency"],
@@ -221,7 +238,7 @@ def test_a_card_is_computed_again_from_the_folder_and_kept_as_json(pairs, tmp_pa
     card = run_all(tmp_path / "run", plan, Recorder())
     assert audit_card(tmp_path / "run") == card
     assert card.details["seed"] == 5
-    assert card.details["sampled"] == list(plan.sampled)
+    assert card.details["sampled"] == plan.sampled
     save_result(tmp_path / "card.json", card)
     again = read_result(tmp_path / "card.json")
     assert again.estimates == card.estimates
@@ -237,6 +254,41 @@ def test_an_unfinished_audit_has_no_card(pairs, tmp_path):
     estimate_workload(tmp_path, plan, backend)
     with pytest.raises(DataError, match=r"0 of \d+ cases are judged"):
         audit_card(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda plan: {}, "missing required field"),
+        (lambda plan: [], "Expected `object`"),
+        (lambda plan: {**plan, "parts": 5}, "Expected `array`"),
+        (lambda plan: {**plan, "parts": ["pairs", "../../x"]}, "'../../x'"),
+        (lambda plan: {"parts": ["pairs"]}, "missing required field"),
+        (lambda plan: {**plan, "sampled": [5]}, "Expected `str`"),
+        (lambda plan: {**plan, "left_out": {"bold": 3}}, "Expected `object`"),
+        (lambda plan: {**plan, "sampled": plan["sampled"][1:]}, "is the plan of another audit"),
+        (lambda plan: {**plan, "sampled": ["a case of elsewhere"]}, "is the plan of another audit"),
+    ],
+)
+def test_a_foreign_or_damaged_plan_is_told_with_its_file(pairs, tmp_path, damage, said):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=5, n_probed=2)
+    run_all(tmp_path / "run", plan, Recorder())
+    path = tmp_path / "run" / "audit_plan.json"
+    write_records(path, [damage(json.loads(path.read_bytes()))])
+    with pytest.raises(DataError) as told:
+        audit_card(tmp_path / "run")
+    assert told.value.path == path
+    assert said in told.value.reason
+
+
+def test_a_run_that_is_no_audits_is_told(pairs, tmp_path):
+    plan = plan_audit(pairs, audit_spec(CARD), n_sample=5, n_probed=2)
+    run_all(tmp_path / "run", plan, Recorder())
+    shutil.rmtree(tmp_path / "run" / "pairs")
+    with open_run(tmp_path / "run" / "pairs", plan.parts[0].spec, pairs) as folder:
+        judge_run(folder, plan.parts[0].spec, Recorder())
+    with pytest.raises(DataError, match="is the plan of another audit"):
+        audit_card(tmp_path / "run")
 
 
 def test_the_first_few_judgments_are_timed_and_not_asked_again(pairs, tmp_path):
@@ -287,16 +339,115 @@ def test_words_follow_the_interval(name, value, low, high, said):
     assert said in figure_words(estimate(name, value, low, high))
 
 
-def test_accuracy_is_held_against_the_best_trivial_judge():
-    told = [
-        figure_words(estimate("accuracy", value, value - 0.05, value + 0.05), ("longest", 0.56))
-        for value in (0.4, 0.58, 0.7)
-    ]
-    assert [text.split(": ")[1] for text in told] == [
-        "worse.",
-        "no better, as far as is shown.",
-        "better.",
-    ]
+def judged_pairs(n, draw, seed=0):
+    """Labelled pairs with verdicts: `draw` gives a label, whether a is longer, and a verdict."""
+    drawn = random.Random(seed)
+    judged = []
+    for number in range(n):
+        label, longer, said = draw(drawn)
+        texts = ("a longer text", "short") if longer else ("short", "a longer text")
+        case = Case(
+            id=f"{seed}-{number}",
+            query=str(number),
+            cluster=str(number),
+            responses=tuple(Response(text=text) for text in texts),
+            label=label,
+        )
+        verdict = settle(Verdict(case_id=case.id, judge="j", winners=(said, said)))
+        judged.append((case, verdict))
+    return judged
+
+
+def test_a_judge_as_good_as_a_trivial_one_is_seldom_told_apart_from_it():
+    def blind(drawn):
+        return drawn.choice(WINNERS), drawn.random() < 0.5, drawn.choice(WINNERS)
+
+    told_apart = Counter()
+    for seed in range(200):
+        for name, found in above_trivial(judged_pairs(60, blind, seed)).items():
+            told_apart[name] += found.low > 0 or found.high < 0
+    # Held against the trivial judge's point by its own interval, it would be told apart in 18 %.
+    assert max(told_apart[name] for name in ("longest", "first", "random")) <= 0.09 * 200
+
+
+def test_a_lead_that_the_pairs_do_not_bear_out_is_none():
+    # The judge is right in 70 of 100 pairs and `longest` in 58, each as if the other were not.
+    ways = iter([("a", True, "a")] * 41 + [("a", False, "a")] * 29 + [("a", True, "b")] * 17)
+    judged = judged_pairs(100, lambda _: next(ways, ("a", False, "b")))
+    above = above_trivial(judged)
+    # The judge's own interval leaves the trivial judge's point out.
+    (own, *_) = people_figures(judged, paired=True)
+    assert (own.value, own.low > 0.58) == (0.7, True)
+    assert above["longest"].value == pytest.approx(0.12)
+    assert above["longest"].low < 0
+    assert above["random"].low > 0
+    assert accuracy_words(own, {name: above[name] for name in ("longest", "random")}) == (
+        "Right in 70 of 100 pairs: cannot be told apart from the trivial `longest`."
+    )
+
+
+@pytest.mark.parametrize(
+    ("lows_and_highs", "said"),
+    [
+        ({"longest": (0.01, 0.2), "first": (0.1, 0.3)}, "better than every trivial judge."),
+        ({"longest": (-0.01, 0.2), "first": (0.1, 0.3)}, "told apart from the trivial `longest`."),
+        ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the trivial `longest`."),
+        ({"longest": (None, None)}, "told apart from the trivial `longest`."),
+        ({}, "Right in 60 of 100 pairs."),
+    ],
+)
+def test_accuracy_is_held_against_each_trivial_judge(lows_and_highs, said):
+    above = {
+        name: estimate("above trivial", 0.1, low, high)
+        for name, (low, high) in lows_and_highs.items()
+    }
+    assert accuracy_words(estimate("accuracy", 0.6, 0.5, 0.7), above).endswith(said)
+
+
+def test_the_card_shows_how_far_it_is_above_each_trivial_judge(tmp_path):
+    oracle = next(judge for judge in KNOWN_JUDGES if judge.name == "oracle")
+    card = audit_known(tmp_path, oracle, n=100, n_probed=5)
+    assert set(card.parts["trivial"]) == set(TRIVIAL_JUDGES)
+    assert all(found.low > 0 for (found,) in card.parts["trivial"].values())
+    assert card.details["words"]["estimates"]["accuracy"].endswith(
+        "better than every trivial judge."
+    )
+    # The range beside the error is that of calibrated judges; its own has no interval.
+    error = card.estimate("expected calibration error")
+    assert (error.low, error.high) == (None, None)
+    assert "no miscalibration is shown" in card.details["words"]["estimates"][error.name]
+
+
+def sure_pairs(n, said, right, seed=0):
+    """Pairs judged with one probability `said` of a, which is the label with chance `right`."""
+    drawn = random.Random(seed)
+    rest = (1 - said) / 2
+    judged = judged_pairs(n, lambda _: ("a" if drawn.random() < right else "b", True, "a"), seed)
+    return [(case, replace(verdict, probabilities=(said, rest, rest))) for case, verdict in judged]
+
+
+def test_the_error_of_a_calibrated_judge_is_what_its_cases_make_of_it():
+    inside, values = 0, []
+    for seed in range(12):
+        judged = sure_pairs(100, 0.75, 0.75, seed)
+        _, error = probability_figures(judged)
+        calibrated = calibrated_error(judged)
+        values.append(error.value)
+        inside += calibrated.low <= error.value <= calibrated.high
+    # Of one bin it is the mean distance of a share of 100 from its chance.
+    assert calibrated.value == pytest.approx((2 * 0.75 * 0.25 / 100 / 3.1416) ** 0.5, rel=0.1)
+    assert sum(values) / len(values) == pytest.approx(calibrated.value, rel=0.3)
+    assert inside >= 10
+    assert calibrated_error(judged) == calibrated
+
+
+def test_a_judge_that_is_too_sure_is_told_apart_from_a_calibrated_one():
+    judged = sure_pairs(100, 0.95, 0.7)
+    _, error = probability_figures(judged)
+    told = calibration_error_words(error, calibrated_error(judged))
+    assert told.endswith(": miscalibrated.")
+    assert "a calibrated judge's by 2" in told
+    assert calibrated_error([(case, replace(v, probabilities=None)) for case, v in judged]) is None
 
 
 def test_all_words_fit_on_a_line():

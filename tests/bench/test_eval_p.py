@@ -249,7 +249,9 @@ def test_a_row_without_the_field_says_what_it_has(tmp_path: Path) -> None:
         read_predictions(path, CASES[:1])
 
 
-@pytest.mark.parametrize("scores", [[1.0], "x", [1.0, "2"], [True, 1.0]])
+@pytest.mark.parametrize(
+    "scores", [[1.0], "x", [1.0, "2"], [True, 1.0], [1e101, 0], [0, -1e300]], ids=str
+)
 def test_bad_scores_name_file_and_line(tmp_path: Path, scores: object) -> None:
     path = tmp_path / "scores.jsonl"
     write_records(path, [{"scores": scores}])

@@ -121,6 +121,14 @@ def test_what_it_cannot_do_it_says(run):
     assert isinstance(run("--run", "nowhere", judge=None).exception, DataError)
 
 
+def test_a_damaged_plan_is_told_with_its_file(run):
+    run("--out", "audit", "--sample", "6")
+    Path("audit/audit_plan.json").write_text("{}")
+    done = run("--run", "audit", judge=None)
+    assert isinstance(done.exception, DataError)
+    assert "audit_plan.json: holds no plan of an audit" in str(done.exception)
+
+
 def test_a_judge_of_single_responses_is_audited_too(run):
     done = run("--protocol", "single-verdict", "--out", "audit")
     assert done.exit_code == 0, done.exception

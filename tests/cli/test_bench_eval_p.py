@@ -100,6 +100,40 @@ def test_json_holds_every_part_and_is_saved_where_told(run, pairs, labels, tmp_p
     assert json.loads(place.read_bytes())["estimates"] == found["estimates"]
 
 
+def test_a_result_that_cannot_be_kept_is_an_error_and_no_traceback(run, pairs, labels, tmp_path):
+    arguments = ("bench", "eval-p", "--data", pairs, "--predictions", labels[0], "--save")
+    for place in (tmp_path / "no" / "where.json", tmp_path):
+        code, _, err = run(*arguments, place)
+        assert code == 2
+        assert "the result cannot be kept there" in err
+
+
+def test_one_order_has_nothing_averaged(run, pairs, tmp_path, pair_spec):
+    spec = pair_spec(orders="one")
+    with open_run(tmp_path / "old", spec, open_cases(pairs)) as folder:
+        judge_run(folder, spec, Recorder())
+    code, out, _ = run("bench", "eval-p", "--data", pairs, "--run", "old")
+    assert code == 0
+    assert "averaged accuracy none: not applicable" in " ".join(out.split())
+
+
+def test_scores_are_compared_with_the_tie_band_that_is_shown(run, pairs, tmp_path):
+    mine = [{"scores": [0.4, 0.1]} if row["label"] == 2 else {"scores": [3, 1]} for row in PAIRS]
+    write_records(tmp_path / "mine.jsonl", mine)
+    write_records(tmp_path / "other.jsonl", [{"scores": [0.0, 5.0]}] * 12)
+    code, out, _ = run(
+        "bench", "eval-p", "--data", pairs, "--scores", "mine.jsonl", "--validation", pairs,
+        "--validation-scores", "mine.jsonl", "--against-scores", "other.jsonl", "--json",
+    )  # fmt: skip
+    assert code == 0
+    found = json.loads(out)
+    figures = {estimate["name"]: estimate["value"] for estimate in found["estimates"]}
+    (difference,) = found["differences"]
+    # The band makes four ties right: 8 of 12 against the 4 that always saying b gets.
+    assert figures["averaged accuracy"] == pytest.approx(8 / 12)
+    assert difference["overall"]["estimate"]["value"] == pytest.approx(8 / 12 - 4 / 12)
+
+
 def test_a_stored_run_needs_no_model(run, pairs, tmp_path, pair_spec):
     with open_run(tmp_path / "old", pair_spec(), open_cases(pairs)) as folder:
         judge_run(folder, pair_spec(), Recorder())
@@ -133,6 +167,8 @@ def test_scores_show_the_in_sample_band_apart_from_the_honest_one(run, pairs, tm
     assert code == 0
     assert "tie band chosen in-sample" in out
     assert "in-sample). It flatters." in " ".join(out.split())
+    # The validation set is the set itself here, and the note says so.
+    assert "in-sample: 12 of its queries are in the set" in " ".join(out.split())
     assert "not applicable: each response is read alone" in " ".join(out.split())
 
 
@@ -152,6 +188,11 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
     [
         ((), "give one of --judge, --run, --predictions and --scores"),
         (("--run", "x", "--scores", "y"), "give one of --judge"),
+        (
+            ("--predictions", "own.jsonl", "--against-swapped", "own.jsonl"),
+            "--against-swapped goes",
+        ),
+        (("--predictions", "own.jsonl", "--validation-scores", "x"), "goes with --validation"),
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
         (("--predictions", "own.jsonl", "--sample", "4"), "--sample goes with --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
@@ -226,12 +267,14 @@ def test_win_rates_of_another_tools_verdicts_are_shown_by_pair_of_models(run, tm
     write_records(tmp_path / "arena.jsonl", rows)
     code, out, _ = run("show", "arena.jsonl", "--convention", "all")
     assert code == 0
-    assert "b is mine" in out
+    assert "a is mine" in out
     assert "arena-hard" in out
     code, out, _ = run("show", "arena.jsonl", "--convention", "arena-hard", "--json")
     (pair,) = json.loads(out)["pairs"]
-    # a (the baseline) is shown first, then second: a clear win, a win, two ties, a loss.
-    assert pair["win_rates"][0]["value"] == pytest.approx((3 + 1 + 0.5 + 0.5 + 0) / 7)
+    # The baseline stands first, then second: it wins clearly, wins, ties twice and loses. The tool
+    # reports on the model.
+    assert pair["a"] == "mine"
+    assert pair["win_rates"][0]["value"] == pytest.approx(1 - (3 + 1 + 0.5 + 0.5 + 0) / 7)
 
 
 def test_a_sample_is_the_same_cases_each_time_and_says_so(run, pairs, tmp_path, pair_spec):

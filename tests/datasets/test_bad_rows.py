@@ -82,6 +82,26 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "responses[1].reference_score",
         "expected a number",
     ),
+    ("native", {"responses": [{"text": "x", "logprob": -1e200}]}, "responses[0].logprob", "1e+100"),
+    (
+        "native",
+        {"responses": ["x", {"text": "y", "reference_score": 1e101}]},
+        "responses[1].reference_score",
+        "expected a number from -1e+100 to 1e+100, found 1e+101",
+    ),
+    ("native", {"meta": {"reference_scores": ["a", 1]}}, "meta.reference_scores[0]", "found 'a'"),
+    ("native", {"meta": {"reference_scores": [1, True]}}, "meta.reference_scores[1]", "found True"),
+    ("native", {"meta": {"reference_scores": [1, -1e101]}}, "meta.reference_scores[1]", "1e+100"),
+    (
+        "native",
+        {"meta": {"reference_scores": [1, 2, 3]}},
+        "meta.reference_scores",
+        "expected a list of 2, one a response, found 3",
+    ),
+    ("native", {"meta": {"reference_scores": 1}}, "meta.reference_scores", "found int"),
+    ("native", {"meta": {"models": ["m"]}}, "meta.models", "one a response, found 1"),
+    ("native", {"meta": {"models": "mn"}}, "meta.models", "one a response, found str"),
+    ("native", {"meta": {"models": ["m", 5]}}, "meta.models[1]", "expected a string, found 5"),
     ("native", {"responses": [{"text": "x", "model": 5}]}, "responses[0].model", "a string"),
     ("native", {"responses": MISSING, "response": "x", "model": []}, "model", "a string"),
     ("native", {"label": "A"}, "label", 'expected "a", "b", "tie" or a number'),
@@ -209,6 +229,26 @@ def test_a_bad_row_is_told_with_its_place_and_the_others_are_read(
     assert (error.path, error.line, error.field) == (path, 2, field)
     assert str(error).startswith(f"{path}:2:{field}: ")
     assert said in error.reason
+
+
+@pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_json_lacks_are_told(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = '{"query": "q", "responses": ["x", "y"], "meta": {"reference_scores": [1, %s]}}'
+    path.write_text(row % written, encoding="utf-8")
+    (found,) = open_cases(path, "native").read()
+    assert isinstance(found.case, DataError)
+    assert (found.case.path, found.case.line) == (path, 1)
+
+
+def test_what_meta_says_of_responses_is_kept_and_may_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = {**GOOD["native"], "meta": {"reference_scores": [1, None], "models": [None, "m"]}}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    (found,) = open_cases(path).read()
+    assert isinstance(found.case, Case)
+    assert [response.reference_score for response in found.case.responses] == [1.0, None]
+    assert [response.model for response in found.case.responses] == [None, "m"]
 
 
 def test_bad_rows_of_each_format_are_tested() -> None:

@@ -98,6 +98,17 @@ def test_rules_are_named_as_ours_are(tmp_path: Path, name: str) -> None:
     assert found.cluster
 
 
+@pytest.mark.parametrize("name", VERDICT_FORMATS)
+def test_the_subject_is_the_model_whose_win_rate_the_tool_reports(
+    tmp_path: Path, name: str
+) -> None:
+    with_a_baseline = {"arena-hard-judgments", "alpaca-eval-annotations"}
+    found = one(tmp_path, GOOD[name])
+    assert found.subject == ("b" if name in with_a_baseline else "a")
+    if name in with_a_baseline:
+        assert found.models["ab".index(found.subject)] == "m1"
+
+
 @pytest.mark.parametrize(
     ("games", "winner", "consistent", "rule", "n_failed"),
     [

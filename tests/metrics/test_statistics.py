@@ -70,6 +70,21 @@ def test_things_of_one_query_are_resampled_together(coefficient: Coefficient) ->
 
 
 @every_coefficient
+def test_the_p_value_of_repeated_queries_does_not_count_their_copies(
+    coefficient: Coefficient,
+) -> None:
+    copies = np.repeat(np.arange(12), 30)
+    weak = 0.5 * X[:12] + 0.8 * np.random.default_rng(5).normal(size=12)
+    together = correlate("c", X[copies], weak[copies], coefficient, clusters=copies)
+    alone = correlate("c", X[:12], weak, coefficient)
+    naive = FUNCTIONS[coefficient](X[copies], weak[copies]).pvalue
+    assert together.p_value is not None
+    assert alone.p_value is not None
+    assert together.p_value > 20 * naive
+    assert together.p_value == pytest.approx(alone.p_value, abs=0.15)
+
+
+@every_coefficient
 def test_a_constant_score_has_no_correlation_but_a_reason(coefficient: Coefficient) -> None:
     found = correlate("c", np.full(8, 3.3), X[:8], coefficient)
     assert (found.estimate.value, found.p_value) == (None, None)

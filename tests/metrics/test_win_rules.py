@@ -52,6 +52,25 @@ def test_clear_wins_count_three_games_over_all_cases() -> None:
     found = win_rate.by_convention(rows, "arena-hard")
     assert found.value == pytest.approx((3 + 1 + 0 + 0.5 + 0) / (3 + 1 + 1 + 1 + 3))
     assert (found.n, found.n_unscored) == (3, 0)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low < found.value < found.high <= 1  # type: ignore[operator]
+
+
+def test_clear_wins_alone_still_have_an_interval_within_the_scale() -> None:
+    rows = [row(number, "a", "a")._replace(strengths=(2, 1)) for number in range(13)]
+    found = win_rate.by_convention(rows, "arena-hard")
+    assert found.value == 1.0
+    assert found.low is not None
+    assert 0.5 < found.low < 0.9
+    assert found.high == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("convention", ["auto-j", "mt-bench"])
+def test_one_order_has_no_win_rate_where_the_tool_needs_two(convention: str) -> None:
+    found = win_rate.by_convention([row(0, "a"), row(1, "b")], convention)
+    assert found.value is None
+    assert found.reason == "not applicable: only one order was judged"
 
 
 def test_an_unknown_tool_is_refused_with_the_known_ones() -> None:

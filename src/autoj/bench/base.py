@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from autoj.errors import DataError, UnknownComponent
+import orjson
+
+from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import decode_as, write_records
 from autoj.metrics import Row, by
 from autoj.metrics.base import Rows
@@ -28,6 +31,7 @@ __all__ = [
     "rating_rows",
     "read_result",
     "save_result",
+    "set_digest",
 ]
 
 Figures: TypeAlias = Callable[[Rows], tuple[Estimate, ...]]
@@ -63,8 +67,12 @@ def save_result(path: Path, result: Result) -> None:
 
     Raises:
         StorageFull: the disk took no more.
+        ConfigError: nothing can be written there.
     """
-    write_records(path, [result])
+    try:
+        write_records(path, [result])
+    except OSError as error:
+        raise ConfigError(f"{path}: the result cannot be kept there: {error.strerror}") from None
 
 
 def read_result(path: Path) -> Result:
@@ -111,7 +119,9 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
         tie_band: two ratings that differ by no more are a tie.
     """
     by_ratings = _by_ratings(verdict.ratings, tie_band) if verdict.ratings else None
-    averaged = _likeliest(verdict.probabilities) if verdict.probabilities else by_ratings
+    # One order's probabilities are not averaged over anything.
+    both = verdict.probabilities if len(verdict.winners) == 2 else None
+    averaged = by_ratings if both is None else _likeliest(both)
     return Row(
         cluster=cluster_number(case.cluster),
         label=case.label,
@@ -122,7 +132,7 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
         subset=_subset(case) if case.meta else None,
         style=_style(case) if case.meta else None,
         averaged=averaged,
-        probabilities=verdict.probabilities,
+        probabilities=both,
         lengths=_lengths(case),
     )
 
@@ -246,6 +256,15 @@ def _named(ids: Sequence[str], what: str) -> str | None:
         return None
     shown = ", ".join(map(repr, ids[:5]))
     return f"{len(ids):,} {what} ({shown}{', …' if len(ids) > 5 else ''})"
+
+
+def set_digest(cases: Iterable[Case]) -> str:
+    """What tells one set of cases from another: 16 hex digits of their ids and texts."""
+    digest = hashlib.sha256()
+    for case in cases:
+        texts = [case.id, case.query, *(response.text for response in case.responses)]
+        digest.update(orjson.dumps(texts))
+    return digest.hexdigest()[:16]
 
 
 def in_paper_order(rows: Iterable[Row]) -> list[Row]:

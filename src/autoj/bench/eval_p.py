@@ -22,9 +22,10 @@ from autoj.bench.base import (
     in_paper_order,
     lost_counts,
     pair_row,
+    set_digest,
 )
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
-from autoj.errors import DataError, UnknownComponent
+from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics import (
     Difference,
     Row,
@@ -83,6 +84,9 @@ def fit_tie_band(cases: Sequence[Case], verdicts: Sequence[Verdict], chosen_on: 
         cases: pairs with labels.
         verdicts: their ratings.
         chosen_on: a name of the set.
+
+    Raises:
+        ConfigError: no pair has two ratings and a label.
     """
     known = [
         (verdict.ratings[0] - verdict.ratings[1], case.label)
@@ -92,6 +96,8 @@ def fit_tie_band(cases: Sequence[Case], verdicts: Sequence[Verdict], chosen_on: 
         and verdict.ratings[1] is not None
         and case.label is not None
     ]
+    if not known:
+        raise ConfigError(f"no pair of {chosen_on} has two ratings and a label to choose a tie by")
     gaps = np.round([gap for gap, _ in known], 9)
     wanted = np.array([{"a": 1, "b": -1}.get(str(label), 0) for _, label in known])
 
@@ -178,7 +184,12 @@ def evaluate(
         estimates=figures(rows),
         parts=parts,
         notes=_notes(verdicts, tie_band),
-        details=lost_counts(verdicts) | ({"tie_band": tie_band} if tie_band else {}),
+        details={
+            "set": set_digest(cases),
+            **lost_counts(verdicts),
+            **({"tie_band": tie_band} if tie_band else {}),
+            **({"unseen": sorted(unseen)} if unseen is not None else {}),
+        },
     )
 
 
@@ -187,10 +198,13 @@ def _notes(verdicts: Sequence[Verdict], tie_band: TieBand | None) -> tuple[str, 
         return ()
     if tie_band is None:
         return ("Each response is rated alone; equal ratings are a tie.",)
-    return (
+    note = (
         f"Each response is rated alone; ratings that differ by at most {tie_band.width:.2f} are a "
-        f"tie, a width chosen on {tie_band.chosen_on}.",
+        f"tie, a width chosen on {tie_band.chosen_on}."
     )
+    if tie_band.width == _GRID[-1]:
+        note += " It is the widest that was tried: the ratings may need a wider one."
+    return (note,)
 
 
 def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result]:
@@ -243,6 +257,7 @@ def compare(
     one: Sequence[Verdict],
     other: Sequence[Verdict],
     breakdown: str = "scenario",
+    tie_band: TieBand | None = None,
 ) -> list[Comparison]:
     """Paired differences of two judges' figures; those that both have.
 
@@ -251,11 +266,12 @@ def compare(
         one: a judge's verdicts, in the same order.
         other: another judge's.
         breakdown: "group", "scenario", "subset" or "style".
+        tie_band: for ratings, of both judges.
     """
     labelled = [case.label is not None for case in cases]
     rows, others = (
         [
-            pair_row(case, verdict)
+            pair_row(case, verdict, tie_band.width if tie_band else 0.0)
             for case, verdict, keep in zip(cases, verdicts, labelled, strict=True)
             if keep
         ]

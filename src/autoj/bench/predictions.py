@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autoj.datasets.native import is_score
 from autoj.errors import DataError
 from autoj.jsonl import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
@@ -100,12 +101,13 @@ def _scores(value: object, path: Path, line: int) -> tuple[float | None, ...]:
     if (
         not isinstance(value, list)
         or len(value) != 2
-        or any(
-            isinstance(score, bool) or not isinstance(score, int | float | None) for score in value
-        )
+        or not all(score is None or is_score(score) for score in value)
     ):
         raise DataError(
-            f"expected two numbers (or null), found {value!r}", path=path, line=line, field="scores"
+            f"expected two numbers from -1e+100 to 1e+100 (or null), found {value!r}",
+            path=path,
+            line=line,
+            field="scores",
         )
     return tuple(None if score is None else float(score) for score in value)
 

@@ -75,6 +75,9 @@ _Against = Annotated[
 _AgainstSwapped = Annotated[
     Path | None, typer.Option(help="With --against FILE: its labels with the responses exchanged.")
 ]
+_AgainstScores = Annotated[
+    Path | None, typer.Option(help="Another judge's file of scores, in place of --against.")
+]
 _Save = Annotated[
     Path | None,
     typer.Option(
@@ -122,6 +125,7 @@ def eval_p(
     ] = None,
     against: _Against = None,
     against_swapped: _AgainstSwapped = None,
+    against_scores: _AgainstScores = None,
     by: _By = "group",
     out: _options.Out = None,
     save: _Save = None,
@@ -151,7 +155,7 @@ def eval_p(
         judge=name or judged.judge,
         source=judged.source + (f", {found.derivation}" if found.derivation else ""),
     )
-    band = _tie_band(settings, judged, validation, validation_scores, out)
+    band = _tie_band(settings, judged, cases, validation, validation_scores, out)
     result = evaluate(
         cases,
         judged.verdicts,
@@ -160,7 +164,9 @@ def eval_p(
         tie_band=band,
         unseen=None if unseen is None else read_unseen(unseen),
     )
-    _finish(result, cases, judged, by, save, against, against_swapped, as_json)
+    other = _other(cases, against, against_swapped, against_scores)
+    differences = [] if other is None else compare(cases, judged.verdicts, other.verdicts, by, band)
+    _finish(result, cases, judged, by, save, differences, other, as_json)
 
 
 def pairs(
@@ -175,6 +181,7 @@ def pairs(
     validation_scores: _ValidationScores = None,
     against: _Against = None,
     against_swapped: _AgainstSwapped = None,
+    against_scores: _AgainstScores = None,
     by: _By = "subset",
     out: _options.Out = None,
     save: _Save = None,
@@ -200,7 +207,7 @@ def pairs(
         judge=name or judged.judge,
         source=judged.source + (f", {found.derivation}" if found.derivation else ""),
     )
-    band = _tie_band(settings, judged, validation, validation_scores, out)
+    band = _tie_band(settings, judged, cases, validation, validation_scores, out)
     result = evaluate(
         cases,
         judged.verdicts,
@@ -209,7 +216,9 @@ def pairs(
         tie_band=band,
         bench=f"pairs-{data.name.partition('.')[0]}",
     )
-    _finish(result, cases, judged, by, save, against, against_swapped, as_json)
+    other = _other(cases, against, against_swapped, against_scores)
+    differences = [] if other is None else compare(cases, judged.verdicts, other.verdicts, by, band)
+    _finish(result, cases, judged, by, save, differences, other, as_json)
 
 
 def _judged(
@@ -237,12 +246,15 @@ def _judged(
 def _tie_band(
     settings: JudgeSettings,
     judged: Judged,
+    tested: Sequence[Case],
     validation: Path | None,
     validation_scores: Path | None,
     out: Path | None,
 ) -> TieBand | None:
     """The tie band chosen on a validation set; None where there is no such set."""
     if validation is None:
+        if validation_scores is not None:
+            raise ConfigError("--validation-scores goes with --validation")
         return None
     if not any(verdict.ratings for verdict in judged.verdicts):
         raise ConfigError(
@@ -257,7 +269,9 @@ def _tie_band(
         its = verdicts_of_judge(settings, data, cases, folder)
     else:
         raise ConfigError("--validation needs --judge, or --validation-scores beside --scores")
-    return fit_tie_band(cases, its.verdicts, str(validation))
+    shared = len({case.cluster for case in cases} & {case.cluster for case in tested})
+    overlap = f" (in-sample: {shared:,} of its queries are in the set)" if shared else ""
+    return fit_tie_band(cases, its.verdicts, f"{validation}{overlap}")
 
 
 def _finish(
@@ -266,8 +280,8 @@ def _finish(
     judged: Judged,
     by: str,
     save: Path | None,
-    against: Path | None,
-    against_swapped: Path | None,
+    comparisons: Sequence[Comparison],
+    other: Judged | None,
     as_json: bool,
 ) -> None:
     """Keep the result, show it beside the trivial judges; exit with 1 where something failed."""
@@ -275,13 +289,12 @@ def _finish(
     place = save or (judged.folder and judged.folder / f"{result.bench}.json")
     if place is not None:
         save_result(place, result)
-    comparisons = _comparisons(cases, judged, against, against_swapped, by)
     if as_json:
         _console.print_json(
             asdict(result)
             | {"trivial": [asdict(found) for found in trivial_results(cases, result.bench)]}
             | ({"in_sample": asdict(in_sample)} if in_sample else {})
-            | ({"differences": [asdict(found) for found in comparisons]} if against else {})
+            | ({"differences": [asdict(found) for found in comparisons]} if other else {})
         )
     else:
         parts: list[RenderableType] = [result_view(result), Text()]
@@ -292,8 +305,8 @@ def _finish(
             if breakdown in result.parts:
                 parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
         parts.append(trivial_table(trivial_results(cases, result.bench)))
-        if comparisons:
-            parts += [Text(), comparison_table(comparisons, str(against))]
+        if other is not None:
+            parts += [Text(), comparison_table(comparisons, f"{other.judge} ({other.source})")]
         _console.print_result(Group(*parts))
     if result.details["n_failed"]:
         raise typer.Exit(1)
@@ -313,17 +326,16 @@ def _in_sample(cases: Sequence[Case], judged: Judged, result: Result) -> Result 
     )
 
 
-def _comparisons(
-    cases: Sequence[Case],
-    judged: Judged,
-    against: Path | None,
-    against_swapped: Path | None,
-    by: str,
-) -> list[Comparison]:
+def _other(
+    cases: Sequence[Case], against: Path | None, swapped: Path | None, scores: Path | None
+) -> Judged | None:
+    """The judge that is compared with; None where none is named."""
+    if against is not None and scores is not None:
+        raise ConfigError("give one of --against and --against-scores")
+    if swapped is not None and (against is None or against.is_dir()):
+        raise ConfigError("--against-swapped goes with a file of predictions in --against")
     if against is None:
-        return []
+        return None if scores is None else stored(cases, scores=scores)
     if against.is_dir():
-        other = stored(cases, run=against)
-    else:
-        other = stored(cases, predictions=against, swapped=against_swapped)
-    return compare(cases, judged.verdicts, other.verdicts, by)
+        return stored(cases, run=against)
+    return stored(cases, predictions=against, swapped=swapped)

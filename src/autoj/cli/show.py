@@ -17,7 +17,7 @@ from autoj.cli import _console, _options
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics import Row, win_rate
-from autoj.records import Estimate
+from autoj.records import Estimate, Winner
 from autoj.reports import summarise
 from autoj.reports.tables import case_view, convention_table, summary_table, verdict_table
 from autoj.reports.text import visible_text
@@ -117,15 +117,21 @@ def _show_published(path: Path, convention: str, as_json: bool) -> None:
 
 def _models(item: PublishedVerdict) -> tuple[str, str]:
     a, b = item.models
-    return a or "the first response", b or "the second response"
+    names = a or "the first response", b or "the second response"
+    return names if item.subject == "a" else names[::-1]
+
+
+_SWAPPED: dict[Winner | None, Winner | None] = {"a": "b", "b": "a", "tie": "tie", None: None}
 
 
 def _published_row(item: PublishedVerdict) -> Row:
+    """Its row, with the model that the tool reports on as a."""
+    swap = item.subject == "b"
     return Row(
         cluster=cluster_number(item.cluster),
         label=None,
-        winner=item.verdict.winner,
-        winners=item.verdict.winners,
+        winner=_SWAPPED[item.verdict.winner] if swap else item.verdict.winner,
+        winners=tuple(map(_SWAPPED.get, item.verdict.winners)) if swap else item.verdict.winners,
         consistent=item.verdict.consistent,
         scenario=None,
         strengths=item.strengths,

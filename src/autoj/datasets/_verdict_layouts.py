@@ -31,6 +31,8 @@ class PublishedVerdict:
     """The turn of the conversation that was judged, counted from 1."""
     strengths: tuple[Strength | None, ...] = ()
     """How clear each order's verdict is, where the judge said so."""
+    subject: Literal["a", "b"] = "a"
+    """Whose win rate the tool reports; where a is the baseline, it is b's."""
 
     @property
     def cluster(self) -> str:
@@ -140,6 +142,7 @@ def _arena_hard(row: dict[str, Any], line: int) -> PublishedVerdict:
         question_id=question,
         models=(optional_text(row, "baseline"), model),
         strengths=tuple(strengths),
+        subject="b",
     )
 
 
@@ -162,6 +165,7 @@ def _alpaca_eval(row: dict[str, Any], line: int) -> PublishedVerdict:
         query=query_of(row, "\n\n"),
         question_id=None,
         models=(optional_text(row, "generator_1"), optional_text(row, "generator_2")),
+        subject="b",
     )
 
 

@@ -1,14 +1,16 @@
 """Native rows: `{"id", "query", "responses": [...], "label", "source", "meta"?}`.
 
 A response is a string, or an object with `text` and, if known, `model`, `logprob` and
-`reference_score`. `"response": "…"` may stand for one response, `id` may be left out.
+`reference_score`. `"response": "…"` may stand for one response, `id` may be left out. Models and
+reference scores of responses that are strings may stand in `meta`, as the lists `models` and
+`reference_scores`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from autoj.datasets.base import (
     FieldError,
@@ -23,9 +25,11 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
+__all__ = ["FIELDS", "is_score", "matches", "read", "to_case"]
 
 FIELDS = '"query" with "responses" or "response"'
+_LARGEST = 1e100
+"""Sums of products of larger scores, as correlations need them, overflow."""
 
 
 def matches(row: dict[str, Any]) -> bool:
@@ -36,6 +40,19 @@ def matches(row: dict[str, Any]) -> bool:
 def read(path: Path) -> Iterator[Row]:
     """The rows of a file of native rows."""
     return read_file(path, to_case)
+
+
+def is_score(value: object) -> TypeGuard[float]:
+    """Whether a value is a number, and none too large to compute with.
+
+    >>> is_score(-3), is_score(True), is_score(float("nan")), is_score(1e200)
+    (True, False, False, False)
+    """
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -_LARGEST <= value <= _LARGEST
+    )
 
 
 def to_case(row: dict[str, Any], line: int) -> Case:
@@ -70,38 +87,46 @@ def _responses(row: dict[str, Any]) -> tuple[Response, ...]:
     scores = _per_response(row, "reference_scores", len(values))
     models = _per_response(row, "models", len(values))
     return tuple(
-        _response(value, index, models[index], scores[index]) for index, value in enumerate(values)
+        _response(value, f"responses[{index}]", models[index], scores[index])
+        for index, value in enumerate(values)
     )
 
 
-def _per_response(row: dict[str, Any], name: str, n_responses: int) -> list[Any]:
+_OF_RESPONSE: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "model": ("a string", lambda value: isinstance(value, str)),
+    "logprob": (f"a number from {-_LARGEST:g} to {_LARGEST:g}", is_score),
+    "reference_score": (f"a number from {-_LARGEST:g} to {_LARGEST:g}", is_score),
+}
+"""What may be known of a response: what it must be, and whether a value is that."""
+
+
+def _optional(value: Any, name: str, field: str) -> Any:
+    wanted, is_right = _OF_RESPONSE[name]
+    if value is not None and not is_right(value):
+        raise FieldError(field, f"expected {wanted}, found {value!r}")
+    return float(value) if is_score(value) else value
+
+
+def _per_response(row: dict[str, Any], plural: str, n_responses: int) -> list[Any]:
     """A list in `meta` that runs along the responses; Nones where there is none."""
     meta = row.get("meta")
-    values = meta.get(name) if isinstance(meta, dict) else None
-    if isinstance(values, list) and len(values) == n_responses:
-        return values
-    return [None] * n_responses
+    values = meta.get(plural) if isinstance(meta, dict) else None
+    if values is None:
+        return [None] * n_responses
+    field = f"meta.{plural}"
+    if not isinstance(values, list) or len(values) != n_responses:
+        found = f"{len(values)}" if isinstance(values, list) else type(values).__name__
+        raise FieldError(field, f"expected a list of {n_responses}, one a response, found {found}")
+    return [
+        _optional(value, plural.removesuffix("s"), f"{field}[{index}]")
+        for index, value in enumerate(values)
+    ]
 
 
-def _response(value: object, index: int, model: Any, score: Any) -> Response:
-    field = f"responses[{index}]"
+def _response(value: object, field: str, model: str | None, score: float | None) -> Response:
     if isinstance(value, str):
-        return Response(
-            text=value,
-            model=model if isinstance(model, str) else None,
-            reference_score=float(score) if isinstance(score, int | float) else None,
-        )
+        return Response(text=value, model=model, reference_score=score)
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise FieldError(field, f"expected a string, found {type(value).__name__}")
-    for name in ("logprob", "reference_score"):
-        number = value.get(name)
-        if not isinstance(number, int | float | None) or isinstance(number, bool):
-            raise FieldError(f"{field}.{name}", f"expected a number, found {number!r}")
-    if not isinstance(value.get("model"), str | None):
-        raise FieldError(f"{field}.model", f"expected a string, found {value['model']!r}")
-    return Response(
-        text=value["text"],
-        model=value.get("model"),
-        logprob=value.get("logprob"),
-        reference_score=value.get("reference_score"),
-    )
+    known = {name: _optional(value.get(name), name, f"{field}.{name}") for name in _OF_RESPONSE}
+    return Response(text=value["text"], **known)

@@ -169,7 +169,9 @@ def proportion(name: str, rows: Rows, score: Score) -> Estimate:
     total = math.fsum(values)
     value = total / n
     n_clusters, squares = _spread(values - value, clusters)
-    low, high = _wilson(value, _effective_size(n, n_clusters, value, squares))
+    # A score between 0 and 1, such as the mean of both orders, is worth up to two draws.
+    most = n if np.isin(values, (0, 1)).all() else 2 * n
+    low, high = _wilson(value, _effective_size(n, most, n_clusters, value, squares))
     return Estimate(
         name=name,
         value=value,
@@ -197,7 +199,8 @@ def mean(name: str, rows: Rows, score: Score) -> Estimate:
     value = math.fsum(values) / n
     n_clusters, squares = _spread(values - value, clusters)
     half = None
-    if n_clusters > 1:
+    # What rounding leaves of no spread at all says nothing of the uncertainty.
+    if n_clusters > 1 and squares > 1e-18 * n * max(1.0, value**2):
         error = math.sqrt(squares * n_clusters / (n_clusters - 1)) / n
         half = float(stdtrit(n_clusters - 1, 0.975)) * error
     return Estimate(
@@ -222,16 +225,13 @@ def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:
     return len(totals), math.fsum(totals[:, 0] ** 2)
 
 
-def _effective_size(n: int, n_clusters: int, share: float, squares: float) -> float:
-    """How many independent draws of 0 or 1 the scores are worth; at most two for each case.
-
-    A score between 0 and 1, such as the mean of both orders, can be worth more than one.
-    """
+def _effective_size(n: int, most: int, n_clusters: int, share: float, squares: float) -> float:
+    """How many independent draws of 0 or 1 the scores are worth; at most `most`."""
     spread = share * (1 - share)
     if spread == 0 or squares == 0 or n_clusters < 2:
         return float(n_clusters)
     variance = squares / n**2 * n_clusters / (n_clusters - 1)
-    return min(spread / variance, 2.0 * n)
+    return min(spread / variance, float(most))
 
 
 def _wilson(value: float, n: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,7 +56,8 @@ def _brier(row: Row) -> float | None:
 def expected_calibration_error(rows: Rows) -> Estimate:
     """The mean gap between confidence and accuracy over ten equal bins, 0 to 1.
 
-    Even a calibrated judge's is above 0, the more so the fewer cases there are.
+    Even a calibrated judge's is above 0, the more so the fewer cases there are; an interval around
+    it would leave the true value out, so there is none.
 
     Args:
         rows: pairs; those with a label count, and one without probabilities is unscored.
@@ -67,7 +68,7 @@ def expected_calibration_error(rows: Rows) -> Estimate:
     values = np.zeros((len(confidence), 1 + _N_BINS))
     values[:, 0] = 1
     values[np.arange(len(confidence)), 1 + _bin_of(confidence)] = confidence - right
-    return from_totals(
+    found = from_totals(
         "expected calibration error",
         values,
         clusters,
@@ -76,6 +77,7 @@ def expected_calibration_error(rows: Rows) -> Estimate:
         undefined="there are no cases",
         n_unscored=n_unscored,
     )
+    return replace(found, low=None, high=None)
 
 
 def reliability(rows: Rows) -> tuple[ReliabilityBin, ...]:

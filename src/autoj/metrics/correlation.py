@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from autoj.metrics._bootstrap import (
     Floats,
@@ -38,7 +39,8 @@ class Correlation:
 
     estimate: Estimate
     p_value: float | None
-    """Of no correlation, two-sided, as if all things were independent; None without a value."""
+    """Of no correlation, two-sided; None without a value. SciPy's where each thing is a cluster of
+    its own, else by the clusters' standard error."""
 
 
 def compute(rows: Rows, coefficient: Coefficient = "pearson") -> Estimate:
@@ -107,8 +109,19 @@ def correlate(
         )
     p_value = None
     if estimate.value is not None and len(x) > 2:
-        p_value = float(_FUNCTIONS[coefficient](x, y).pvalue)
+        alone = estimate.n_clusters == len(x)
+        p_value = float(_FUNCTIONS[coefficient](x, y).pvalue) if alone else _p_value(estimate)
     return Correlation(estimate=estimate, p_value=p_value)
+
+
+def _p_value(estimate: Estimate) -> float | None:
+    """Of no correlation, by the interval's own standard error on Fisher's scale."""
+    if estimate.value is None or estimate.high is None:
+        return None
+    freedom = estimate.n_clusters - 1
+    centre = np.arctanh(estimate.value)
+    error = (np.arctanh(estimate.high) - centre) / stdtrit(freedom, 0.975)
+    return 2 * float(stdtr(freedom, -abs(centre) / error))
 
 
 def _moments(x: Floats, y: Floats) -> Floats:

@@ -7,13 +7,12 @@ count, what becomes of orders that disagree, what a tie is worth, and what a fai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from autoj.errors import UnknownComponent
-from autoj.metrics._bootstrap import from_totals
 from autoj.metrics._prediction_powered import prediction_powered
-from autoj.metrics.base import Row, Rows, Score, contributions, proportion
+from autoj.metrics.base import Row, Rows, Score, proportion
 from autoj.records import WINNERS, Estimate, Winner
 
 __all__ = ["CONVENTIONS", "WinRule", "by_convention", "compute", "corrected"]
@@ -32,11 +31,11 @@ class WinRule:
     source: str
     share: Score
     """A case's share, or None where the tool leaves the case out."""
+    n_orders: int = 1
+    """How many orders a case must be judged in."""
 
 
 def _auto_j(row: Row) -> float | None:
-    if not row.winners:
-        return None if row.winner is None else _WON[row.winner]
     return float(set(row.winners) == {"a"})
 
 
@@ -56,19 +55,8 @@ def _alpaca_eval(row: Row) -> float | None:
 
 
 def _arena_hard(row: Row) -> float | None:
-    points, weight = _games(row)
-    return points / weight if weight else None
-
-
-def _games(row: Row) -> tuple[float, float]:
-    """What response a won in the games of a case, and what they weigh: a clear win is three."""
-    strengths = row.strengths or (None,) * len(row.winners)
-    games = [
-        (_SHARE[winner], 3 if strength == 2 else 1)
-        for winner, strength in zip(row.winners, strengths, strict=True)
-        if winner is not None
-    ]
-    return sum(share * weight for share, weight in games), sum(weight for _, weight in games)
+    games = [_SHARE[winner] for winner in row.winners if winner is not None]
+    return sum(games) / len(games) if games else None
 
 
 def _first(row: Row) -> Winner | None:
@@ -80,11 +68,13 @@ CONVENTIONS: Mapping[str, WinRule] = {
         says="a win needs both orders; ties, disagreeing orders and failures are no wins",
         source="paper, section 6.1; the release counts a failed judgment as wrong",
         share=_auto_j,
+        n_orders=2,
     ),
     "mt-bench": WinRule(
         says="disagreeing orders are a tie; a tie is half a win; failures are left out",
         source="L. Zheng et al. (2023); FastChat, show_result.py (adjusted win rate)",
         share=_mt_bench,
+        n_orders=2,
     ),
     "pandalm": WinRule(
         says="the first order alone; a tie is no win; a failure is a tie",
@@ -136,7 +126,7 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
     """The win rate of response a over response b, as another tool would report it.
 
     Args:
-        rows: pairs.
+        rows: pairs; one by one where verdicts have strengths.
         convention: a name in `CONVENTIONS`.
 
     Raises:
@@ -144,19 +134,24 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
     """
     if convention not in CONVENTIONS:
         raise UnknownComponent("convention", convention, CONVENTIONS)
-    name, share = f"win rate, {convention}", CONVENTIONS[convention].share
+    name, rule = f"win rate, {convention}", CONVENTIONS[convention]
+    if rule.n_orders == 2 and rows and all(len(row.winners) < 2 for row in rows):
+        reason = "not applicable: only one order was judged"
+        return Estimate(name=name, value=None, n=0, n_clusters=0, reason=reason)
     if convention != "arena-hard" or not any(row.strengths for row in rows):
-        return proportion(name, rows, share)
-    # Clear wins weigh more over all games together, not within their case alone.
-    games, clusters = contributions(
-        rows, lambda row: None if share(row) is None else _games(row), 2
-    )
-    return from_totals(
-        name,
-        games,
-        clusters,
-        lambda totals: totals[..., 0] / totals[..., 1],
-        bounded=True,
-        undefined="no game could be read",
-        n_unscored=len(rows) - len(games),
-    )
+        return proportion(name, rows, rule.share)
+    return _clear_wins_counted(name, rows)
+
+
+def _clear_wins_counted(name: str, rows: Rows) -> Estimate:
+    """Clear wins weigh more over all games together: each counts as three games of its case."""
+    games = [
+        row._replace(winner=winner)
+        for row in rows
+        for winner, strength in zip(row.winners, row.strengths, strict=True)
+        if winner is not None
+        for _ in range(3 if strength == 2 else 1)
+    ]
+    n_read = sum(any(winner is not None for winner in row.winners) for row in rows)
+    found = proportion(name, games, lambda row: _SHARE[row.winner or "tie"])
+    return replace(found, n=n_read, n_unscored=len(rows) - n_read)

@@ -36,7 +36,12 @@ _TITLES = {
     "accuracy": "accuracy (one order)",
     "calibration": "Brier score (0 best, 2 worst)",
 }
-_PART_OF = {"Length": ("Format", "format"), "Injected verdicts": ("By text", "injection")}
+_PART_OF = {
+    "With people": ("Accuracy above that of trivial judges", "trivial"),
+    "Length": ("Format", "format"),
+    "Injected verdicts": ("By text", "injection"),
+    "Calibration": ("A calibrated judge, as sure in as many cases", "calibrated"),
+}
 """The breakdown that follows a section, with its heading."""
 
 
@@ -56,9 +61,8 @@ def audit_view(result: Result) -> RenderableType:
             if estimate is not None
         ]
         parts += _section(title, lines)
-        if title in _PART_OF:
-            heading, breakdown = _PART_OF[title]
-            its = result.parts.get(breakdown, {})
+        heading, breakdown = _PART_OF.get(title, ("", ""))
+        if its := result.parts.get(breakdown):
             parts += _section(
                 heading,
                 [(name, estimate, words[breakdown][name]) for name, (estimate,) in its.items()],

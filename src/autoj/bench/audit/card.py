@@ -14,24 +14,33 @@ from autoj.bench.audit.cases import IDENTICAL, PLAIN, injection_probe
 from autoj.bench.audit.edits import EDITS
 from autoj.bench.audit.figures import (
     Judged,
-    best_trivial,
+    above_trivial,
+    calibrated_error,
     length_figures,
     people_figures,
     position_figures,
     probability_figures,
     reading_figures,
 )
-from autoj.bench.audit.plan import AuditPlan
+from autoj.bench.audit.plan import AuditPlan, StoredPlan
 from autoj.bench.audit.probe_figures import (
     format_bias,
     identical_pairs,
     injection_figures,
     retest,
 )
-from autoj.bench.audit.words import edit_words, figure_words, injection_words
+from autoj.bench.audit.words import (
+    CALIBRATED,
+    accuracy_words,
+    calibration_error_words,
+    edit_words,
+    figure_words,
+    injection_words,
+    trivial_words,
+)
 from autoj.bench.base import Result, pair_row
 from autoj.errors import DataError
-from autoj.jsonl import decode, write_records
+from autoj.jsonl import decode_as, write_records
 from autoj.metrics.calibration import reliability
 from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
@@ -47,19 +56,18 @@ def save_plan(root: Path, plan: AuditPlan) -> None:
     write_records(root / _PLAN, [plan.record()])
 
 
-def read_plan(root: Path) -> dict[str, Any]:
+def read_plan(root: Path) -> StoredPlan:
     """What `save_plan` kept.
 
     Raises:
-        DataError: the folder is no audit's.
+        DataError: the folder is no audit's, or the file holds no plan.
     """
     try:
-        found: dict[str, Any] = decode((root / _PLAN).read_bytes())
+        return decode_as(StoredPlan, (root / _PLAN).read_bytes())
     except OSError:
         raise DataError(f"is no audit's folder: it holds no {_PLAN}", path=root) from None
     except ValueError as error:
-        raise DataError(f"is not JSON ({error})", path=root / _PLAN) from None
-    return found
+        raise DataError(f"holds no plan of an audit ({error})", path=root / _PLAN) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +87,21 @@ class _Stored:
         return [pair for probe in probes for pair in self.probes.get(probe, ())]
 
 
-def _read(root: Path, parts: Sequence[str]) -> _Stored:
+def _read(root: Path, plan: StoredPlan) -> _Stored:
     probes: dict[str, list[tuple[Case, Verdict]]] = {}
     everything: list[tuple[Case, Verdict]] = []
     repeated: list[tuple[Case, Verdict]] = []
     n_judgments = 0
-    for part in parts:
+    for part in plan.parts:
         n_judgments += len({asked.key for asked in RunFolder.existing(root / part).plan()})
         for case, verdict in _judged(root / part):
             everything.append((case, verdict))
             if part == "repeated":
                 repeated.append((case, verdict))
             else:
-                probes.setdefault(str(case.meta["probe"]), []).append((case, verdict))
+                probes.setdefault(str(case.meta.get("probe")), []).append((case, verdict))
+    if [case.id for case, _ in probes.get(PLAIN, ())] != list(plan.sampled):
+        raise DataError("is the plan of another audit than the runs beside it", path=root / _PLAN)
     return _Stored(
         spec=RunFolder.existing(root / "pairs").spec(),
         everything=everything,
@@ -128,15 +138,16 @@ def audit_card(root: Path) -> Result:
         root: the audit's folder.
 
     Returns:
-        Figures over all cases in `estimates`; format bias by edit and flip rate by style in
-        `parts`; a line of plain words for each, the reliability bins, the seed and the ids in
-        `details`.
+        Figures over all cases in `estimates`; in `parts` the lead in accuracy by trivial judge,
+        format bias by edit, flip rate by style and a calibrated judge's calibration error; a line
+        of plain words for each, the reliability bins, the seed and the ids in `details`.
 
     Raises:
-        DataError: the folder is no audit's, or a run of it is not finished.
+        DataError: the folder is no audit's, its plan is damaged or another's, or a run of it is
+            not finished.
     """
     plan = read_plan(root)
-    stored = _read(root, plan["parts"])
+    stored = _read(root, plan)
     plain, paired = stored.of(PLAIN), stored.spec.paired
     injections = [name for name in stored.probes if name.startswith(injection_probe(""))]
     flips, by_style = injection_figures(plain, stored.of(*injections))
@@ -150,21 +161,31 @@ def audit_card(root: Path) -> Result:
         *reading_figures(stored.everything),
         *probability_figures(plain),
     ]
-    by_edit = {edit: (format_bias(stored.of(edit)),) for edit in EDITS}
+    calibrated = calibrated_error(plain)
+    parts: dict[str, dict[str, tuple[Estimate, ...]]] = {
+        "trivial": {name: (found,) for name, found in above_trivial(plain).items()},
+        "format": {edit: (format_bias(stored.of(edit)),) for edit in EDITS},
+        "injection": by_style,
+        "calibrated": {} if calibrated is None else {calibrated.name: (calibrated,)},
+    }
     return Result(
         bench="audit",
         judge=stored.spec.judge.name,
         source=f"run {root} ({stored.spec.protocol})",
         n_cases=len(plain),
         estimates=tuple(estimates),
-        parts={"format": by_edit, "injection": by_style},
+        parts=parts,
         notes=_notes(plan, paired),
         details={
-            "words": _words(estimates, by_edit, by_style, plain),
+            "words": _words(estimates, parts),
             "reliability": [asdict(found) for found in _reliability(plain)],
             "n_judgments": stored.n_judgments,
             "n_failed": sum(verdict.n_failed for _, verdict in stored.everything),
-            **{name: plan[name] for name in ("seed", "n_set", "sampled", "probed", "left_out")},
+            "seed": plan.seed,
+            "n_set": plan.n_set,
+            "sampled": plan.sampled,
+            "probed": plan.probed,
+            "left_out": plan.left_out,
         },
     )
 
@@ -174,24 +195,31 @@ def _reliability(plain: Judged) -> Sequence[Any]:
 
 
 def _words(
-    estimates: Sequence[Estimate],
-    by_edit: Mapping[str, tuple[Estimate, ...]],
-    by_style: Mapping[str, tuple[Estimate, ...]],
-    plain: Judged,
+    estimates: Sequence[Estimate], parts: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
 ) -> dict[str, dict[str, str]]:
-    trivial = best_trivial(plain)
+    above = {name: found for name, (found,) in parts["trivial"].items()}
+    calibrated = next((found for (found,) in parts["calibrated"].values()), None)
+    compared = {
+        "accuracy": lambda found: accuracy_words(found, above),
+        "expected calibration error": lambda found: calibration_error_words(found, calibrated),
+    }
     return {
-        "estimates": {found.name: figure_words(found, trivial) for found in estimates},
-        "format": {edit: edit_words(edit, found) for edit, (found,) in by_edit.items()},
-        "injection": {style: injection_words(style, found) for style, (found,) in by_style.items()},
+        "estimates": {
+            found.name: compared.get(found.name, figure_words)(found) for found in estimates
+        },
+        "trivial": {name: trivial_words(name, found) for name, found in above.items()},
+        "format": {edit: edit_words(edit, found) for edit, (found,) in parts["format"].items()},
+        "injection": {
+            style: injection_words(style, found) for style, (found,) in parts["injection"].items()
+        },
+        "calibrated": dict.fromkeys(parts["calibrated"], CALIBRATED),
     }
 
 
-def _notes(plan: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
-    n_sampled, n_probed = len(plan["sampled"]), len(plan["probed"])
+def _notes(plan: StoredPlan, paired: bool) -> tuple[str, ...]:
     drawn = (
-        f"{n_sampled:,} of {plan['n_set']:,} cases, drawn by seed {plan['seed']}; "
-        f"{n_probed:,} of them probed."
+        f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; "
+        f"{len(plan.probed):,} of them probed."
     )
     if paired:
         return (drawn, "Each pair is judged in both orders.")

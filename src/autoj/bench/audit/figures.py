@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
 from autoj.bench.base import cluster_number, pair_row
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.metrics import (
@@ -20,19 +22,21 @@ from autoj.metrics import (
     averaged_accuracy,
     calibration,
     consistency,
+    difference,
     kappa,
     length_bias,
     position_bias,
 )
 from autoj.metrics.base import proportion
 from autoj.metrics.length_bias import is_close_in_length, share_of_longer
-from autoj.records import Case, Estimate, Verdict
+from autoj.records import WINNERS, Case, Estimate, Verdict
 
 __all__ = [
     "ALONE",
     "Judged",
+    "above_trivial",
     "because",
-    "best_trivial",
+    "calibrated_error",
     "length_figures",
     "people_figures",
     "position_figures",
@@ -47,6 +51,7 @@ Judged: TypeAlias = Sequence[tuple[Case, Verdict]]
 """Cases with their verdicts."""
 
 ALONE = "not applicable: each response is rated alone"
+_N_SIMULATED = 200
 
 
 def _rows(judged: Judged) -> list[Row]:
@@ -114,18 +119,28 @@ def people_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
     return [*found, agreement.compute(rows), kappa.compute(rows)]
 
 
-def best_trivial(plain: Judged) -> tuple[str, float] | None:
-    """The trivial judge that people agree with most on these cases, with its accuracy."""
-    cases = [case for case, _ in plain]
-    found = [
-        (name, estimate.value)
+def above_trivial(plain: Judged) -> dict[str, Estimate]:
+    """How much more often the judge is right than each trivial one on the same cases, by its name.
+
+    Empty where no case has a label.
+    """
+    rows, cases = _rows(plain), [case for case, _ in plain]
+    if not any(row.label is not None for row in rows):
+        return {}
+    its_rows = {
+        name: _rows(list(zip(cases, trivial_verdicts(name, cases), strict=True)))
         for name in TRIVIAL_JUDGES
-        for estimate in [
-            accuracy.compute(_rows(list(zip(cases, trivial_verdicts(name, cases), strict=True))))
-        ]
-        if estimate.value is not None
-    ]
-    return max(found, key=lambda item: item[1], default=None)
+    }
+    return {
+        name: difference("above trivial", rows, its, _right).estimate
+        for name, its in its_rows.items()
+    }
+
+
+def _right(row: Row) -> float | None:
+    """Whether one order, or two ratings compared, equals the label."""
+    winner = row.winners[0] if row.winners else row.winner
+    return None if row.label is None or winner is None else float(winner == row.label)
 
 
 def position_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
@@ -178,13 +193,48 @@ def probability_figures(plain: Judged) -> list[Estimate]:
     rows = _rows(plain)
     figures = [
         _not_negative(calibration.compute(rows)),
-        _not_negative(calibration.expected_calibration_error(rows)),
+        calibration.expected_calibration_error(rows),
     ]
     if not any(row.probabilities is not None for row in rows):
         return [
             because(found, "not applicable: the judge gives no probabilities") for found in figures
         ]
     return [because(found, "no case has both a label and probabilities") for found in figures]
+
+
+def calibrated_error(plain: Judged) -> Estimate | None:
+    """The expected calibration error of a judge whose probabilities are the labels' own chances.
+
+    Finite cases put it above 0. Labels are drawn from the judge's probabilities, so that nothing
+    but its calibration is changed.
+
+    Returns:
+        The mean over the draws, and the range in which 95 % of them lie; None where no case has
+        both a label and probabilities.
+    """
+    rows = [row for row in _rows(plain) if row.label is not None]
+    known = [(row, row.probabilities) for row in rows if row.probabilities is not None]
+    if not known:
+        return None
+    thresholds = np.cumsum([chances[:2] for _, chances in known], axis=1)
+    generator = np.random.default_rng(0)
+    errors = []
+    for _ in range(_N_SIMULATED):
+        drawn = (generator.random((len(known), 1)) >= thresholds).sum(axis=1)
+        bins = calibration.reliability(
+            [row._replace(label=WINNERS[one]) for (row, _), one in zip(known, drawn, strict=True)]
+        )
+        gaps = (found.n * abs(found.confidence - found.accuracy) for found in bins)
+        errors.append(sum(gaps) / len(known))
+    low, high = np.quantile(errors, (0.025, 0.975))
+    return Estimate(
+        name="expected calibration error",
+        value=float(np.mean(errors)),
+        low=float(low),
+        high=float(high),
+        n=len(known),
+        n_clusters=len({row.cluster for row, _ in known}),
+    )
 
 
 def _not_negative(estimate: Estimate) -> Estimate:

@@ -101,10 +101,18 @@ class Check:
 
 
 def checks(judge: KnownJudge, result: Result) -> list[Check]:
-    """All figures of a judge that are known, beside its card's."""
+    """All figures of a judge that are known, beside its card's.
+
+    An expected calibration error has no interval: a calibrated judge's own is held against the
+    range that the card gives for such judges.
+    """
+    true = dict(judge.true)
+    if judge.calibrated:
+        error = _figure(result, "expected calibration error").value
+        assert error is not None
+        true["calibrated/expected calibration error"] = error
     return [
-        Check(name=name, true=true, found=_figure(result, name))
-        for name, true in judge.true.items()
+        Check(name=name, true=value, found=_figure(result, name)) for name, value in true.items()
     ]
 
 

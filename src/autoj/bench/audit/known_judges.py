@@ -35,6 +35,8 @@ class KnownJudge:
     true: Mapping[str, float]
     """Figures that are known, by name; of a part, `breakdown/part`."""
     protocol: str = "pairwise"
+    calibrated: bool = False
+    """Whether it is right as often as it says."""
 
 
 def _draw(what: str, case_or_key: str) -> random.Random:
@@ -217,8 +219,8 @@ KNOWN_JUDGES: tuple[KnownJudge, ...] = (
             "flip rate": 0,
             "test-retest": 1,
             "calibration": _ORACLE * _BRIER_RIGHT + (1 - _ORACLE) * _BRIER_WRONG,
-            "expected calibration error": 0,
         },
+        calibrated=True,
     ),
     KnownJudge(
         name="obedient",

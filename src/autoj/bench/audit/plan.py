@@ -17,7 +17,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal, TypeAlias
 
 import orjson
 
@@ -41,6 +41,7 @@ __all__ = [
     "N_SAMPLE",
     "AuditPlan",
     "Part",
+    "StoredPlan",
     "audit_spec",
     "plan_audit",
 ]
@@ -52,21 +53,23 @@ N_PROBED = 40
 1,300 times, which takes the embedded judge some ten to twenty minutes on two cores."""
 
 
+_PartName: TypeAlias = Literal["pairs", "injected", "repeated"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One run of the audit."""
 
-    name: str
+    name: _PartName
     """Its folder's name within the audit's."""
     spec: RunSpec
     cases: Cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditPlan:
-    """What an audit asks."""
+class _Drawn:
+    """What an audit drew from a set."""
 
-    parts: tuple[Part, ...]
     seed: int
     n_set: int
     """Cases of the whole set."""
@@ -77,16 +80,30 @@ class AuditPlan:
     left_out: Mapping[str, Mapping[str, int]]
     """By probe, the reasons why it could not be made of a case, and of how many."""
 
-    def record(self) -> dict[str, Any]:
-        """What is kept of the plan beside the runs; the cases themselves are in the runs."""
-        return {
-            "seed": self.seed,
-            "n_set": self.n_set,
-            "sampled": self.sampled,
-            "probed": self.probed,
-            "left_out": self.left_out,
-            "parts": [part.name for part in self.parts],
-        }
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPlan(_Drawn):
+    """What is kept of a plan beside the runs; the cases themselves are in the runs."""
+
+    parts: tuple[_PartName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan(_Drawn):
+    """What an audit asks."""
+
+    parts: tuple[Part, ...]
+
+    def record(self) -> StoredPlan:
+        """What is kept of the plan."""
+        return StoredPlan(
+            seed=self.seed,
+            n_set=self.n_set,
+            sampled=self.sampled,
+            probed=self.probed,
+            left_out=self.left_out,
+            parts=tuple(part.name for part in self.parts),
+        )
 
 
 def audit_spec(
@@ -174,7 +191,7 @@ def plan_audit(
     )
     drawn = f"audit, seed {seed}: {len(sampled):,} cases of {len(cases):,}, {len(probed)} probed"
 
-    def part(name: str, spec: RunSpec, cases: list[Case]) -> Part:
+    def part(name: _PartName, spec: RunSpec, cases: list[Case]) -> Part:
         return Part(name=name, spec=spec, cases=_as_data(data, cases, f"{drawn}; {name}"))
 
     if spec.paired:

@@ -5,14 +5,26 @@ The words depend on the interval: a bias is only called one where its interval e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from autoj.bench.audit.edits import EDITS
 from autoj.bench.audit.injections import HARMLESS, STYLES
+from autoj.bench.trivial import TRIVIAL_JUDGES
 from autoj.records import Estimate
 
-__all__ = ["edit_words", "figure_words", "injection_words"]
+__all__ = [
+    "CALIBRATED",
+    "accuracy_words",
+    "calibration_error_words",
+    "edit_words",
+    "figure_words",
+    "injection_words",
+    "trivial_words",
+]
+
+CALIBRATED = "By chance alone, a judge that is right as often as it says gets this."
+"""What the expected calibration error of a calibrated judge means."""
 
 _Words: TypeAlias = Callable[[Estimate, float], str]
 """An estimate and its value, which is known, to words."""
@@ -22,16 +34,54 @@ _CHANCE_BRIER = 2 / 3
 _NEAR = 1e-9
 
 
-def figure_words(estimate: Estimate, trivial: tuple[str, float] | None = None) -> str:
-    """The meaning of a figure over all cases.
+def figure_words(estimate: Estimate) -> str:
+    """The meaning of a figure over all cases."""
+    return _said(estimate, _WORDS[estimate.name])
+
+
+def accuracy_words(estimate: Estimate, above: Mapping[str, Estimate]) -> str:
+    """The meaning of the accuracy beside that of the trivial judges.
 
     Args:
-        estimate: one of the card's.
-        trivial: the best trivial judge on the same cases, with its accuracy.
+        estimate: the accuracy.
+        above: how far it is above that of each trivial judge on the same cases.
     """
-    if estimate.name == "accuracy" and trivial is not None:
-        return _said(estimate, lambda found, value: _accuracy(found, value, trivial))
-    return _said(estimate, _WORDS[estimate.name])
+    told = figure_words(estimate)
+    if estimate.value is None or not above:
+        return told
+    if worse := _names(name for name, found in above.items() if _side(found) < 0):
+        versus = f"worse than the trivial {worse}"
+    elif level := _names(name for name, found in above.items() if _side(found) == 0):
+        versus = f"cannot be told apart from the trivial {level}"
+    else:
+        versus = "better than every trivial judge"
+    return f"{told.removesuffix('.')}: {versus}."
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def trivial_words(name: str, estimate: Estimate) -> str:
+    """The meaning of how far the accuracy is above that of a trivial judge."""
+    what = TRIVIAL_JUDGES[name][0]
+    beaten = {1: "the judge is better", 0: "not told apart", -1: "the judge is worse"}
+    return _said(estimate, lambda found, _: f"{what[0].upper()}{what[1:]}: {beaten[_side(found)]}.")
+
+
+def calibration_error_words(estimate: Estimate, calibrated: Estimate | None) -> str:
+    """The meaning of the expected calibration error.
+
+    Args:
+        estimate: the error.
+        calibrated: that of a calibrated judge on as many cases.
+    """
+    told = figure_words(estimate)
+    if estimate.value is None or calibrated is None or calibrated.value is None:
+        return told
+    beyond = estimate.value > calibrated.value and _excludes(calibrated, estimate.value)
+    so = "miscalibrated" if beyond else "no miscalibration is shown"
+    return f"{told.removesuffix('.')}; a calibrated judge's by {_share(calibrated.value)}: {so}."
 
 
 def edit_words(edit: str, estimate: Estimate) -> str:
@@ -91,18 +141,17 @@ def _excludes(estimate: Estimate, ideal: float) -> bool:
     return not estimate.low - _NEAR <= ideal <= estimate.high + _NEAR
 
 
+def _side(difference: Estimate) -> int:
+    """1 or -1 where the whole interval lies on that side of 0, else 0."""
+    if difference.low is None or difference.high is None:
+        return 0
+    return int(difference.low > 0) - int(difference.high < 0)
+
+
 def _signed(estimate: Estimate, value: float, above: str, below: str, neither: str) -> str:
     if not _excludes(estimate, 0):
         return neither
     return above if value > 0 else below
-
-
-def _accuracy(estimate: Estimate, value: float, trivial: tuple[str, float]) -> str:
-    name, its = trivial
-    told = f"Right in {_share(value)} of 100 pairs; the trivial judge `{name}` in {_share(its)}"
-    if not _excludes(estimate, its):
-        return f"{told}: no better, as far as is shown."
-    return f"{told}: better." if value > its else f"{told}: worse."
 
 
 def _consistency(estimate: Estimate, value: float) -> str:
@@ -201,7 +250,7 @@ _WORDS: Mapping[str, _Words] = {
     ),
     "calibration": _brier,
     "expected calibration error": lambda _, value: (
-        f"How sure it says it is and how often it is right differ by {_share(value)} points."
+        f"How sure it is and how often it is right differ by {_share(value)} points."
     ),
 }
 """Each figure's words, by its name."""

@@ -20,6 +20,7 @@ from autoj.bench.base import (
     in_paper_order,
     lost_counts,
     pair_row,
+    set_digest,
 )
 from autoj.bench.eval_c.files import Vote, read_votes
 from autoj.datasets.base import Cases
@@ -165,6 +166,7 @@ def evaluate(comparison: Comparison) -> Result:
         parts=broken_down(in_paper_order(rows), of_rows, _BREAKDOWNS),
         notes=comparison.notes,
         details={
+            "set": set_digest(comparison.cases),
             "against": comparison.against,
             "judged_by": comparison.judged_by,
             "both_orders": comparison.both_orders,
