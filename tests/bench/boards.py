@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.base import Result
+from autoj.bench.base import Result, set_digest
 from autoj.bench.leaderboard.board import Board, BoardRow
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
@@ -44,6 +44,11 @@ def cases_of(path: Path) -> list[Case]:
     cases = [row.case for row in open_cases(path).read()]
     assert all(isinstance(case, Case) for case in cases)
     return cases  # type: ignore[return-value]
+
+
+def set_of(path: Path) -> dict[str, str]:
+    """The details of a result on all cases of a file."""
+    return {"set": set_digest(cases_of(path))}
 
 
 def said(case: Case, *winners) -> Verdict:

@@ -16,7 +16,16 @@ from autoj.records import Estimate, Verdict
 from autoj.runs import judge_run, open_run
 
 from ..scripted import CARD, Recorder
-from .boards import a_result, agreement, by_judge, cases_of, nowhere, place_eval_p, said
+from .boards import (
+    a_result,
+    agreement,
+    by_judge,
+    cases_of,
+    nowhere,
+    place_eval_p,
+    said,
+    set_of,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +39,9 @@ def eval_p_file(monkeypatch, tmp_path):
 
 
 def test_without_verdicts_intervals_are_compared(eval_p_file, tmp_path):
-    strong = a_result(judge="strong", estimates=(agreement(0.95, 0.9, 0.98),))
-    weak = a_result(judge="weak", estimates=(agreement(0.7, 0.6, 0.8),))
+    details = set_of(eval_p_file)
+    strong = a_result(judge="strong", estimates=(agreement(0.95, 0.9, 0.98),), details=details)
+    weak = a_result(judge="weak", estimates=(agreement(0.7, 0.6, 0.8),), details=details)
     measured = [
         Measured(path=tmp_path / f"{result.judge}.json", result=result) for result in (strong, weak)
     ]
@@ -51,10 +61,30 @@ def test_without_verdicts_intervals_are_compared(eval_p_file, tmp_path):
 
 
 def test_a_result_on_other_cases_is_compared_with_nothing_and_it_says_so(eval_p_file, tmp_path):
-    result = a_result(n_cases=7, estimates=(agreement(0.95, 0.9, 0.98, n=7),))
-    found = board("eval-p", [Measured(path=tmp_path / "x.json", result=result)])
-    assert not found.clearings
-    assert any("compared with no trivial judge" in line for line in found.messages)
+    # As many cases as Eval-P has, and yet others.
+    for details in ({"set": "0123456789abcdef"}, {}):
+        result = a_result(estimates=(agreement(0.95, 0.9, 0.98),), details=details)
+        found = board("eval-p", [Measured(path=tmp_path / "x.json", result=result)])
+        assert not found.clearings
+        assert any("compared with no trivial judge" in line for line in found.messages)
+
+
+def test_a_result_is_compared_by_its_own_run_alone(eval_p_file, tmp_path):
+    """On other data by the verdicts beside it; never by the verdicts of another run."""
+    cases = cases_of(eval_p_file)[:12]
+    verdicts = [said(case, case.label, case.label) for case in cases]
+    folder = tmp_path / "runs" / "sample"
+    folder.mkdir(parents=True)
+    write_records(folder / "cases.jsonl", cases)
+    write_records(folder / "verdicts.jsonl", verdicts)
+    (folder / "run.json").write_text("{}")
+    own = evaluate(cases, verdicts, judge="own", source="run")
+    other = evaluate(cases[:6], verdicts[:6], judge="other", source="predictions")
+    save_result(folder / "eval-p.json", own)
+    save_result(folder / "other.json", other)
+    found = board("eval-p", find_results("eval-p", [folder / "other.json"], tmp_path / "runs"))
+    assert {(one.judge, one.difference.n) for one in found.clearings} == {("own", 12)}
+    assert any(line.startswith("other (") for line in found.messages)
 
 
 def test_with_its_run_a_judge_is_compared_case_by_case(eval_p_file, tmp_path, pair_spec):

@@ -12,13 +12,26 @@ from autoj.bench.eval_r.figures import evaluate as evaluate_selection
 from autoj.bench.eval_r.selection import RatedCandidates
 from autoj.bench.leaderboard.boards import board, find_results
 from autoj.bench.leaderboard.rows import Measured
+from autoj.bench.system_level.figures import evaluate_table
+from autoj.bench.system_level.model_table import read_models
 from autoj.datasets import catalog
+from autoj.datasets.catalog import load_entry
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.records import Case, Estimate, Response
 from autoj.scenarios import groups
 
-from .boards import a_result, by_judge, cases_of, nowhere, place_eval_p, said, values
+from .boards import (
+    a_result,
+    agreement,
+    by_judge,
+    cases_of,
+    nowhere,
+    place_eval_p,
+    said,
+    set_of,
+    values,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +84,78 @@ def test_by_group_shows_those_that_have_groups(eval_p_file):
     assert len(parts) > 1
     assert parts["Code"]["agreement"].value == 1.0
     assert parts["Code"]["agreement"].low is not None
+
+
+def test_results_of_other_data_are_never_among_the_published(eval_p_file, tmp_path):
+    """The whole set is ranked; a sample of it, and what names no set, stand by themselves."""
+    cases = cases_of(eval_p_file)
+    verdicts = [said(case, case.label, case.label) for case in cases]
+    results = [
+        evaluate(cases, verdicts, judge="whole", source="files"),
+        evaluate(cases[:6], verdicts[:6], judge="sample", source="files"),
+        evaluate(cases[:6], verdicts[:6], judge="same sample", source="files"),
+        a_result(judge="nobody knows", estimates=(agreement(0.9, 0.8, 1.0),)),
+    ]
+    measured = [Measured(path=tmp_path / f"{one.judge}.json", result=one) for one in results]
+    for breakdown in (None, "group"):
+        ranked, sample, *unknown = board("eval-p", measured, breakdown=breakdown).sections
+        status = {row.judge: row.status for row in ranked.rows}
+        assert status["whole"] == "measured"
+        assert {"published", "trivial"} < set(status.values())
+        assert [row.judge for row in sample.rows] == ["sample", "same sample"]
+        assert "(other data, 6 cases, digest " in sample.title
+        assert "not comparable" in sample.title
+        # By group there is nothing to show of it.
+        assert [row.judge for one in unknown for row in one.rows] == (
+            [] if breakdown else ["nobody knows"]
+        )
+        assert all("not said which" in one.title for one in unknown)
+
+
+@pytest.mark.parametrize("bench", ["eval-p", "eval-c"])
+def test_without_the_set_no_result_is_ranked_and_it_says_so(bench, tmp_path):
+    names = ("agreement", "win")
+    result = a_result(
+        bench,
+        estimates=tuple(replace(agreement(0.9, 0.8, 1.0), name=name) for name in names),
+        details={"set": "0123456789abcdef", "against": "ChatGPT", "judged_by": "GPT-4"},
+    )
+    found = board(bench, [Measured(path=tmp_path / "x.json", result=result)])
+    (section,) = [one for one in found.sections if any(r.status == "measured" for r in one.rows)]
+    assert [row.judge for row in section.rows] == ["x"]
+    assert "data that cannot be checked here, 60 cases, digest 0123456789abcdef" in section.title
+    assert any("nobody can check" in line for line in found.messages)
+    assert not any("nobody can check" in line for line in board(bench).messages)
+
+
+def test_each_choice_of_unseen_scenarios_has_its_section(eval_p_file):
+    cases = cases_of(eval_p_file)
+    chosen = {"nlp": frozenset(groups()["NLP Tasks"]), "own": frozenset({"ranking", "planning"})}
+    measured = [
+        Measured(
+            path=eval_p_file.with_name(f"{name}.json"),
+            result=evaluate(
+                cases,
+                [said(case, "b", "b") for case in cases],
+                judge=name,
+                source="files",
+                unseen=unseen,
+            ),
+        )
+        for name, unseen in chosen.items()
+    ]
+    one, two, own = board("eval-p", measured, breakdown="seen and unseen").sections
+    assert "setting 1" in one.title
+    assert {row.judge for row in one.rows} == {"Auto-J", "Auto-J, without the unseen of setting 1"}
+    assert "setting 2" in two.title
+    assert {row.judge for row in two.rows} == {
+        "Auto-J",
+        "Auto-J, without the unseen of setting 2",
+        "nlp",
+    }
+    assert own.title.endswith("unseen: planning, ranking")
+    assert [row.judge for row in own.rows] == ["own"]
+    assert len(board("eval-c", breakdown="seen and unseen").sections) == 2
 
 
 def test_seen_and_unseen_show_both_settings_and_say_what_a_result_lacks(eval_p_file):
@@ -127,26 +212,40 @@ def test_a_result_of_another_bench_is_named(tmp_path):
     assert caught.value.path == path
 
 
-def test_eval_c_keeps_opponents_and_judges_apart(tmp_path):
+def test_eval_c_keeps_opponents_judges_and_data_apart(monkeypatch, tmp_path):
+    path = tmp_path / "data" / load_entry("eval-c").path
+    path.parent.mkdir(parents=True)
+    write_records(
+        path,
+        [
+            {"prompt": f"q{n}", "response": "r", "scenario": "planning", "output": "c"}
+            for n in range(9)
+        ],
+    )
+    monkeypatch.setenv("AUTOJ_DATA", str(tmp_path / "data"))
     win = Estimate(name="win", value=0.5, low=0.4, high=0.6, n=232, n_clusters=232)
     result = a_result(
         "eval-c",
         judge="my critic",
         estimates=(win,),
-        details={"against": "chatgpt", "judged_by": "GPT-4"},
+        details={"against": "chatgpt", "judged_by": "GPT-4", **set_of(path)},
     )
-    other = replace(result, details={"against": "chatgpt", "judged_by": "embedded"})
+    other = replace(result, details={**result.details, "judged_by": "embedded"})
+    sample = replace(result, judge="sampled", details={**result.details, "set": "0" * 16})
     found = board(
         "eval-c",
         [
             Measured(path=tmp_path / f"{n}.json", result=each)
-            for n, each in enumerate((result, other))
+            for n, each in enumerate((result, other, sample))
         ],
     )
     titles = [section.title for section in found.sections]
     beside = {section.title: {row.judge for row in section.rows} for section in found.sections}
     assert {"my critic", "SelFee", "Auto-J"} < beside[titles[0]]
     assert beside["Critiques against those of chatgpt, judged by embedded, in %"] == {"my critic"}
+    (title,) = [title for title, judges in beside.items() if "sampled" in judges]
+    assert beside[title] == {"sampled"}
+    assert "other data, 60 cases" in title
     gpt4, people = (section for section in found.sections if "of Auto-J" in section.title)
     assert "judged by people" in people.title
     assert [row.figures["win"].text for row in gpt4.rows] == [
@@ -230,28 +329,45 @@ def test_table_23_itself_gives_what_is_printed_as_computed(monkeypatch, data_fol
     assert 0.3 < length.figures["spearman"].value < 0.9
 
 
-def test_the_system_level_compares_with_mean_length(monkeypatch, tmp_path):
+def test_the_system_level_compares_on_the_same_models_and_reference_alone(monkeypatch, tmp_path):
     path = tmp_path / "data" / "system_level" / "table23_index.jsonl"
     path.parent.mkdir(parents=True)
-    write_records(
-        path,
-        [
-            {"key": f"m{n}", "rating": n, "win_rate": n, "mean_len": (7 * n) % 11}
-            for n in range(1, 11)
-        ],
-    )
+    table = [
+        {"key": f"m{n}", "rating": n, "win_rate": n, "mean_len": (7 * n) % 11} for n in range(1, 11)
+    ]
+    write_records(path, table)
     monkeypatch.setenv("AUTOJ_DATA", str(tmp_path / "data"))
-    good = Estimate(name="spearman", value=0.99, low=0.97, high=1.0, n=10, n_clusters=10)
-    poor = replace(good, value=0.5, low=0.1, high=0.8)
+    write_records(tmp_path / "few.jsonl", table[:3])
+    models, few = read_models(path), read_models(tmp_path / "few.jsonl")
+    good = evaluate_table(models, models, judge="good", source=path)
+    high = replace(good.estimates[0], value=0.99, low=0.97, high=1.0)
+    good = replace(good, estimates=(high,))
+    poor = replace(good, judge="poor", estimates=(replace(high, value=0.5, low=0.1, high=0.8),))
     measured = [
-        Measured(path=tmp_path / f"{n}.json", result=a_result("system-level", estimates=(one,)))
-        for n, one in enumerate((good, poor))
+        Measured(path=tmp_path / f"{n}.json", result=one)
+        for n, one in enumerate(
+            (
+                good,
+                poor,
+                evaluate_table(few, few, judge="few", source=path),
+                replace(good, judge="old", details={}),
+            )
+        )
     ]
     found = board("system-level", measured)
-    assert [(one.trivial, one.clears) for one in found.clearings] == [
-        ("mean length", True),
-        ("mean length", False),
+    assert [(one.judge, one.trivial, one.clears) for one in found.clearings] == [
+        ("good", "mean length", True),
+        ("poor", "mean length", False),
     ]
+    table_23, ten, three, unknown = found.sections
+    assert {row.status for row in table_23.rows} == {"published", "computed"}
+    assert "Table 23" in table_23.title
+    assert {row.judge for row in ten.rows} == {"mean length", "good", "poor"}
+    assert "another reference (10 models, digest " in ten.title
+    assert ([row.judge for row in three.rows], "3 models" in three.title) == (["few"], True)
+    assert ([row.judge for row in unknown.rows], "not said" in unknown.title) == (["old"], True)
+    untold = [line.split()[0] for line in found.messages]
+    assert untold == ["few", "old"]
 
 
 @pytest.mark.parametrize("bench", ["eval-r", "system-level"])

@@ -29,6 +29,15 @@ def test_a_table_says_what_is_wrong_with_it(tmp_path: Path) -> None:
         table({"key": "m"}, {"key": "m"})
     with pytest.raises(DataError, match=r"table\.jsonl:1:rating: expected a number, found 'high'"):
         table({"key": "m", "rating": "high"})
+    for huge in (1e200, -1e101):
+        with pytest.raises(DataError, match=r"table\.jsonl:1:rating: .* at most 1e\+100"):
+            table({"key": "m", "rating": huge})
+    with pytest.raises(DataError, match=r"table\.jsonl:2:reference: .* at most 1e\+100"):
+        table({"key": "m"}, {"key": "n", "reference": 10**101})
+    assert table({"key": "m", "rating": 1e100})[0].rating == 1e100
+    for first, second in (("rating", "autoj_rating"), ("win_rate", "reference")):
+        with pytest.raises(DataError, match=rf"table\.jsonl:3:{second}: .* have '{first}'"):
+            table({"key": "l"}, {"key": "m", first: 1, second: None}, {"key": "n", second: 2})
     with pytest.raises(DataError, match=r"table\.jsonl:1: names no model; .*'score'"):
         table({"score": 1})
     with pytest.raises(DataError, match=r"table\.jsonl:1:key: expected a model's name, found 3"):

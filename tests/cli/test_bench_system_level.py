@@ -12,6 +12,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from autoj.bench.base import read_result
+from autoj.bench.system_level import figures
+from autoj.bench.system_level.model_table import read_models
+from autoj.bench.system_level.ranks import ranked, reference_digest
 from autoj.cli import _run
 from autoj.cli.bench_system_level import system_level
 from autoj.errors import ConfigError, DataError
@@ -94,9 +97,32 @@ def test_a_published_table_is_ranked_without_a_model(run: Any, tmp_path: Path) -
     assert re.search(r"Model 0 +5\.500 +90\.00 +1 +2 +\+1", done.stdout)
     assert re.search(r"over models +0\.800", done.stdout)
     assert re.search(r"length alone +-1\.000", done.stdout)
-    assert "spearman 0.97, pearson 0.96" in done.stdout
-    assert "Table 23 does not give these values." in done.stdout
+    assert "Table 23" not in done.stdout
     assert read_result(tmp_path / "kept.json").judge == "autoj"
+
+
+def test_what_was_published_is_told_from_our_arithmetic(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = [{"key": f"m{n}", "rating": n, "reference": n} for n in range(4)]
+    write_records(tmp_path / "table.jsonl", rows)
+    models = read_models(tmp_path / "table.jsonl")
+    digest = reference_digest(ranked({f"m{n}": n for n in range(4)}, models))
+    monkeypatch.setattr(figures, "TABLE_23", digest)
+    lines = run("--ratings", "table.jsonl").stdout.splitlines()
+    assert [line for line in lines if line.startswith(("Published", "Our"))] == [
+        "Published: Auto-J, paper, section 6.4 (text): spearman 0.97, pearson 0.96.",
+        "Our arithmetic: Auto-J, computed from Table 23: spearman 0.980, pearson 0.981, ",
+    ]
+    assert "    Table 23 does not give these values." in lines
+
+
+def test_ratings_in_two_fields_are_of_no_one_judge(run: Any, tmp_path: Path) -> None:
+    rows = [{"key": "a", "rating": 5, "reference": 1}, {"key": "b", "autoj_rating": 6}]
+    write_records(tmp_path / "table.jsonl", rows)
+    error = run("--ratings", "table.jsonl").exception
+    assert isinstance(error, DataError)
+    assert (error.line, error.field) == (2, "autoj_rating")
 
 
 def test_outputs_are_rated_once_and_the_run_alone_gives_the_figures(
@@ -108,7 +134,13 @@ def test_outputs_are_rated_once_and_the_run_alone_gives_the_figures(
     assert "4 models, 6 of 10 queries each" in first.stderr
     assert len(judge.asked) == 24
     assert {request.case_id.split("/")[0] for request in judge.asked} == set(MODELS)
-    for text in ("on all queries", "over queries", "from 6 of 10 queries", "told apart"):
+    for text in (
+        "on all queries",
+        "over queries",
+        "from 6 of 10 queries",
+        "told apart",
+        "are approximate",
+    ):
         assert text in first.stdout
     assert max(map(len, first.stdout.splitlines())) <= 80
     again = run(*arguments)

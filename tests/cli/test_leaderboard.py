@@ -10,9 +10,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autoj.bench.base import Result, save_result
+from autoj.bench.base import Result, save_result, set_digest
 from autoj.bench.leaderboard.board import Clearing
 from autoj.cli.leaderboard import leaderboard
+from autoj.datasets import open_cases
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.records import Estimate
@@ -37,7 +38,7 @@ def run(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def result_file(tmp_path):
+def result_file(tmp_path, eval_p_file):
     """A judge that is worse than naming the longer response, with a hostile name."""
     names = ("agreement", "consistency", "accuracy")
     result = Result(
@@ -48,6 +49,7 @@ def result_file(tmp_path):
         estimates=tuple(
             Estimate(name=name, value=0.4, low=0.3, high=0.5, n=30, n_clusters=30) for name in names
         ),
+        details={"set": set_digest(row.case for row in open_cases(eval_p_file).read())},
     )
     folder = tmp_path / "runs" / "mine"
     folder.mkdir(parents=True)
@@ -73,6 +75,7 @@ def eval_p_file(monkeypatch, tmp_path, run):
         ],
     )
     monkeypatch.setenv("AUTOJ_DATA", str(tmp_path / "data"))
+    return path
 
 
 BENCHES = ["eval-p", "eval-c", "eval-r", "system-level"]
@@ -172,6 +175,25 @@ def test_csv_has_a_row_per_figure(run, result_file, eval_p_file, tmp_path):
         if (row["judge"], row["figure"], row["part"]) == ("longest", "agreement", "Code")
     ]
     assert float(longest["low"]) < float(longest["value"]) < float(longest["high"])
+
+
+def test_csv_holds_no_control_characters_and_no_formulas(run, result_file, tmp_path):
+    text = result_file.read_bytes()
+    names = ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(1)", "\tx", "plain"]
+    files = [tmp_path / f"{place}.json" for place in range(len(names))]
+    for path, name in zip(files, names, strict=True):
+        path.write_bytes(text.replace(b'"evil\\u001b[31m judge"', json.dumps(name).encode()))
+    arguments = [part for path in (result_file, *files) for part in ("--result", path)]
+    assert run("eval-p", *arguments, "--csv", "board.csv").exit_code == 0
+    with (tmp_path / "board.csv").open(newline="") as stream:
+        found = {row["judge"] for row in csv.DictReader(stream) if row["status"] == "measured"}
+    assert found == {
+        r"evil\x1b[31m judge", "plain", *(f"'{name}" for name in names if name != "plain"),
+    }  # fmt: skip
+    assert run("eval-r", "--csv", "numbers.csv").exit_code == 0
+    with (tmp_path / "numbers.csv").open(newline="") as stream:
+        numbers = [(row["value"], row["printed"]) for row in csv.DictReader(stream)]
+    assert ("-0.05", "-0.05") in numbers
 
 
 def test_the_result_flag_replaces_the_runs(run, result_file, tmp_path):

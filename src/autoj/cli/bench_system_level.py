@@ -140,10 +140,10 @@ def _references(path: Path | None, table: Sequence[ModelRow]) -> list[ModelRow]:
 
 def _rated_by(path: Path, table: Sequence[ModelRow]) -> str:
     """The judge that the ratings' field is named for, else the file."""
-    fields = {row.rated_by for row in table if row.rated_by is not None}
-    if not fields:
+    field = next((row.rated_by for row in table if row.rated_by is not None), None)
+    if field is None:
         raise DataError("holds no ratings: expected rating or autoj_rating", path=path)
-    return next(iter(fields)).removesuffix("rating").rstrip("_") or path.stem
+    return field.removesuffix("rating").rstrip("_") or path.stem
 
 
 def _stored(path: Path) -> tuple[Path, RunSpec, QueryRatings]:

@@ -1,4 +1,4 @@
-"""Leaderboards as tables for a terminal of 80 columns, and as rows for a CSV file."""
+"""Leaderboards as tables for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -11,17 +11,9 @@ from rich.text import Text
 
 from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Figure, Section
 from autoj.bench.published import Printed, Source
-from autoj.records import Estimate
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["CSV_FIELDS", "board_view", "clearing_lines", "csv_rows"]
-
-CSV_FIELDS = (
-    "bench", "section", "judge", "printed_as", "status", "kind", "generative", "in_sample",
-    "breakdown", "part", "figure", "value", "low", "high", "n", "n_clusters", "n_unscored",
-    "printed", "remark", "sources", "notes",
-)  # fmt: skip
-"""The columns of `csv_rows`."""
+__all__ = ["board_view", "clearing_lines"]
 
 _ABBREVIATIONS = {
     "Summarization": "Summ",
@@ -250,44 +242,3 @@ def _notes(board: Board) -> Iterator[Text]:
     )  # fmt: skip
     for line in said:
         yield visible_text(line, style="dim")
-
-
-def csv_rows(board: Board) -> Iterator[dict[str, object]]:
-    """One row per judge and figure, overall and by part; values on the scale 0-1 where shares.
-
-    Args:
-        board: with a breakdown, its parts are listed, too.
-    """
-    for section in board.sections:
-        for row in section.rows:
-            head = {
-                "bench": board.bench,
-                "section": section.title,
-                "judge": row.judge,
-                "status": row.status,
-                "printed_as": row.printed_as,
-                "kind": row.kind,
-                "generative": row.generative,
-                "in_sample": row.in_sample,
-                "sources": "; ".join(source.cite for source in row.sources),
-                "notes": " ".join(row.notes),
-            }
-            for name, figure in row.figures.items():
-                yield head | {"figure": name} | _numbers(figure)
-            for part, figures in row.parts.get(board.breakdown or "", {}).items():
-                for name, figure in figures.items():
-                    place = {"breakdown": board.breakdown, "part": part, "figure": name}
-                    yield head | place | _numbers(figure)
-
-
-def _numbers(figure: Figure) -> dict[str, object]:
-    if isinstance(figure, Estimate):
-        return {
-            "value": figure.value,
-            "low": figure.low,
-            "high": figure.high,
-            "n": figure.n,
-            "n_clusters": figure.n_clusters,
-            "n_unscored": figure.n_unscored,
-        }
-    return {"value": figure.value, "printed": figure.text, "remark": figure.remark}

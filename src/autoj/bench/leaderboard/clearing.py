@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autoj.bench.base import Result, pair_row
+from autoj.bench.base import Result, pair_row, set_digest
 from autoj.bench.eval_p import FIGURE_SCORES
 from autoj.bench.leaderboard.board import BoardRow, Clearing
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
@@ -29,14 +29,14 @@ def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> li
     Args:
         result: the judge's.
         path: its file; the run that it is of is looked for beside it.
-        baselines: the trivial judges' rows on the same data; empty where it is not at hand, and
-            then a result without its run is compared with nothing.
+        baselines: the trivial judges' rows on the same cases; empty where these are not at hand,
+            and then a result without its run is compared with nothing.
 
     Raises:
         DataError: the run's verdicts cannot be read.
     """
     wanted = _figures(result)
-    judged = _stored(path.parent)
+    judged = _stored(result, path.parent)
     if judged:
         return [
             _paired(result, path, name, figure, judged)
@@ -50,8 +50,7 @@ def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> li
             other = row.figures[figure]
             if row.in_sample or own is None or not isinstance(other, Estimate):
                 continue
-            if result.n_cases == other.n + other.n_unscored:
-                found.append(by_intervals(result, path, row.judge, own, other))
+            found.append(by_intervals(result, path, row.judge, own, other))
     return found
 
 
@@ -61,18 +60,20 @@ def _figures(result: Result) -> list[str]:
     return found or [name for name in known if name == "accuracy"]
 
 
-def _stored(folder: Path) -> list[tuple[Case, Verdict]]:
-    """The labelled pairs of a run with their verdicts; none where there is no such run."""
+def _stored(result: Result, folder: Path) -> list[tuple[Case, Verdict]]:
+    """The labelled pairs of a result's run with their verdicts; none where it is not there."""
     if not (folder / "run.json").is_file() or not (folder / "verdicts.jsonl").is_file():
         return []
     try:
-        return [
+        judged = [
             (case, verdict)
             for case, verdict in RunFolder(folder).judged()
             if case.label is not None and len(case.responses) == 2
         ]
     except ValueError as error:
         raise DataError(f"holds a run that cannot be read ({error})", path=folder) from None
+    own = set_digest(case for case, _ in judged)
+    return judged if result.details.get("set") in (None, own) else []
 
 
 def _paired(

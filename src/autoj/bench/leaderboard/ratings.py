@@ -17,7 +17,8 @@ from autoj.bench.leaderboard.rows import Measured, by_name, measured_row, ours, 
 from autoj.bench.leaderboard.sections import Sections, public_cases
 from autoj.bench.published import merged, published
 from autoj.bench.system_level.figures import evaluate_table, length_result
-from autoj.bench.system_level.model_table import read_models
+from autoj.bench.system_level.model_table import ModelRow, read_models
+from autoj.bench.system_level.ranks import TABLE_23
 from autoj.datasets import catalog
 from autoj.errors import DataError
 from autoj.records import Estimate
@@ -173,29 +174,51 @@ def _beside() -> tuple[list[Section], list[str]]:
 
 
 def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sections:
-    """Whether mean ratings of models go with a reference: one section, and mean length beside."""
-    rows = [published_row(row) for row in published("system-level")]
+    """Whether mean ratings of models go with a reference: a section for each reference.
+
+    Mean length stands beside results on the models that it is known of.
+    """
+    table = {TABLE_23: [published_row(row) for row in published("system-level")]}
+    lengths: dict[str, BoardRow] = {}
     messages: list[str] = []
     if catalog.is_here(_INDEX):
-        table, baselines = _table_23()
-        rows = [_with_intervals(row, table) for row in rows] + baselines
+        path = catalog.find(_INDEX)
+        models = read_models(path)
+        index = evaluate_table(models, models, judge="Auto-J", source=path)
+        if index.details["reference"] == TABLE_23:
+            table[TABLE_23] = [_with_intervals(row, index) for row in table[TABLE_23]]
+        lengths = _mean_length(models)
     else:
         _, messages = public_cases(_INDEX)
-    section = Section(
-        title="Correlation of models' mean ratings with a reference, over models",
-        figures=("spearman", "pearson", "kendall"),
-        rows=(*rows, *(measured_row(found, "single") for found in measured)),
-    )
-    clearings = [
-        by_intervals(found.result, found.path, row.judge, own, other)
-        for found in measured
-        for row in section.rows
-        if row.status == "trivial"
-        and (own := found.result.estimate("spearman")) is not None
-        and own.value is not None
-        and isinstance(other := row.figures["spearman"], Estimate)
+    for reference, trivial in lengths.items():
+        table.setdefault(reference, []).append(trivial)
+    clearings: list[Clearing] = []
+    for item in measured:
+        reference = str(item.result.details.get("reference", f"not said which: {item.path}"))
+        table.setdefault(reference, []).append(measured_row(item, "single"))
+        if reference in lengths:
+            clearings += _against_length(item, lengths[reference])
+        else:
+            messages.append(
+                f"{item.result.judge} ({item.path}) is compared with no trivial judge: mean "
+                "lengths on the same models and reference are not at hand."
+            )
+    sections = [
+        Section(
+            title=_reference_title(reference),
+            figures=("spearman", "pearson", "kendall"),
+            rows=tuple(rows),
+        )
+        for reference, rows in table.items()
     ]
-    return Sections(sections=[section], clearings=clearings, messages=messages)
+    return Sections(sections=sections, clearings=clearings, messages=messages)
+
+
+def _reference_title(reference: str) -> str:
+    what = "Correlation of models' mean ratings with"
+    if reference == TABLE_23:
+        return f"{what} GPT-4's win rates, over the 53 models of Table 23"
+    return f"{what} another reference ({reference}): not comparable with other sections"
 
 
 def _with_intervals(row: BoardRow, table: Result) -> BoardRow:
@@ -205,19 +228,26 @@ def _with_intervals(row: BoardRow, table: Result) -> BoardRow:
     return replace(row, figures=by_name(table.estimates))
 
 
-def _table_23() -> tuple[Result, list[BoardRow]]:
-    """Table 23's own correlations, and those of mean length."""
-    path = catalog.find(_INDEX)
-    models = read_models(path)
+def _mean_length(models: Sequence[ModelRow]) -> dict[str, BoardRow]:
+    """The trivial judge by the reference that it is compared on; none where no length is known."""
     lengths = {row.key: row.mean_length for row in models if row.mean_length is not None}
-    length = length_result(lengths, models)
+    if not lengths:
+        return {}
+    found = length_result(lengths, models)
     row = BoardRow(
         judge="mean length",
         status="trivial",
         kind="single",
         generative=False,
-        figures=by_name(length.estimates),
-        sources=(ours(f"computed on {length.n_cases:,} models"),),
-        notes=(length.source,),
+        figures=by_name(found.estimates),
+        sources=(ours(f"computed on {found.n_cases:,} models"),),
+        notes=(found.source,),
     )
-    return evaluate_table(models, models, judge="Auto-J", source=path), [row]
+    return {found.details["reference"]: row}
+
+
+def _against_length(item: Measured, row: BoardRow) -> list[Clearing]:
+    own, other = item.result.estimate("spearman"), row.figures["spearman"]
+    if own is None or own.value is None or not isinstance(other, Estimate):
+        return []
+    return [by_intervals(item.result, item.path, row.judge, own, other)]

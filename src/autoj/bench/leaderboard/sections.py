@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autoj.bench.base import Result
+from autoj.bench.base import Result, set_digest
 from autoj.bench.eval_c.files import read_critiques
 from autoj.bench.leaderboard.baselines import longer_critique_row, pair_baselines
 from autoj.bench.leaderboard.board import BoardRow, Clearing, Section
@@ -15,12 +15,16 @@ from autoj.bench.published import Kind, merged, published
 from autoj.datasets import catalog, open_cases
 from autoj.errors import DataError
 from autoj.records import WINNERS, Case, normalise_query
+from autoj.scenarios import groups
 
 __all__ = ["Sections", "eval_c_sections", "eval_p_sections", "public_cases"]
 
 _VOTES = ("win", "tie", "lose")
 _REFERENCE = "ChatGPT"
 """Whose critiques the release compares all others with."""
+_SEEN = "seen and unseen"
+_UNSEEN_GROUP = "NLP Tasks"
+"""What setting 2 leaves out; which scenarios setting 1 does is not published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,34 +54,84 @@ def public_cases(name: str) -> tuple[list[Case], list[str]]:
     return cases, []
 
 
+def _other_data(found: Measured, here: str | None) -> str:
+    """What a title adds where a result is not known to be of the set at hand; else nothing.
+
+    Args:
+        found: the result.
+        here: the digest of the set; None where it is not on this machine.
+    """
+    result, digest = found.result, found.result.details.get("set")
+    if here is not None and digest == here:
+        return ""
+    what = "data that cannot be checked here" if here is None else "other data"
+    which = f"not said which: {found.path}" if digest is None else f"digest {digest}"
+    return f" ({what}, {result.n_cases:,} cases, {which}: not comparable with other sections)"
+
+
+def _unchecked(measured: Sequence[Measured], here: str | None) -> list[str]:
+    if here is not None or not measured:
+        return []
+    return ["Without the data nobody can check which results are of it; none is ranked with it."]
+
+
 def eval_p_sections(measured: Sequence[Measured], breakdown: str | None) -> Sections:
-    """Verdicts on pairs against people's labels: one section."""
-    if breakdown == "seen and unseen":
-        rows = [published_row(row) for row in published("unseen") if "agreement" in row.figures]
+    """Verdicts on pairs against people's labels: a section for each set of cases.
+
+    With seen and unseen scenarios, a section for each choice of these, too.
+    """
+    by_seen = breakdown == _SEEN
+    found, messages = public_cases("eval-p")
+    cases = [case for case in found if len(case.responses) == 2 and case.label in WINNERS]
+    here = set_digest(cases) if cases else None
+    baselines = pair_baselines(cases, by_group=breakdown == "group") if cases else []
+    table: dict[str, list[BoardRow]] = {}
+    if by_seen:
+        table = _by_setting("agreement")
     else:
-        rows = [published_row(row) for row in merged(published("eval-p"))]
-    rows += [measured_row(found, _kind(found.result)) for found in measured]
-    cases, messages = public_cases("eval-p")
-    pairs = [case for case in cases if len(case.responses) == 2 and case.label in WINNERS]
-    baselines = pair_baselines(pairs, by_group=breakdown == "group") if pairs else []
-    section = Section(
-        title="Verdicts on pairs against people's labels, in %",
-        figures=("agreement", "consistency", "accuracy", "averaged accuracy"),
-        rows=(*rows, *baselines),
-    )
-    clearings = [
-        clearing
-        for found in measured
-        for clearing in clear_pairs(found.result, found.path, baselines)
-    ]
+        table[""] = [*map(published_row, merged(published("eval-p"))), *baselines]
+    clearings: list[Clearing] = []
+    for item in measured:
+        other = _other_data(item, here)
+        title = (_setting(item) if by_seen else "") + other
+        table.setdefault(title, []).append(measured_row(item, _kind(item.result)))
+        clearings += clear_pairs(item.result, item.path, [] if other else baselines)
     compared = {clearing.source for clearing in clearings}
+    messages += _unchecked(measured, here)
     messages += [
-        f"{found.result.judge} ({found.path}) is compared with no trivial judge: neither its run "
+        f"{item.result.judge} ({item.path}) is compared with no trivial judge: neither its run "
         "nor the data it was measured on is at hand."
-        for found in measured
-        if str(found.path) not in compared
+        for item in measured
+        if str(item.path) not in compared
     ]
-    return Sections(sections=[section], clearings=clearings, messages=messages)
+    sections = [
+        Section(
+            title=f"Verdicts on pairs against people's labels, in %{title}",
+            figures=("agreement", "consistency", "accuracy", "averaged accuracy"),
+            rows=tuple(rows),
+        )
+        for title, rows in table.items()
+    ]
+    return Sections(sections=sections, clearings=clearings, messages=messages)
+
+
+def _by_setting(figure: str) -> dict[str, list[BoardRow]]:
+    """Published figures on seen and unseen scenarios, by what a title adds for their setting."""
+    found: dict[str, list[BoardRow]] = {}
+    for row in published("unseen"):
+        if figure in row.figures:
+            found.setdefault(f"; {row.sources[0].cite}", []).append(published_row(row))
+    return found
+
+
+def _setting(found: Measured) -> str:
+    """What a title adds for the scenarios that a measured judge has not seen."""
+    unseen = found.result.details.get("unseen")
+    if not isinstance(unseen, list):
+        return f"; unseen scenarios are not said: {found.path}"
+    if unseen == sorted(groups()[_UNSEEN_GROUP]):
+        return next(title for title in _by_setting("agreement") if _UNSEEN_GROUP in title)
+    return f"; unseen: {', '.join(map(str, unseen))}"
 
 
 def _kind(result: Result) -> Kind | None:
@@ -89,22 +143,29 @@ def _kind(result: Result) -> Kind | None:
 
 
 def eval_c_sections(measured: Sequence[Measured], breakdown: str | None) -> Sections:
-    """Critics' critiques compared: by whom they are held against, and by who judges."""
-    if breakdown == "seen and unseen":
-        unseen = [published_row(row) for row in published("unseen") if "win" in row.figures]
-        return Sections(sections=[_votes(_REFERENCE, "gpt-4", unseen)])
-    table: list[tuple[str, str, BoardRow]] = published_votes()
+    """Critics' critiques compared: by whom they are held against, by who judges, and by data."""
+    if breakdown == _SEEN:
+        found = _by_setting("win").items()
+        sections = [_votes(_REFERENCE, "gpt-4", rows, setting) for setting, rows in found]
+        return Sections(sections=sections)
+    cases, messages = public_cases("eval-c")
+    here = set_digest(cases) if cases else None
+    baselines, missing = _longer_critiques(cases)
+    messages += [*missing, *_unchecked(measured, here)]
+    public = published_votes()
+    public += [(_REFERENCE, "length (the longer wins)", row) for row in baselines]
+    tables = {"": public}
     for item in measured:
         against, judged_by = (
             str(item.result.details.get(name, "(not said)")) for name in ("against", "judged_by")
         )
+        table = tables.setdefault(_other_data(item, here), [])
         table.append((against, judged_by, measured_row(item, "single")))
-    baselines, messages = _longer_critiques()
-    table += [(_REFERENCE, "length (the longer wins)", row) for row in baselines]
-    return Sections(sections=[*_by_opponent(table), *_of_one_critic(table)], messages=messages)
+    sections = [found for data, table in tables.items() for found in _by_opponent(table, data)]
+    return Sections(sections=[*sections, *_of_one_critic(public)], messages=messages)
 
 
-def _by_opponent(table: Sequence[tuple[str, str, BoardRow]]) -> list[Section]:
+def _by_opponent(table: Sequence[tuple[str, str, BoardRow]], data: str) -> list[Section]:
     """Critics against the same other, by the same judge; published pairs without rivals left out.
 
     Names that differ in case or punctuation alone are the same.
@@ -114,7 +175,7 @@ def _by_opponent(table: Sequence[tuple[str, str, BoardRow]]) -> list[Section]:
         key = (normalise_query(against), normalise_query(judged_by))
         found.setdefault(key, []).append((against, judged_by, row))
     return [
-        _votes(rows[0][0], rows[0][1], [row for *_, row in rows])
+        _votes(rows[0][0], rows[0][1], [row for *_, row in rows], data)
         for rows in sorted(found.values(), key=len, reverse=True)
         if len(rows) > 1 or rows[0][2].status != "published"
     ]
@@ -138,9 +199,9 @@ def _of_one_critic(table: Sequence[tuple[str, str, BoardRow]]) -> list[Section]:
     ]
 
 
-def _votes(against: str, judged_by: str, rows: Sequence[BoardRow]) -> Section:
+def _votes(against: str, judged_by: str, rows: Sequence[BoardRow], more: str) -> Section:
     return Section(
-        title=f"Critiques against those of {against}, judged by {_people(judged_by)}, in %",
+        title=f"Critiques against those of {against}, judged by {_people(judged_by)}, in %{more}",
         figures=_VOTES,
         rows=tuple(rows),
     )
@@ -150,10 +211,9 @@ def _people(judged_by: str) -> str:
     return "people" if judged_by == "human" else judged_by
 
 
-def _longer_critiques() -> tuple[list[BoardRow], list[str]]:
-    cases, messages = public_cases("eval-c")
+def _longer_critiques(cases: Sequence[Case]) -> tuple[list[BoardRow], list[str]]:
     if not cases:
-        return [], messages
+        return [], []
     if not catalog.is_here("eval-c-reference"):
         _, messages = public_cases("eval-c-reference")
         return [], messages

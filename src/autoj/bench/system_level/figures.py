@@ -9,9 +9,10 @@ The figures of a `Result`, by name:
 - `spearman on all queries`, and so on: the same for all queries of a set that was sampled;
 - `mean rating` of each model, in `parts["model"]`; for measured ratings alone.
 
-`details["models"]` holds the ranks and their differences (`Ranked`), `details["precision"]` what a
-sample of queries costs (`Precision`), `details["not_in_reference"]` and `details["not_rated"]` the
-models that were left out.
+`details["models"]` holds the ranks and their differences (`Ranked`), `details["reference"]` what
+tells their reference from others (`reference_digest`), `details["precision"]` what a sample of
+queries costs (`Precision`), `details["not_in_reference"]` and `details["not_rated"]` the models
+that were left out.
 
 **Source:** paper, section 6.4, Fig. 5 and Table 23.
 """
@@ -19,77 +20,28 @@ models that were left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from autoj.bench.base import Result
 from autoj.bench.published import published
 from autoj.bench.system_level.model_table import ModelRow
 from autoj.bench.system_level.query_noise import without_noise
 from autoj.bench.system_level.query_ratings import Precision, QueryRatings, precision
+from autoj.bench.system_level.ranks import TABLE_23, Ranked, ranked, reference_digest
 from autoj.metrics import Floats
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.records import Estimate
 
-__all__ = ["BENCH", "Ranked", "evaluate_ratings", "evaluate_table", "length_result", "ranked"]
+__all__ = ["BENCH", "evaluate_ratings", "evaluate_table", "length_result"]
 
 BENCH = "system-level"
 """The name of these results."""
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
 _FEWEST = 3
 """Two models are ranked alike or not: that is no correlation."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A model's place by a judge and by the reference."""
-
-    model: str
-    title: str
-    rating: float
-    reference: float
-    rank: int
-    """By the judge; 1 is the highest rating, equal ratings share the better place."""
-    reference_rank: int
-    delta: int
-    """Rank by the judge less rank by the reference: negative is placed too high."""
-
-
-def ranked(ratings: Mapping[str, float], table: Sequence[ModelRow]) -> list[Ranked]:
-    """The models that have both a rating and a reference, by reference, the best first.
-
-    Args:
-        ratings: a mean rating per model.
-        table: the references.
-    """
-    rows = [row for row in table if row.reference is not None and row.key in ratings]
-    places = _places([ratings[row.key] for row in rows])
-    expected = _places([row.reference for row in rows if row.reference is not None])
-    found = [
-        Ranked(
-            model=row.key,
-            title=row.title,
-            rating=ratings[row.key],
-            reference=row.reference,
-            rank=place,
-            reference_rank=right,
-            delta=place - right,
-        )
-        for row, place, right in zip(rows, places, expected, strict=True)
-        if row.reference is not None
-    ]
-    return sorted(found, key=lambda one: (one.reference_rank, one.rank))
-
-
-def _places(scores: Sequence[float]) -> list[int]:
-    """Each score's place from the highest, counted from 1."""
-    if not scores:
-        return []
-    return [int(place) for place in stats.rankdata(-np.array(scores), method="min")]
 
 
 def evaluate_table(
@@ -271,18 +223,22 @@ def _details(
     correlations: Mapping[Coefficient, Correlation],
     left_out: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
+    reference = reference_digest(models)
     return {
         "models": list(models),
+        "reference": reference,
         "p_values": {name: found.p_value for name, found in correlations.items()},
         "published": [
             {
                 "judge": row.model,
+                "is_computed": row.is_computed,
                 "source": source.cite,
                 "note": source.note,
                 "figures": {name: figure.text for name, figure in row.figures.items()},
             }
             for row in published(BENCH)
             for source in row.sources
+            if reference == TABLE_23
         ],
         **left_out,
     }

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,8 @@ _KEYS = ("key", "model", "generator", "name")
 _RATINGS = ("rating", "autoj_rating")
 _REFERENCES = ("reference", "gpt4_winrate", "win_rate")
 _LENGTHS = ("mean_len", "avg_length")
+_LARGEST = 1e100
+"""Sums of squares of larger numbers are infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +52,12 @@ def read_models(path: Path) -> list[ModelRow]:
             `win_rate`; a null or missing figure is not known.
 
     Raises:
-        DataError: a row names no model or one that is there already, or a figure is no number; or
-            there are no rows.
+        DataError: a row names no model or one that is there already, a figure is no number within
+            ±1e100, or ratings or references stand in another field than in rows above; or there are
+            no rows.
     """
     rows: dict[str, ModelRow] = {}
+    used: dict[tuple[str, ...], str] = {}
     for line, row in read_rows(path):
         if isinstance(row, DataError):
             raise row
@@ -63,6 +66,16 @@ def read_models(path: Path) -> list[ModelRow]:
             raise DataError(
                 f"the model {found.key!r} is taken by a row above", path=path, line=line
             )
+        for fields in (_RATINGS, _REFERENCES):
+            field = _present(row, fields)
+            if field is not None and (first := used.setdefault(fields, field)) != field:
+                raise DataError(
+                    f"rows above have {first!r}: two fields are not on one scale",
+                    path=path,
+                    line=line,
+                    field=field,
+                    hint="Keep the same field in all rows.",
+                )
         rows[found.key] = found
     if not rows:
         raise DataError("is empty: it holds no models", path=path)
@@ -103,6 +116,13 @@ def _number(path: Path, line: int, row: dict[str, Any], fields: Sequence[str]) -
     if field is None:
         return None
     value = row[field]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise DataError(f"expected a number, found {value!r}", path=path, line=line, field=field)
+    if not -_LARGEST <= value <= _LARGEST:
+        raise DataError(
+            f"expected a number of at most {_LARGEST:.0e}, found {value!r:.40}",
+            path=path,
+            line=line,
+            field=field,
+        )
     return float(value)

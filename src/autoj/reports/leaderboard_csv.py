@@ -1,0 +1,77 @@
+"""Leaderboards as rows for a CSV file, which spreadsheets open: no name in them is a formula."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from autoj.bench.leaderboard.board import Board, Figure
+from autoj.records import Estimate
+from autoj.reports.text import visible
+
+__all__ = ["CSV_FIELDS", "csv_rows"]
+
+CSV_FIELDS = (
+    "bench", "section", "judge", "printed_as", "status", "kind", "generative", "in_sample",
+    "breakdown", "part", "figure", "value", "low", "high", "n", "n_clusters", "n_unscored",
+    "printed", "remark", "sources", "notes",
+)  # fmt: skip
+"""The columns of `csv_rows`."""
+
+_FORMULA = re.compile(r"(?![-+][\d.]+\Z)[=+@\t-]")
+"""How a spreadsheet tells a formula; a number with its sign is none."""
+
+
+def csv_rows(board: Board) -> Iterator[dict[str, object]]:
+    """One row per judge and figure, overall and by part; values on the scale 0-1 where shares.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe.
+
+    Args:
+        board: with a breakdown, its parts are listed, too.
+    """
+    for row in _records(board):
+        yield {name: _csv_cell(value) for name, value in row.items()}
+
+
+def _csv_cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _records(board: Board) -> Iterator[dict[str, object]]:
+    for section in board.sections:
+        for row in section.rows:
+            head = {
+                "bench": board.bench,
+                "section": section.title,
+                "judge": row.judge,
+                "status": row.status,
+                "printed_as": row.printed_as,
+                "kind": row.kind,
+                "generative": row.generative,
+                "in_sample": row.in_sample,
+                "sources": "; ".join(source.cite for source in row.sources),
+                "notes": " ".join(row.notes),
+            }
+            for name, figure in row.figures.items():
+                yield head | {"figure": name} | _numbers(figure)
+            for part, figures in row.parts.get(board.breakdown or "", {}).items():
+                for name, figure in figures.items():
+                    place = {"breakdown": board.breakdown, "part": part, "figure": name}
+                    yield head | place | _numbers(figure)
+
+
+def _numbers(figure: Figure) -> dict[str, object]:
+    if isinstance(figure, Estimate):
+        return {
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "n": figure.n,
+            "n_clusters": figure.n_clusters,
+            "n_unscored": figure.n_unscored,
+        }
+    return {"value": figure.value, "printed": figure.text, "remark": figure.remark}
