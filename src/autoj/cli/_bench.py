@@ -159,8 +159,8 @@ def _aligned(folder: RunFolder, spec: RunSpec, cases: Sequence[Case]) -> Judged:
     )
 
 
-def open_set(data: Path | None, default: Path) -> Cases:
-    """The file that the user names, else the set's own."""
-    cases = open_cases(data or default)
-    _console.print_message(f"reading {cases.paths[0]} as {cases.format}")
+def open_set(path: Path) -> Cases:
+    """A file of cases, and a word on how it was recognised."""
+    cases = open_cases(path)
+    _console.print_message(f"reading {path} as {cases.format}")
     return cases

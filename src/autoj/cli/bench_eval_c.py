@@ -181,7 +181,7 @@ def eval_c(
         if theirs.judge is None and theirs.file is None:
             reference = catalog.find(f"eval-c-reference{suffix}")
             theirs = CriticSource(judge=None, file=reference, name=against_name or _REFERENCE)
-    found = open_set(data, catalog.find(f"eval-c{suffix}") if data is None else data)
+    found = open_set(data or catalog.find(f"eval-c{suffix}"))
     cases = read_set(found)
     folder = None
     n_failed = 0

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Group, RenderableType
-from rich.text import Text
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.eval_p import (
-    Comparison,
-    TieBand,
-    compare,
-    evaluate,
-    fit_tie_band,
-    read_unseen,
-    trivial_results,
-)
-from autoj.cli import _console, _options
-from autoj.cli._bench import (
-    Judged,
-    JudgeSettings,
-    labelled_pairs,
-    open_set,
-    sampled,
-    stored,
-    verdicts_of_judge,
-)
+from autoj.cli import _options
+from autoj.cli._bench import JudgeSettings
+from autoj.cli._pairs import PairFlags, measure
 from autoj.datasets import catalog
-from autoj.datasets.base import Cases
-from autoj.errors import ConfigError
-from autoj.records import Case
-from autoj.reports.bench_tables import comparison_table, parts_table, result_view, trivial_table
 
 __all__ = ["eval_p", "pairs"]
 
@@ -142,31 +117,29 @@ def eval_p(
 
     Example: autoj bench eval-p --predictions labels.jsonl --swapped labels_exchanged.jsonl
     """
-    _console.set_json(as_json)
     default = "eval-p" if language == "en" else "eval-p-zh"
-    found = open_set(data, catalog.find(default) if data is None else data)
-    settings = JudgeSettings(
-        name=judge or "", protocol=protocol, language=language, on_overflow=on_overflow
+    flags = PairFlags(
+        settings=JudgeSettings(
+            name=judge or "", protocol=protocol, language=language, on_overflow=on_overflow
+        ),
+        run=run,
+        predictions=predictions,
+        swapped=swapped,
+        scores=scores,
+        validation=validation,
+        validation_scores=validation_scores,
+        against=against,
+        against_swapped=against_swapped,
+        against_scores=against_scores,
+        by=by,
+        out=out,
+        save=save,
+        name=name,
+        sample=sample,
+        seed=seed,
+        as_json=as_json,
     )
-    found, cases = sampled(found, labelled_pairs(found), sample, seed)
-    judged = _judged(settings, found, cases, out, run, predictions, swapped, scores)
-    judged = replace(
-        judged,
-        judge=name or judged.judge,
-        source=judged.source + (f", {found.derivation}" if found.derivation else ""),
-    )
-    band = _tie_band(settings, judged, cases, validation, validation_scores, out)
-    result = evaluate(
-        cases,
-        judged.verdicts,
-        judge=judged.judge,
-        source=judged.source,
-        tie_band=band,
-        unseen=None if unseen is None else read_unseen(unseen),
-    )
-    other = _other(cases, against, against_swapped, against_scores)
-    differences = [] if other is None else compare(cases, judged.verdicts, other.verdicts, by, band)
-    _finish(result, cases, judged, by, save, differences, other, as_json)
+    measure(data or catalog.find(default), flags, bench="eval-p", unseen=unseen)
 
 
 def pairs(
@@ -195,147 +168,25 @@ def pairs(
 
     Example: autoj bench pairs llmbar.jsonl --judge embedded
     """
-    _console.set_json(as_json)
-    found = open_set(data, data)
-    settings = JudgeSettings(
-        name=judge or "", protocol=protocol, language="en", on_overflow=on_overflow
+    flags = PairFlags(
+        settings=JudgeSettings(
+            name=judge or "", protocol=protocol, language="en", on_overflow=on_overflow
+        ),
+        run=run,
+        predictions=predictions,
+        swapped=swapped,
+        scores=scores,
+        validation=validation,
+        validation_scores=validation_scores,
+        against=against,
+        against_swapped=against_swapped,
+        against_scores=against_scores,
+        by=by,
+        out=out,
+        save=save,
+        name=name,
+        sample=sample,
+        seed=seed,
+        as_json=as_json,
     )
-    found, cases = sampled(found, labelled_pairs(found), sample, seed)
-    judged = _judged(settings, found, cases, out, run, predictions, swapped, scores)
-    judged = replace(
-        judged,
-        judge=name or judged.judge,
-        source=judged.source + (f", {found.derivation}" if found.derivation else ""),
-    )
-    band = _tie_band(settings, judged, cases, validation, validation_scores, out)
-    result = evaluate(
-        cases,
-        judged.verdicts,
-        judge=judged.judge,
-        source=judged.source,
-        tie_band=band,
-        bench=f"pairs-{data.name.partition('.')[0]}",
-    )
-    other = _other(cases, against, against_swapped, against_scores)
-    differences = [] if other is None else compare(cases, judged.verdicts, other.verdicts, by, band)
-    _finish(result, cases, judged, by, save, differences, other, as_json)
-
-
-def _judged(
-    settings: JudgeSettings,
-    data: Cases,
-    cases: Sequence[Case],
-    out: Path | None,
-    run: Path | None,
-    predictions: Path | None,
-    swapped: Path | None,
-    scores: Path | None,
-) -> Judged:
-    sources = [settings.name or None, run, predictions, scores]
-    if sum(source is not None for source in sources) != 1:
-        raise ConfigError("give one of --judge, --run, --predictions and --scores")
-    if swapped is not None and predictions is None:
-        raise ConfigError("--swapped goes with --predictions")
-    if data.derivation is not None and (predictions or scores):
-        raise ConfigError("--sample goes with --judge and --run; predictions are of the whole set")
-    if settings.name:
-        return verdicts_of_judge(settings, data, cases, out)
-    return stored(cases, run=run, predictions=predictions, swapped=swapped, scores=scores)
-
-
-def _tie_band(
-    settings: JudgeSettings,
-    judged: Judged,
-    tested: Sequence[Case],
-    validation: Path | None,
-    validation_scores: Path | None,
-    out: Path | None,
-) -> TieBand | None:
-    """The tie band chosen on a validation set; None where there is no such set."""
-    if validation is None:
-        if validation_scores is not None:
-            raise ConfigError("--validation-scores goes with --validation")
-        return None
-    if not any(verdict.ratings for verdict in judged.verdicts):
-        raise ConfigError(
-            "--validation chooses a tie band of ratings; this judge compares pairs itself"
-        )
-    data = open_set(validation, validation)
-    cases = labelled_pairs(data)
-    if validation_scores is not None:
-        its = stored(cases, scores=validation_scores)
-    elif settings.name:
-        folder = None if out is None else out / "validation"
-        its = verdicts_of_judge(settings, data, cases, folder)
-    else:
-        raise ConfigError("--validation needs --judge, or --validation-scores beside --scores")
-    shared = len({case.cluster for case in cases} & {case.cluster for case in tested})
-    overlap = f" (in-sample: {shared:,} of its queries are in the set)" if shared else ""
-    return fit_tie_band(cases, its.verdicts, f"{validation}{overlap}")
-
-
-def _finish(
-    result: Result,
-    cases: Sequence[Case],
-    judged: Judged,
-    by: str,
-    save: Path | None,
-    comparisons: Sequence[Comparison],
-    other: Judged | None,
-    as_json: bool,
-) -> None:
-    """Keep the result, show it beside the trivial judges; exit with 1 where something failed."""
-    in_sample = _in_sample(cases, judged, result)
-    place = save or (judged.folder and judged.folder / f"{result.bench}.json")
-    if place is not None:
-        save_result(place, result)
-    if as_json:
-        _console.print_json(
-            asdict(result)
-            | {"trivial": [asdict(found) for found in trivial_results(cases, result.bench)]}
-            | ({"in_sample": asdict(in_sample)} if in_sample else {})
-            | ({"differences": [asdict(found) for found in comparisons]} if other else {})
-        )
-    else:
-        parts: list[RenderableType] = [result_view(result), Text()]
-        if in_sample is not None:
-            parts += [parts_table("tie band chosen in-sample", {"all": in_sample.estimates})]
-            parts += [Text(f"{in_sample.notes[0]} It flatters.", style="dim"), Text()]
-        for breakdown in dict.fromkeys([by, "seen and unseen"]):
-            if breakdown in result.parts:
-                parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
-        parts.append(trivial_table(trivial_results(cases, result.bench)))
-        if other is not None:
-            parts += [Text(), comparison_table(comparisons, f"{other.judge} ({other.source})")]
-        _console.print_result(Group(*parts))
-    if result.details["n_failed"]:
-        raise typer.Exit(1)
-
-
-def _in_sample(cases: Sequence[Case], judged: Judged, result: Result) -> Result | None:
-    """The release's way: the tie band that suits this very set best; None for pairwise judges."""
-    if not any(verdict.ratings for verdict in judged.verdicts):
-        return None
-    return evaluate(
-        cases,
-        judged.verdicts,
-        judge=judged.judge,
-        source=judged.source,
-        tie_band=fit_tie_band(cases, judged.verdicts, "this very set (in-sample)"),
-        bench=result.bench,
-    )
-
-
-def _other(
-    cases: Sequence[Case], against: Path | None, swapped: Path | None, scores: Path | None
-) -> Judged | None:
-    """The judge that is compared with; None where none is named."""
-    if against is not None and scores is not None:
-        raise ConfigError("give one of --against and --against-scores")
-    if swapped is not None and (against is None or against.is_dir()):
-        raise ConfigError("--against-swapped goes with a file of predictions in --against")
-    if against is None:
-        return None if scores is None else stored(cases, scores=scores)
-    if against.is_dir():
-        return stored(cases, run=against)
-    return stored(cases, predictions=against, swapped=swapped)
+    measure(data, flags, bench=f"pairs-{data.name.partition('.')[0]}")

@@ -82,7 +82,7 @@ def eval_r(
     Example: autoj bench eval-r --judge embedded --data candidates.jsonl --n 8,16
     """
     _console.set_json(as_json)
-    found = open_set(data, _default_set() if data is None else data)
+    found = open_set(data or _default_set())
     cases = _candidates(found, limit)
     sizes = check_sizes(cases, _sizes(n))
     rated: list[tuple[RatedCandidates, Path | None]] = []
