@@ -237,3 +237,22 @@ def test_only_candidates_that_a_size_picks_from_are_rated(
     other = run("--judge", "script.yaml", "--data", path, "--n", "4", "--out", "two")
     assert other.exit_code != 0
     assert "derivation" in str(other.exception)
+
+
+def test_a_run_serves_every_size_up_to_what_it_rated(
+    run: Any, judge: Recorder, tmp_path: Path
+) -> None:
+    path = candidates(tmp_path)
+    run("--judge", "script.yaml", "--data", path, "--n", "3", "--out", "three")
+    judged = run("--judge", "script.yaml", "--data", path, "--n", "2", "--out", "two")
+    looked_up = run("--run", "three", "--data", path, "--n", "2")
+    assert looked_up.exit_code == 0, looked_up.output
+    figures = [
+        [line for line in done.output.splitlines() if line.startswith("script")]
+        for done in (judged, looked_up)
+    ]
+    assert figures[0]
+    assert figures[0] == figures[1]
+    too_many = run("--run", "three", "--data", path, "--n", "4")
+    assert isinstance(too_many.exception, ConfigError)
+    assert "rated the first 3 candidates" in str(too_many.exception)

@@ -87,7 +87,7 @@ def eval_r(
     sizes = check_sizes(cases, _sizes(n))
     rated: list[tuple[RatedCandidates, Path | None]] = []
     names = _names(judge)
-    if names:
+    if (names or run) and not published:
         found, cases = _first_candidates(found, cases, max(sizes))
     for name in names:
         spec = _spec(name, protocol, on_overflow, limit)
@@ -198,7 +198,21 @@ def _rated(
 def _stored(cases: Sequence[Case], path: Path) -> tuple[RatedCandidates, Path]:
     folder = RunFolder.existing(path)
     spec = folder.spec()
-    return ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, path), path
+    most = max(len(case.responses) for case in cases)
+    n_rated = max(len(case.responses) for case in folder.cases())
+    if n_rated < most:
+        raise ConfigError(
+            f"{path} rated the first {n_rated} candidates, and {most} are to be picked from",
+            hint=f"Choose --n up to {n_rated}, or rate the others with --judge.",
+        )
+    judged = (
+        (
+            replace(case, responses=case.responses[:most]),
+            replace(verdict, ratings=verdict.ratings[:most]),
+        )
+        for case, verdict in resolve_run(folder, spec)
+    )
+    return ratings_of_run(cases, judged, spec.judge.name, path), path
 
 
 def _reference(cases: Sequence[Case], data: Cases) -> str:
