@@ -140,7 +140,8 @@ def test_a_score_does_not_depend_on_the_batch(embedded):
     }
     for request in asked:
         ((_, alone),) = answers(embedded, [request])
-        assert alone.choice_logprobs == together[request.key]
+        # Bit for bit in bfloat16; float32 products may add up in another order for another batch.
+        assert alone.choice_logprobs == pytest.approx(together[request.key], abs=1e-4)
 
 
 def test_text_is_written_within_its_limits(embedded):

@@ -90,7 +90,7 @@ class ChoiceModel:
     which would decide close verdicts.
 
     Sequences are padded on the right and masked, so a row's result does not depend on the batch
-    that it was computed in, bit for bit.
+    that it was computed in: bit for bit in bfloat16, to six digits in float32.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
