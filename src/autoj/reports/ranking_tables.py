@@ -85,7 +85,7 @@ def _rank_table(result: Result) -> Table:
 def _coefficient_table(result: Result, lengths: Result | None) -> Table:
     """As it is, with intervals over models; corrected, with intervals over queries."""
     table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("95 % intervals", no_wrap=True)
+    table.add_column("correlation", no_wrap=True)
     for name in _COEFFICIENTS:
         table.add_column(name.capitalize(), justify="right", no_wrap=True)
     table.add_row("over models", *_cells(result.estimates, ""))
@@ -100,7 +100,9 @@ def _coefficient_table(result: Result, lengths: Result | None) -> Table:
 
 def _cells(estimates: Sequence[Estimate], suffix: str) -> list[str]:
     found = {estimate.name: estimate for estimate in estimates}
-    return [_figure(found[f"{name}{suffix}"], 2) for name in _COEFFICIENTS]
+    figures = [_figure(found[f"{name}{suffix}"], 2) for name in _COEFFICIENTS]
+    # Three intervals below 0 fit into 80 columns without the space between their ends.
+    return [figure.replace(", ", ",") for figure in figures]
 
 
 def _figure(estimate: Estimate, digits: int) -> str:
