@@ -18,7 +18,7 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
-    {"jsonl", "fetching", "components", "chat", "critiques"},
+    {"jsonl", "fetching", "components", "chat", "critiques", "ties"},
     {"scenarios", "backends", "verdicts", "metrics"},
     {"judges", "datasets", "protocols"},
     {"runs"},

@@ -18,7 +18,7 @@ WRITTEN = [
     "Asked", "Case", "CaseOutline", "Completion", "Estimate", "Failure", "JudgeCard", "Request",
     "Verdict",
 ]  # fmt: skip
-PARTS = {"Decoding", "Message", "PublishedFigure", "Response"}
+PARTS = {"Decoding", "Message", "Calibration", "PublishedFigure", "Response"}
 # A judgment is never written: its completion is, and is read again.
 IN_MEMORY = {"Critique", "Decision", "Judgment", "Label", "Rating", "Score", "Unreadable"}
 
@@ -51,6 +51,8 @@ def values_of(kind: Any) -> st.SearchStrategy[Any]:
     if origin is tuple:
         return st.tuples(*map(values_of, inner))
     assert origin is Mapping, kind
+    if dataclasses.is_dataclass(inner[1]):
+        return st.dictionaries(st.text(max_size=5), values_of(inner[1]), max_size=2)
     return json_object
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -13,6 +14,7 @@ from autoj import verdicts
 from autoj.records import (
     SHOWN,
     Asked,
+    Calibration,
     Case,
     Completion,
     Critique,
@@ -29,6 +31,7 @@ from autoj.records import (
     Verdict,
     Winner,
 )
+from autoj.ties import outcome_probabilities
 from autoj.verdicts import OnConflict
 
 PAIR = Case(id="c", query="q", cluster="q", responses=(Response(text="x"), Response(text="y")))
@@ -83,6 +86,40 @@ def test_no_rule_touches_orders_that_agree(on_conflict: OnConflict | None) -> No
     assert (verdict.winner, verdict.rule) == ("a", "agreed")
 
 
+def calibrated(
+    first: Reading | Failure,
+    second: Reading | Failure,
+    calibration: Calibration | None = None,
+    on_conflict: OnConflict | None = None,
+) -> Verdict:
+    """The same with a calibration."""
+    return verdicts.resolve(
+        PAIR,
+        "j",
+        [
+            item if isinstance(item, Failure) else judged(item, shown)
+            for item, shown in ((first, (0, 1)), (second, (1, 0)))
+        ],
+        on_conflict,
+        paired=True,
+        calibration=calibration or FITTED,
+    )
+
+
+def compared(
+    first: Reading | Failure, second: Reading | Failure, calibration: Calibration | None = None
+) -> Verdict:
+    """The verdict of a pair whose responses were read alone."""
+    judgments = [
+        item if isinstance(item, Failure) else judged(item, (index,))
+        for index, item in enumerate((first, second))
+    ]
+    return verdicts.resolve(
+        PAIR, "j", judgments, paired=True, reads_alone=True, calibration=calibration
+    )
+
+
+FITTED = Calibration(temperature=0.8, tie=0.75)
 CONFLICT = (decided("1", (0.5, 0.4, 0.1)), decided("1", (0.9, 0.0, 0.1)))
 
 
@@ -157,6 +194,8 @@ def test_every_rule_of_a_verdict_is_explained() -> None:
         *(both(*CONFLICT, rule).rule for rule in get_args(OnConflict)),
         both(FAILED, decided("1")).rule,
         verdicts.resolve(PAIR, "j", [judged(decided("1"), (0, 1))], paired=True).rule,
+        calibrated(*CONFLICT).rule,
+        compared(Rating(value=2.0), Rating(value=3.0)).rule,
     }
     assert seen == set(verdicts.RULES)
 
@@ -263,3 +302,116 @@ def test_how_a_completion_ended_does_not_change_a_decision_that_was_read(
     judgment = judged(decided("1"), (0, 1))
     judgment = replace(judgment, completion=replace(judgment.completion, finish=finish))
     assert verdicts.resolve(PAIR, "j", [judgment], paired=True).winner == "a"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "winner"), [(6.5, 6.25, "a"), (1.0, 10.0, "b"), (5.5, 5.5, "tie")]
+)
+def test_of_two_ratings_the_higher_wins_and_equal_ones_tie(
+    a: float, b: float, winner: Winner
+) -> None:
+    verdict = compared(Rating(value=a), Rating(value=b))
+    assert (verdict.winner, verdict.rule, verdict.ratings) == (winner, "ratings", (a, b))
+    # Nothing was in any order, so there is none to agree with.
+    assert (verdict.winners, verdict.consistent, verdict.probabilities) == ((), None, None)
+
+
+@pytest.mark.parametrize("broken", [FAILED, UNREADABLE, Label(name="x"), decided("1")])
+@pytest.mark.parametrize("calibration", [None, FITTED])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_pair_with_one_rating_is_open(
+    broken: Reading | Failure, calibration: Calibration | None, place: int
+) -> None:
+    fine = Rating(value=9.0)
+    verdict = compared(*((broken, fine) if place == 0 else (fine, broken)), calibration)
+    assert (verdict.winner, verdict.rule, verdict.probabilities) == (None, "incomplete", None)
+    assert verdict.ratings[place] is None
+    assert verdict.ratings[1 - place] == 9.0
+    assert verdict.n_failed == isinstance(broken, Failure)
+    assert verdict.n_unreadable == isinstance(broken, Unreadable)
+
+
+def test_a_calibration_makes_probabilities_of_two_ratings_and_calls_near_ones_a_tie() -> None:
+    near, far = (
+        compared(Rating(value=6.0 + gap), Rating(value=6.0), FITTED) for gap in (0.05, 2.0)
+    )
+    assert (near.winner, far.winner) == ("tie", "a")
+    assert near.rule == far.rule == "ratings"
+    assert far.probabilities == outcome_probabilities(2.0, FITTED)
+    assert near.probabilities is not None
+    assert near.probabilities[2] > near.probabilities[0] > near.probabilities[1]
+
+
+def test_a_calibration_replaces_averaged_probabilities_and_leaves_each_order_as_it_was() -> None:
+    first, second = decided("1", (0.41, 0.39, 0.2)), decided("2", (0.38, 0.42, 0.2))
+    raw, verdict = both(first, second), calibrated(first, second)
+    assert (raw.winner, raw.rule) == ("a", "agreed")
+    assert raw.probabilities is not None
+    a, b, _ = raw.probabilities
+    assert verdict.probabilities == outcome_probabilities(math.log(a) - math.log(b), FITTED)
+    assert (verdict.winner, verdict.rule) == ("tie", "calibrated")
+    assert (verdict.winners, verdict.consistent) == (raw.winners, True)
+
+
+@pytest.mark.parametrize(("on_conflict", "winner"), [("tie", "tie"), ("unresolved", None)])
+def test_a_rule_that_was_asked_for_goes_before_the_calibration(
+    on_conflict: OnConflict, winner: Winner | None
+) -> None:
+    verdict = calibrated(*CONFLICT, Calibration(temperature=0.1), on_conflict)
+    assert (verdict.winner, verdict.rule) == (winner, on_conflict)
+    assert calibrated(*CONFLICT, Calibration(temperature=0.1)).winner == "b"
+    agreeing = (decided("1", (0.5, 0.4, 0.1)), decided("2", (0.4, 0.5, 0.1)))
+    assert calibrated(*agreeing, None, on_conflict).rule == "calibrated"
+
+
+def test_one_order_or_none_with_probabilities_is_not_calibrated() -> None:
+    one = [judged(decided("1", (0.4, 0.35, 0.25)), (0, 1))]
+    verdict = verdicts.resolve(PAIR, "j", one, paired=True, calibration=FITTED)
+    assert (verdict.winner, verdict.rule) == ("a", "one order")
+    assert verdict.probabilities == (0.4, 0.35, 0.25)
+    assert calibrated(decided("1"), decided("1")).rule == "unresolved"
+    assert calibrated(decided("1", (0.8, 0.1, 0.1)), UNREADABLE).rule == "incomplete"
+
+
+values = st.floats(1, 10, allow_nan=False)
+ratings = st.one_of(st.builds(Rating, value=values), st.just(UNREADABLE), st.just(FAILED))
+calibrations = st.none() | st.builds(
+    Calibration, temperature=st.floats(1e-3, 1e3), tie=st.floats(0, 20)
+)
+
+
+@given(
+    pair=st.one_of(st.tuples(ratings, ratings), st.tuples(readings, readings)),
+    calibration=calibrations,
+    on_conflict=st.sampled_from([None, *get_args(OnConflict)]),
+)
+def test_swapping_the_responses_swaps_a_calibrated_verdict_exactly(
+    pair: tuple[Reading | Failure, Reading | Failure],
+    calibration: Calibration | None,
+    on_conflict: OnConflict | None,
+) -> None:
+    first, second = pair
+    if any(isinstance(item, Decision) for item in pair):
+        verdict = calibrated(first, second, calibration, on_conflict)
+        swapped = calibrated(second, first, calibration, on_conflict)
+    else:
+        verdict = compared(first, second, calibration)
+        swapped = compared(second, first, calibration)
+    assert swapped.winner == (verdict.winner and OTHER[verdict.winner])
+    assert (swapped.rule, swapped.consistent) == (verdict.rule, verdict.consistent)
+    assert swapped.ratings == verdict.ratings[::-1]
+    if verdict.probabilities is None:
+        assert swapped.probabilities is None
+    else:
+        a, b, tie = verdict.probabilities
+        assert swapped.probabilities == (b, a, tie)
+
+
+def test_a_preference_is_known_where_both_responses_or_both_orders_are() -> None:
+    assert verdicts.preference(compared(Rating(value=6.0), Rating(value=8.5))) == -2.5
+    assert verdicts.preference(compared(Rating(value=6.0), UNREADABLE)) is None
+    averaged = both(decided("1", (0.6, 0.2, 0.2)), decided("2", (0.2, 0.6, 0.2)))
+    assert verdicts.preference(averaged) == pytest.approx(math.log(3))
+    assert verdicts.preference(both(decided("1"), decided("2"))) is None
+    one = [judged(decided("1", (0.6, 0.2, 0.2)), (0, 1))]
+    assert verdicts.preference(verdicts.resolve(PAIR, "j", one, paired=True)) is None

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 __all__ = [
     "SHOWN",
     "WINNERS",
     "Asked",
+    "Calibration",
     "Case",
     "CaseOutline",
     "Completion",
@@ -141,6 +143,28 @@ class PublishedFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How a judge's preference becomes probabilities of "a", "b" and "tie"; fitted, never guessed.
+
+    A preference is the difference of two expected ratings where each response was read alone, or
+    the log-odds of one response over the other, by the probabilities averaged over both orders,
+    where both were shown together. The page's own P(tie) is then not used: one model serves both
+    kinds of judge, and its ties follow from people's labels. One order alone is not calibrated,
+    and each order's own winner never is.
+
+    **Source:** Rao and Kupper, 1967: Bradley and Terry's model of pairs, with ties (`ties.model`).
+    """
+
+    temperature: float = 1.0
+    """What a preference is divided by, above 0."""
+    tie: float = 0.0
+    """Half the tie band, at least 0, on the scale of divided preferences: wider makes ties
+    likelier."""
+    fitted_on: str | None = None
+    """The data that both were fitted on, and how ties were weighted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCard:
     """All that makes a judge: a model, the wrapper it reads, the protocols it knows, decoding."""
 
@@ -153,24 +177,43 @@ class JudgeCard:
     revision: str | None = None
     """What pins the weights: a commit or a digest."""
     adapter: str | None = None
-    """Weights that are merged onto the model before use."""
+    """A folder of weights, in PEFT's layout, that are merged onto the model before use."""
+    adapter_revision: str | None = None
+    """What pins the adapter: `sha256:…` of its weights file."""
     wrapper: str = "chatml"
     """How messages become the text that the model reads: a name in `chat.WRAPPERS`."""
     protocols: tuple[str, ...] = ()
     """What it can be asked; the first for pairs and the first for one response are defaults."""
     critique: bool = False
     """Whether a default protocol that only decides is followed by a critique."""
+    calibration: Mapping[str, Calibration] = field(default_factory=dict)
+    """Per protocol that compares, how preferences become probabilities; without it, probabilities
+    are used as they are, and of two ratings the higher wins."""
     context_tokens: int = 4096
     """The most tokens of prompt and completion together."""
     languages: tuple[str, ...] = ("en",)
     decoding: Decoding = Decoding()
     licence: str | None = None
+    prompts_sha256: str | None = None
+    """Locks a trained judge to its prompts: the digest of its wrapper and of what its protocols
+    ask. Where they have changed since, or another protocol is wanted, the judge refuses."""
+    training_data: tuple[str, ...] = ()
+    """The files that it was trained on, each with its sha256; empty where that is not known."""
     usd_per_million_prompt_tokens: float | None = None
     usd_per_million_completion_tokens: float | None = None
     published: tuple[PublishedFigure, ...] = ()
     notes: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """What only its backend understands (a server's address, a weights file)."""
+    folder: str | None = None
+    """Where the card was read from: paths in it that begin with "./" start there. It changes no
+    answer, so a judge's folder may be moved."""
+
+    def locate(self, path: str) -> Path:
+        """A path that the card names, found from where the card lies."""
+        if path.startswith("./") and self.folder is not None:
+            return Path(self.folder) / path
+        return Path(path).expanduser()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,15 +353,17 @@ class Verdict:
     winner: Winner | None = None
     """The better response of a pair; None where it is not known."""
     consistent: bool | None = None
-    """Whether both orders name the same winner; None where fewer than two could be read."""
+    """Whether both orders name the same winner; None where fewer than two could be read, or where
+    each response was read alone."""
     rule: str | None = None
     """How `winner` came about: a name from `verdicts.RULES`."""
     winners: tuple[Winner | None, ...] = ()
     """Each order's own winner, before any rule."""
     probabilities: tuple[float, float, float] | None = None
-    """Of "a", "b" and "tie", averaged over the orders."""
+    """Of "a", "b" and "tie": averaged over the orders, and calibrated where the card has a
+    calibration; of two ratings, only where it has one."""
     ratings: tuple[float | None, ...] = ()
-    """One per response, 1.0-10.0; None where it could not be read."""
+    """One per response that was read alone, 1.0-10.0; None where it could not be read."""
     selected: int | None = None
     """The index of the response picked from N."""
     critiques: tuple[str | None, ...] = ()

@@ -1,4 +1,4 @@
-"""The judgments of one case to its verdict: order swap, probabilities, conflicts.
+"""The judgments of one case to its verdict: order swap, ratings, probabilities, conflicts.
 
 Nothing here knows a model. A judgment that failed or could not be read leaves the verdict open; it
 is counted and never turned into a tie or a loss.
@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from autoj import critiques
 from autoj.records import (
+    Calibration,
     Case,
     Critique,
     Decision,
@@ -26,8 +27,14 @@ from autoj.records import (
     Verdict,
     Winner,
 )
+from autoj.ties import (
+    likeliest,
+    outcome_probabilities,
+    preference_of_probabilities,
+    preference_of_ratings,
+)
 
-__all__ = ["RULES", "OnConflict", "add_critiques", "resolve", "settle", "to_winner"]
+__all__ = ["RULES", "OnConflict", "add_critiques", "preference", "resolve", "settle", "to_winner"]
 
 OnConflict: TypeAlias = Literal["probability", "tie", "unresolved"]
 
@@ -37,6 +44,8 @@ RULES = {
     "probability": "the orders disagree; the probabilities averaged over both decide",
     "tie": "the orders disagree, which counts as a tie",
     "unresolved": "the orders disagree and nothing decides",
+    "calibrated": "the averaged probabilities decide, by the card's calibration",
+    "ratings": "each response was read alone, and their ratings decide",
     "incomplete": "a judgment failed or could not be read",
 }
 """How a verdict's `winner` came about."""
@@ -63,19 +72,29 @@ def resolve(
     on_conflict: OnConflict | None = None,
     *,
     paired: bool,
+    reads_alone: bool = False,
+    calibration: Calibration | None = None,
 ) -> Verdict:
     """What the judgments of one case come to.
+
+    With a calibration the likeliest outcome wins, by `ties.outcome_probabilities` of the verdict's
+    preference. Each order's own winner stays what the page said: consistency and agreement are of
+    raw verdicts. Where the orders disagree, an `on_conflict` of `tie` or `unresolved` goes before
+    it; one order alone is not calibrated, since calibrations are fitted on both.
 
     Args:
         case: what was judged.
         judge: the judge's name.
-        judgments: one per order of a pair, or one per response that was rated.
+        judgments: one per order of a pair, or one per response that was read alone.
         on_conflict: what decides where both orders name different winners; None is `probability`
             where both orders have probabilities, else `unresolved`.
-        paired: whether responses were compared, and not rated one by one.
+        paired: whether the verdict is on a pair, and not on each response.
+        reads_alone: whether each response of the pair was read alone; the higher rating then wins,
+            and equal ratings tie.
+        calibration: how a preference becomes probabilities; None takes probabilities as they are.
 
     Returns:
-        The verdict; `winner` is None where nothing decides it. Averaged probabilities are exactly
+        The verdict; `winner` is None where nothing decides it. Probabilities are exactly
         antisymmetric: swapping the case's responses swaps the first two.
     """
     readings = [item.reading if isinstance(item, Judgment) else item for item in judgments]
@@ -86,15 +105,43 @@ def resolve(
         n_failed=sum(isinstance(reading, Failure) for reading in readings),
         n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
     )
-    if paired:
-        return _resolve_pair(counted, case, judgments, on_conflict)
+    if paired and not reads_alone:
+        return _resolve_pair(counted, case, judgments, on_conflict, calibration)
     ratings = tuple(_rating(reading) for reading in readings)
-    return replace(
+    rated = replace(
         counted,
         rule="incomplete" if None in ratings else None,
         ratings=ratings,
         critiques=tuple(_critique(reading) for reading in readings),
     )
+    return _compared(rated, calibration) if paired else rated
+
+
+def _compared(rated: Verdict, calibration: Calibration | None) -> Verdict:
+    """The verdict that two ratings come to."""
+    gap = preference(rated)
+    if gap is None:
+        return rated
+    if calibration is None:
+        winner: Winner = "tie" if gap == 0 else "a" if gap > 0 else "b"
+        return replace(rated, winner=winner, rule="ratings")
+    chances = outcome_probabilities(gap, calibration)
+    return replace(rated, winner=likeliest(chances), rule="ratings", probabilities=chances)
+
+
+def preference(verdict: Verdict) -> float | None:
+    """How much better a is than b, as calibrations are fitted to it; None where it is not known.
+
+    Args:
+        verdict: of a pair, resolved without a calibration: two ratings, or probabilities averaged
+            over both orders.
+    """
+    if verdict.ratings:
+        a, b = verdict.ratings
+        return None if a is None or b is None else preference_of_ratings((a, b))
+    if verdict.probabilities is None or len(verdict.winners) != 2:
+        return None
+    return preference_of_probabilities(verdict.probabilities)
 
 
 def _resolve_pair(
@@ -102,6 +149,7 @@ def _resolve_pair(
     case: Case,
     judgments: Sequence[Judgment | Failure],
     on_conflict: OnConflict | None,
+    calibration: Calibration | None,
 ) -> Verdict:
     winners = tuple(_winner(item) for item in judgments)
     averaged = _average([_probabilities(item) for item in judgments])
@@ -111,7 +159,14 @@ def _resolve_pair(
         probabilities=averaged,
         critiques=tuple(_pair_critique(item, case) for item in judgments),
     )
-    return settle(known, on_conflict)
+    settled = settle(known, on_conflict)
+    gap = None if calibration is None else preference(known)
+    if calibration is None or gap is None:
+        return settled
+    chances = outcome_probabilities(gap, calibration)
+    if settled.rule in ("tie", "unresolved"):
+        return replace(settled, probabilities=chances)
+    return replace(settled, winner=likeliest(chances), rule="calibrated", probabilities=chances)
 
 
 def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:
@@ -142,10 +197,7 @@ def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Wi
             return None
         case "probability":
             assert averaged is not None
-            first, second, tie = averaged
-            if first == second or tie >= max(first, second):
-                return "tie"
-            return "a" if first > second else "b"
+            return likeliest(averaged)
         case _:
             assert_never(rule)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.backends.embedded.choices import build_trie
+from autoj.backends._choices import build_trie
 
 tokens = st.lists(st.integers(0, 3), min_size=1, max_size=5)
 

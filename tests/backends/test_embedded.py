@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded import EmbeddedBackend, load
-from autoj.backends.embedded.choices import ChoiceTrie
 from autoj.backends.embedded.model import ChoiceModel
 from autoj.chat import render
 from autoj.errors import ConfigError, MissingExtra
@@ -226,7 +226,6 @@ def test_a_missing_extra_names_the_command(monkeypatch):
         load(load_card("embedded"))
 
 
-def test_an_adapter_is_refused_and_not_ignored():
-    pytest.importorskip("openvino_genai")
-    with pytest.raises(ConfigError, match="adapter"):
+def test_an_adapter_that_is_not_there_is_refused_and_not_ignored(model_folder):
+    with pytest.raises(ConfigError, match="no adapter folder 'some'"):
         load(replace(load_card("embedded"), adapter="some"))

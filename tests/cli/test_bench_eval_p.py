@@ -128,7 +128,8 @@ def test_scores_are_compared_with_the_tie_band_that_is_shown(run, pairs, tmp_pat
     assert code == 0
     found = json.loads(out)
     figures = {estimate["name"]: estimate["value"] for estimate in found["estimates"]}
-    (difference,) = found["differences"]
+    difference, decided = found["differences"]
+    assert decided["figure"] == "averaged accuracy, decided"
     # The band makes four ties right: 8 of 12 against the 4 that always saying b gets.
     assert figures["averaged accuracy"] == pytest.approx(8 / 12)
     assert difference["overall"]["estimate"]["value"] == pytest.approx(8 / 12 - 4 / 12)

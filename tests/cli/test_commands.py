@@ -15,9 +15,9 @@ import pytest
 from autoj.cli import main
 from autoj.datasets import open_cases
 from autoj.jsonl import whole_lines, write_records
-from autoj.runs import judge_run, open_run
+from autoj.runs import judge_run, make_spec, open_run
 
-from ..scripted import Recorder
+from ..scripted import CARD, Recorder
 
 PAIR = {"id": "one", "query": "Why?", "responses": ["Because.", "No reason."], "label": "a"}
 
@@ -117,6 +117,18 @@ def test_show_reads_a_run_and_a_case_in_80_columns(run, recorded, pairs_file):
         assert text in out
     code, out, _ = run("show", folder, "case-1", "--json")
     assert json.loads(out)["verdict"]["case_id"] == "case-1"
+
+
+def test_show_names_each_of_many_rated_responses(run, tmp_path):
+    path = tmp_path / "many.jsonl"
+    write_records(path, [{"id": "many", "query": "Why?", "responses": ["x", "y", "z"]}])
+    spec = make_spec("rate", CARD)
+    with open_run(tmp_path / "rated", spec, open_cases(path)) as folder:
+        judge_run(folder, spec, Recorder())
+    code, out, _ = run("show", "rated", "many")
+    assert code == 0
+    assert "response 3" in out
+    assert "Rating: " in out
 
 
 def test_an_unknown_case_proposes_the_nearest(run, recorded):

@@ -23,7 +23,7 @@ from autoj.records import (
 CASE = Case(id="c", query="q", cluster="q", responses=(Response(text="r1"), Response(text="r2")))
 SHOWN = {"pair": (0, 1), "response": (1,), "critiques": (0, 1)}
 VERDICT = Verdict(case_id="c", judge="j", winner="b", ratings=(2.0, 7.0))
-SCORING = [name for name in protocol_names() if "-verdict" in name]
+SCORING = [name for name in protocol_names() if "-verdict" in name or "by-rating" in name]
 
 
 def completion(text: str, finish: Literal["stop", "length"] = "stop") -> Completion:
@@ -58,7 +58,8 @@ def test_no_critique_is_asked_for_or_read_where_there_is_no_verdict(name: str) -
 
 @pytest.mark.parametrize("name", SCORING)
 def test_a_critique_states_the_verdict_that_it_was_written_for(name: str) -> None:
-    parsed = load_protocol(name.replace("-verdict", "")).parse(written(name, " tone: Colder."))
+    plain = name.replace("-verdict", "").replace("-by-rating", "")
+    parsed = load_protocol(plain).parse(written(name, " tone: Colder."))
     if isinstance(parsed, Decision):
         assert parsed.shown == "2"
     else:

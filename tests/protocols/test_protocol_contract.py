@@ -15,9 +15,10 @@ from autoj.records import (
     Rating,
     Response,
     Unreadable,
+    Verdict,
 )
 
-SHOWN = {"pair": (1, 0), "response": (1,), "critiques": (1, 0)}
+SUBJECTS = ("pair", "response", "critiques")
 RELEASE_NAMES = {
     "pairwise_tie": "pairwise",
     "zh_pairwise_tie": "pairwise-zh",
@@ -33,7 +34,7 @@ CASE = Case(
     critiques=("the first critique", "the second critique"),
 )
 # SteamSHP's two letters, which know no tie, are tested beside the other older judges.
-SCORING = [name for name in protocol_names() if "-verdict" in name]
+SCORING = [name for name in protocol_names() if "-verdict" in name or "by-rating" in name]
 # A reward model's request ends with the response: there is nothing to answer.
 ASKING = [name for name in protocol_names() if name != "scalar"]
 every_protocol = pytest.mark.parametrize("name", protocol_names())
@@ -42,7 +43,7 @@ each_scoring_protocol = pytest.mark.parametrize("name", SCORING)
 
 def build(name: str) -> RequestBody:
     protocol = load_protocol(name)
-    return protocol.build(CASE, SHOWN[protocol.subject])
+    return protocol.build(CASE, (1,) if protocol.reads_alone else (1, 0))
 
 
 def completion(text: str, logprobs: tuple[float, ...] | None = None) -> Completion:
@@ -60,9 +61,10 @@ def completion(text: str, logprobs: tuple[float, ...] | None = None) -> Completi
 def test_a_protocol_describes_itself(name: str) -> None:
     protocol = load_protocol(name)
     assert protocol.name == name
-    assert protocol.subject in SHOWN
+    assert protocol.subject in SUBJECTS
     assert protocol.language == ("zh" if name.endswith("-zh") else "en")
-    assert protocol.gives_probabilities == ("-verdict" in name or name == "steamshp")
+    assert protocol.gives_probabilities == (name in SCORING or name == "steamshp")
+    assert protocol.reads_alone == (protocol.subject == "response" or "by-rating" in name)
 
 
 @every_protocol
@@ -101,13 +103,13 @@ def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path() -> None:
 @every_protocol
 def test_the_page_shows_the_texts_in_page_order(name: str) -> None:
     prompt = "\n".join(message.content for message in build(name).messages)
-    subject = load_protocol(name).subject
+    protocol = load_protocol(name)
     assert prompt.count("Where is Ouagadougou?") == 1
     shown = [CASE.responses[1].text, CASE.responses[0].text]
-    if subject == "response":
+    if protocol.reads_alone:
         assert shown[0] in prompt
         assert shown[1] not in prompt
-    elif subject == "pair":
+    elif protocol.subject == "pair":
         assert 0 < prompt.index(shown[0]) < prompt.index(shown[1])
     else:
         assert CASE.responses[0].text in prompt
@@ -125,7 +127,7 @@ def test_a_prompt_ends_with_the_users_turn_and_does_not_depend_on_the_call(name:
 @every_protocol
 def test_a_protocol_refuses_the_wrong_number_of_shown(name: str) -> None:
     protocol = load_protocol(name)
-    wrong = (0,) if protocol.subject != "response" else (0, 1)
+    wrong = (0, 1) if protocol.reads_alone else (0,)
     with pytest.raises(ValueError, match="unpack"):
         protocol.build(CASE, wrong)
 
@@ -134,7 +136,7 @@ def test_a_protocol_refuses_the_wrong_number_of_shown(name: str) -> None:
 def test_only_protocols_that_give_probabilities_force_an_opening(name: str) -> None:
     body = build(name)
     assert (body.choices is not None) == load_protocol(name).gives_probabilities
-    assert (body.prefix is not None) == ("-verdict" in name)
+    assert (body.prefix is not None) == (name in SCORING)
 
 
 @each_scoring_protocol
@@ -154,7 +156,7 @@ def test_each_choice_after_the_opening_is_read_as_itself(name: str) -> None:
     assert body.prefix is not None
     assert body.choices is not None
     stated = [protocol.parse(body.prefix + choice) for choice in body.choices]
-    if protocol.subject == "pair":
+    if not protocol.reads_alone:
         assert [getattr(reading, "shown", None) for reading in stated] == ["1", "2", "tie"]
     else:
         assert [getattr(reading, "value", None) for reading in stated] == list(range(1, 11))
@@ -221,3 +223,20 @@ def test_a_completion_without_scored_choices_is_read_from_its_text(name: str) ->
     body, protocol = build(name), load_protocol(name)
     assert body.choices is not None
     assert protocol.read(completion(body.choices[1])) == protocol.parse(body.choices[1])
+
+
+@pytest.mark.parametrize("language", ["", "-zh"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_pair_by_ratings_asks_the_question_of_single_verdict(language: str, index: int) -> None:
+    by_rating = load_protocol(f"pairwise-by-rating{language}")
+    single = load_protocol(f"single-verdict{language}")
+    assert by_rating.build(CASE, (index,)) == single.build(CASE, (index,))
+    done = completion("", tuple(-float(rating % 3) for rating in range(10)))
+    assert by_rating.read(done) == single.read(done)
+    # Its critique is that of a pair.
+    verdict = Verdict(case_id="c", judge="j", winner="b", ratings=(2.0, 7.0))
+    pairwise = load_protocol(f"pairwise-verdict{language}")
+    assert by_rating.follow(CASE, verdict, (0, 1)) == pairwise.follow(CASE, verdict, (0, 1))
+    text = completion(" tone: Colder.")
+    read = by_rating.read_follow(verdict, (0, 1), text)
+    assert read == pairwise.read_follow(verdict, (0, 1), text)

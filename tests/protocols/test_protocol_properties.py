@@ -33,10 +33,10 @@ def test_parsing_never_raises_and_never_guesses_off_the_menu(name: str, text: st
     protocol = load_protocol(name)
     reading = protocol.parse(text)
     if isinstance(reading, Decision):
-        assert protocol.subject != "response"
+        assert not protocol.reads_alone
         assert reading.shown in ("1", "2", "tie")
     elif isinstance(reading, Rating):
-        assert protocol.subject == "response"
+        assert protocol.reads_alone
         assert 1.0 <= reading.value <= 10.0
     elif isinstance(reading, Score):
         assert protocol.name == "scalar"
@@ -101,7 +101,7 @@ def _case(query: str, first: str, second: str, critique: str, other: str) -> Cas
 
 def _texts(name: str, case: Case) -> list[str]:
     protocol = load_protocol(name)
-    body = protocol.build(case, (0,) if protocol.subject == "response" else (0, 1))
+    body = protocol.build(case, (0,) if protocol.reads_alone else (0, 1))
     return [message.content for message in body.messages]
 
 

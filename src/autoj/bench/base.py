@@ -17,6 +17,7 @@ from autoj.metrics import Row, by
 from autoj.metrics.base import Rows
 from autoj.records import Case, CaseOutline, Estimate, Verdict, Winner
 from autoj.scenarios import group_of, scenario_names
+from autoj.ties import likeliest
 
 __all__ = [
     "Figures",
@@ -116,23 +117,26 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
     Args:
         case: the pair; without its texts the row has no lengths.
         verdict: its verdict.
-        tie_band: two ratings that differ by no more are a tie.
+        tie_band: two ratings that differ by no more are a tie. Ratings that a calibration made
+            probabilities of are compared by it, and have no other band.
     """
-    by_ratings = _by_ratings(verdict.ratings, tie_band) if verdict.ratings else None
     # One order's probabilities are not averaged over anything.
-    both = verdict.probabilities if len(verdict.winners) == 2 else None
-    averaged = by_ratings if both is None else _likeliest(both)
+    whole = len(verdict.winners) == 2 or bool(verdict.ratings)
+    known = verdict.probabilities if whole else None
+    averaged = None if known is None else likeliest(known)
+    if verdict.ratings and known is None:
+        averaged = _by_ratings(verdict.ratings, tie_band)
     return Row(
         cluster=cluster_number(case.cluster),
         label=case.label,
-        winner=by_ratings if verdict.ratings else verdict.winner,
+        winner=averaged if verdict.ratings else verdict.winner,
         winners=verdict.winners,
         consistent=verdict.consistent,
         scenario=case.scenario,
         subset=_subset(case) if case.meta else None,
         style=_style(case) if case.meta else None,
         averaged=averaged,
-        probabilities=both,
+        probabilities=known,
         lengths=_lengths(case),
     )
 
@@ -171,13 +175,6 @@ def _by_ratings(ratings: Sequence[float | None], tie_band: float) -> Winner | No
     if abs(gap) <= tie_band:
         return "tie"
     return "a" if gap > 0 else "b"
-
-
-def _likeliest(probabilities: tuple[float, float, float]) -> Winner:
-    a, b, tie = probabilities
-    if a == b or tie >= max(a, b):
-        return "tie"
-    return "a" if a > b else "b"
 
 
 def _subset(case: Case | CaseOutline) -> str | None:

@@ -39,7 +39,7 @@ from autoj.metrics import (
     kappa,
 )
 from autoj.metrics.base import Rows, Score, select
-from autoj.records import Case, Estimate, Verdict
+from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.scenarios import groups, resolve_scenario
 
 __all__ = [
@@ -153,6 +153,7 @@ def evaluate(
     judge: str,
     source: str,
     tie_band: TieBand | None = None,
+    calibration: Calibration | None = None,
     unseen: frozenset[str] | None = None,
     bench: str = "eval-p",
 ) -> Result:
@@ -164,6 +165,7 @@ def evaluate(
         judge: its name.
         source: where the verdicts are from.
         tie_band: for judges that rate each response alone; None makes equal ratings alone a tie.
+        calibration: what the verdicts were resolved with, if with any; it is noted.
         unseen: scenarios that the judge was not trained on; adds seen, unseen and complete.
         bench: the meta-evaluation's name.
     """
@@ -183,18 +185,24 @@ def evaluate(
         n_cases=len(cases),
         estimates=figures(rows),
         parts=parts,
-        notes=_notes(verdicts, tie_band),
+        notes=_notes(verdicts, tie_band, calibration),
         details={
             "set": set_digest(cases),
             **lost_counts(verdicts),
             **({"tie_band": tie_band} if tie_band else {}),
+            **({"calibration": calibration} if calibration else {}),
             **({"unseen": sorted(unseen)} if unseen is not None else {}),
         },
     )
 
 
-def _notes(verdicts: Sequence[Verdict], tie_band: TieBand | None) -> tuple[str, ...]:
-    if not any(verdict.ratings for verdict in verdicts):
+def _notes(
+    verdicts: Sequence[Verdict], tie_band: TieBand | None, calibration: Calibration | None
+) -> tuple[str, ...]:
+    rated = any(verdict.ratings for verdict in verdicts)
+    if calibration is not None:
+        return (_calibrated(calibration, rated=rated),)
+    if not rated:
         return ()
     if tie_band is None:
         return ("Each response is rated alone; equal ratings are a tie.",)
@@ -205,6 +213,16 @@ def _notes(verdicts: Sequence[Verdict], tie_band: TieBand | None) -> tuple[str, 
     if tie_band.width == _GRID[-1]:
         note += " It is the widest that was tried: the ratings may need a wider one."
     return (note,)
+
+
+def _calibrated(calibration: Calibration, *, rated: bool) -> str:
+    fitted = (
+        f"ties by the card's calibration (temperature {calibration.temperature:g}, tie "
+        f"{calibration.tie:g}), fitted on {calibration.fitted_on or 'data that it does not name'}."
+    )
+    if rated:
+        return f"Each response is rated alone; {fitted}"
+    return f"The averaged verdict has {fitted} The other figures are of each order's raw verdict."
 
 
 def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result]:
@@ -248,8 +266,13 @@ FIGURE_SCORES: Mapping[str, Score] = {
     "averaged accuracy": lambda row: (
         None if row.averaged is None else float(row.averaged == row.label)
     ),
+    "averaged accuracy, decided": lambda row: (
+        None
+        if row.averaged is None or row.label not in ("a", "b")
+        else float(row.averaged == row.label)
+    ),
 }
-"""A case's share of each of the four figures, for differences of two judges."""
+"""A case's share of each figure, for differences of two judges."""
 
 
 def compare(

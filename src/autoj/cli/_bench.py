@@ -16,7 +16,7 @@ from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.protocols import load_protocol, protocol_names
-from autoj.records import WINNERS, Case, JudgeCard, Verdict
+from autoj.records import WINNERS, Calibration, Case, JudgeCard, Verdict
 from autoj.runs import RunFolder, make_spec, resolve_run
 from autoj.runs.fit import OnOverflow
 from autoj.runs.plan import RunSpec
@@ -41,6 +41,8 @@ class Judged:
     verdicts: Sequence[Verdict]
     folder: Path | None = None
     """The run that holds them, where one does."""
+    calibration: Calibration | None = None
+    """What the run's card made the verdicts with, where it has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,7 @@ def _aligned(folder: RunFolder, spec: RunSpec, cases: Sequence[Case]) -> Judged:
         source=f"run {folder.path} ({spec.protocol})",
         verdicts=align(cases, resolve_run(folder, spec), folder.path),
         folder=folder.path,
+        calibration=spec.calibration,
     )
 
 

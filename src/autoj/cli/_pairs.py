@@ -74,6 +74,7 @@ def measure(path: Path, flags: PairFlags, *, bench: str, unseen: Path | None = N
         judge=judged.judge,
         source=judged.source,
         tie_band=band,
+        calibration=judged.calibration,
         unseen=None if unseen is None else read_unseen(unseen),
         bench=bench,
     )
@@ -115,6 +116,11 @@ def _tie_band(flags: PairFlags, judged: Judged, tested: Sequence[Case]) -> TieBa
     if not any(verdict.ratings for verdict in judged.verdicts):
         raise ConfigError(
             "--validation chooses a tie band of ratings; this judge compares pairs itself"
+        )
+    if judged.calibration is not None:
+        raise ConfigError(
+            "--validation chooses a tie band of ratings; this judge's card has a calibration, "
+            "which says what a tie is"
         )
     data = open_set(flags.validation)
     cases = labelled_pairs(data)
@@ -182,8 +188,11 @@ def _finish(
 
 
 def _in_sample(cases: Sequence[Case], judged: Judged, result: Result) -> Result | None:
-    """The release's way: the tie band that suits this very set best; None for pairwise judges."""
-    if not any(verdict.ratings for verdict in judged.verdicts):
+    """The release's way: the tie band that suits this very set best.
+
+    None for pairwise judges, and where a calibration says what a tie is.
+    """
+    if judged.calibration is not None or not any(verdict.ratings for verdict in judged.verdicts):
         return None
     return evaluate(
         cases,

@@ -16,12 +16,15 @@ import typer
 from autoj.cli import _console
 from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
+from autoj.cli.calibrate import calibrate
 from autoj.cli.data import data_app
+from autoj.cli.export_model import export_model
 from autoj.cli.judge import judge
 from autoj.cli.judges import judges_app
 from autoj.cli.leaderboard import leaderboard
 from autoj.cli.rate import rate
 from autoj.cli.show import show
+from autoj.cli.train import train
 from autoj.errors import AutojError, UserError
 
 __all__ = ["app", "main"]
@@ -38,7 +41,10 @@ app.command()(judge)
 app.command()(rate)
 app.command()(show)
 app.command()(audit)
+app.command()(calibrate)
 app.command()(leaderboard)
+app.command()(train)
+app.command("export-model")(export_model)
 app.add_typer(judges_app, name="judges")
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")

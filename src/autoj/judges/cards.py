@@ -13,12 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from autoj import components
 from autoj.chat import WRAPPERS
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.records import Decoding, JudgeCard, PublishedFigure
+from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 
-__all__ = ["COMING_BACKENDS", "judge_names", "load_card"]
+__all__ = ["COMING_BACKENDS", "FOLDER_CARD", "judge_names", "load_card"]
 
-COMING_BACKENDS = ("hf", "openai", "vllm")
+COMING_BACKENDS = ("openai", "vllm")
 """Backends that cards may name and that a later release brings."""
+
+FOLDER_CARD = "judge.yaml"
+"""The card of a judge that is a folder, as training writes it."""
 
 _FOLDER = Path(__file__).parent
 
@@ -42,6 +45,12 @@ class _FigureFile(_Strict):
     source: str
 
 
+class _CalibrationFile(_Strict):
+    temperature: float = Field(gt=0, allow_inf_nan=False)
+    tie: float = Field(ge=0, allow_inf_nan=False)
+    fitted_on: str | None = None
+
+
 class _CardFile(_Strict):
     """The layout of a card on disk; every field is documented at `records.JudgeCard`."""
 
@@ -50,13 +59,17 @@ class _CardFile(_Strict):
     model: str
     revision: str | None = None
     adapter: str | None = None
+    adapter_revision: str | None = None
     wrapper: str
     protocols: tuple[str, ...] = Field(min_length=1)
     critique: bool = False
+    calibration: dict[str, _CalibrationFile] = {}
     context_tokens: int = Field(ge=256)
     languages: tuple[str, ...] = ("en",)
     decoding: _DecodingFile = Field(default_factory=lambda: _DecodingFile.model_validate({}))
     licence: str | None = None
+    prompts_sha256: str | None = None
+    training_data: tuple[str, ...] = ()
     usd_per_million_prompt_tokens: float | None = Field(None, ge=0)
     usd_per_million_completion_tokens: float | None = Field(None, ge=0)
     published: tuple[_FigureFile, ...] = ()
@@ -74,8 +87,9 @@ def load_card(name: str) -> JudgeCard:
     """A judge's card.
 
     Args:
-        name: a shipped card's name, the path of a card of your own (`….yaml`), or `backend:model`,
-            such as `vllm:my-org/my-judge`, for a model without one.
+        name: a shipped card's name, the path of a card of your own (`….yaml`), a folder that holds
+            a `judge.yaml`, as training writes it, or `backend:model`, such as
+            `vllm:my-org/my-judge`, for a model without one.
 
     Raises:
         UnknownComponent: there is no such judge or backend.
@@ -86,6 +100,10 @@ def load_card(name: str) -> JudgeCard:
         return _read_card(_FOLDER / f"{name}.yaml")
     if name.endswith((".yaml", ".yml")):
         return _read_card(Path(name))
+    if (Path(name) / FOLDER_CARD).is_file():
+        card = _read_card(Path(name) / FOLDER_CARD)
+        # "." has a name, too.
+        return replace(card, name=Path(name).resolve().name)
     backend, colon, model = name.partition(":")
     if colon and model:
         return _bare_card(name, backend, model)
@@ -152,4 +170,7 @@ def _read_card(path: Path) -> JudgeCard:
     fields = dict(card)
     fields["decoding"] = Decoding(**dict(card.decoding))
     fields["published"] = tuple(PublishedFigure(**dict(figure)) for figure in card.published)
-    return JudgeCard(name=path.stem, **fields)
+    fields["calibration"] = {
+        protocol: Calibration(**dict(fitted)) for protocol, fitted in card.calibration.items()
+    }
+    return JudgeCard(name=path.stem, folder=str(path.parent), **fields)

@@ -135,8 +135,10 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
     if convention not in CONVENTIONS:
         raise UnknownComponent("convention", convention, CONVENTIONS)
     name, rule = f"win rate, {convention}", CONVENTIONS[convention]
-    if rule.n_orders == 2 and rows and all(len(row.winners) < 2 for row in rows):
-        reason = "not applicable: only one order was judged"
+    if rows and all(len(row.winners) < rule.n_orders for row in rows):
+        alone = all(not row.winners for row in rows)
+        why = "each response was read alone, in no order" if alone else "only one order was judged"
+        reason = f"not applicable: {why}"
         return Estimate(name=name, value=None, n=0, n_clusters=0, reason=reason)
     if convention != "arena-hard" or not any(row.strengths for row in rows):
         return proportion(name, rows, rule.share)

@@ -6,9 +6,10 @@ from functools import cache
 
 from autoj import components
 from autoj.errors import ConfigError, UnknownComponent
+from autoj.protocols._lock import digest_prompts
 from autoj.protocols.base import JudgeProtocol
 
-__all__ = ["load_protocol", "protocol_names"]
+__all__ = ["digest_prompts", "load_protocol", "protocol_names"]
 
 
 def protocol_names() -> tuple[str, ...]:

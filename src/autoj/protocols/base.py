@@ -54,6 +54,10 @@ class JudgeProtocol(Protocol):
     def gives_probabilities(self) -> bool:
         """Whether its readings carry probabilities, where the backend scores choices."""
 
+    @property
+    def reads_alone(self) -> bool:
+        """Whether a page shows one response: a verdict on a pair then compares two ratings."""
+
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """The request about a case.
 

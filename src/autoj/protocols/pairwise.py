@@ -56,6 +56,7 @@ class Pairwise:
     language: Literal["en", "zh"] = "en"
     subject: Subject = "pair"
     gives_probabilities: bool = False
+    reads_alone: bool = False
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """The prompt of Table 16, byte for byte."""

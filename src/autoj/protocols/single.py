@@ -40,6 +40,7 @@ class Single:
     language: Literal["en", "zh"] = "en"
     subject: Subject = "response"
     gives_probabilities: bool = False
+    reads_alone: bool = True
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """The prompt of Table 17, byte for byte."""

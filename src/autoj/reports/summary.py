@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autoj.bench.base import group_name, pair_row, rating_rows
-from autoj.metrics import Row, accuracy, agreement, by, consistency, mean_rating, win_rate
+from autoj.metrics import (
+    Row,
+    accuracy,
+    agreement,
+    averaged_accuracy,
+    by,
+    consistency,
+    mean_rating,
+    win_rate,
+)
 from autoj.metrics.base import Rows, is_labelled, mean, select, tally
 from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.runs import RunSpec
@@ -90,15 +99,18 @@ def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
             return (mean("mean score", rows, lambda row: row.rating),)
         return (mean_rating.compute(rows),)
     estimates = [win_rate.compute(rows)]
-    if spec.orders == "both":
+    in_both_orders = spec.has_orders and spec.orders == "both"
+    if in_both_orders:
         estimates.append(consistency.compute(rows))
     n_labelled = len(select(rows, is_labelled))
     if 0 < n_labelled < len(rows):
         estimates.append(win_rate.corrected(rows))
-    if n_labelled:
+    if n_labelled and spec.has_orders:
         estimates.append(accuracy.compute(rows))
-        if spec.orders == "both":
-            estimates.append(agreement.compute(rows))
+    if n_labelled and in_both_orders:
+        estimates.append(agreement.compute(rows))
+    if n_labelled and (spec.calibration is not None or not spec.has_orders):
+        estimates.append(averaged_accuracy.compute(rows))
     return tuple(estimates)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import (
-    Asked,
+    Calibration,
     Case,
     Decision,
     Estimate,
@@ -43,6 +43,7 @@ _LABELS = {
     "consistency": "consistency (both orders agree)",
     "accuracy": "accuracy (first order = label)",
     "agreement": "agreement (both orders = label)",
+    "averaged accuracy": "accuracy (verdict = label)",
     "mean rating": "mean rating (1-10)",
     "mean score": "mean score (on no scale)",
 }
@@ -52,7 +53,8 @@ def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table
     """One line per case: its verdict and how sure it is."""
     table = Table(box=None, header_style="bold", padding=(0, 1))
     if spec.paired:
-        for name in ("case", "winner", "P(a)", "P(b)", "P(tie)", "orders", "query"):
+        last = "orders" if spec.has_orders else "a, b rated"
+        for name in ("case", "winner", "P(a)", "P(b)", "P(tie)", last, "query"):
             table.add_column(name, no_wrap=True)
         for case, verdict in pairs:
             shares = verdict.probabilities or (None, None, None)
@@ -60,8 +62,8 @@ def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table
                 excerpt(case.id, 16),
                 _winner(verdict),
                 *(_share(share) for share in shares),
-                _orders(verdict),
-                excerpt(case.query, 23),
+                _orders(verdict) if spec.has_orders else _two_ratings(verdict),
+                excerpt(case.query, 23 if spec.has_orders else 19),
             )
         return table
     for name in ("case", "response", "rating", "query"):
@@ -99,6 +101,10 @@ def _orders(verdict: Verdict) -> str:
     return {True: "agree", False: "differ", None: "-"}[verdict.consistent]
 
 
+def _two_ratings(verdict: Verdict) -> str:
+    return ", ".join("-" if rating is None else f"{rating:.2f}" for rating in verdict.ratings)
+
+
 def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"
 
@@ -117,6 +123,8 @@ def summary_table(
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
     if spec.paired:
         rows.append(("wins", _wins(summary)))
+    if spec.calibration is not None:
+        rows.append(("probabilities", _calibrated(spec.calibration)))
     rows += [(_LABELS[estimate.name], figure_text(estimate)) for estimate in summary.estimates]
     rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
     if summary.n_truncated:
@@ -128,6 +136,12 @@ def summary_table(
     if not summary.parts:
         return table
     return Group(table, Text(), _parts_table(summary.parts))
+
+
+def _calibrated(calibration: Calibration) -> str:
+    return f"calibrated: temperature {calibration.temperature:g}, tie {calibration.tie:g}" + (
+        f", fitted on {calibration.fitted_on}" if calibration.fitted_on else ""
+    )
 
 
 def _cases(summary: RunSummary) -> str:
@@ -171,7 +185,7 @@ def convention_table(rates: Mapping[str, Estimate]) -> Table:
     table.add_column("rule", overflow="fold")
     for name, rate in rates.items():
         interval = f"{value_text(rate)} {interval_text(rate)}".strip()
-        table.add_row(name, f"{interval} n={rate.n:,}", CONVENTIONS[name].says)
+        table.add_row(name, f"{interval} n={rate.n:,}", rate.reason or CONVENTIONS[name].says)
     return table
 
 
@@ -190,12 +204,12 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
         name = names[index] if names else f"Response {index + 1}"
         title = f"{name} ({response.model})" if response.model else name
         parts += _block(title, response.text, n_lines)
-    parts += [Rule("Judgments", align="left", style="dim"), _judgments(record.judgments)]
+    parts += [Rule("Judgments", align="left", style="dim"), _judgments(record)]
     if verdict is None:
         parts.append(Text("This case is not judged yet.", style="yellow"))
         return Group(*parts)
-    parts.append(_verdict_lines(verdict))
-    if verdict.winners:
+    parts.append(_verdict_lines(verdict, record))
+    if record.paired and any(verdict.critiques):
         parts.append(_dim("In critiques, Response 1 is a and Response 2 is b."))
     for critique in verdict.critiques:
         if critique is not None:
@@ -227,14 +241,15 @@ def _dim(text: str) -> Text:
     return Text(text, style="dim")
 
 
-def _judgments(judgments: Sequence[tuple[Asked, Judgment | Failure | None]]) -> Table:
+def _judgments(record: CaseRecord) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 1))
     for name in ("page shows", "reading", "tokens"):
         table.add_column(name, overflow="fold")
-    for asked, outcome in judgments:
-        page = " then ".join("ab"[index] for index in asked.shown)
-        if len(asked.shown) == 1:
-            page = f"response {asked.shown[0] + 1}"
+    for asked, outcome in record.judgments:
+        page = f"response {asked.shown[0] + 1}"
+        if record.paired:
+            page = " then ".join("ab"[index] for index in asked.shown)
+            page += " alone" if len(asked.shown) == 1 else ""
         if isinstance(outcome, Judgment):
             completion = outcome.completion
             tokens = f"{completion.prompt_tokens:,} + {completion.completion_tokens:,}"
@@ -266,15 +281,20 @@ def _reading(judgment: Judgment) -> Text:
     return Text("critique")
 
 
-def _verdict_lines(verdict: Verdict) -> Text:
-    if verdict.ratings:
-        return Text("Rating: ").append_text(
-            Text(", ").join([_rating(rating) for rating in verdict.ratings])
-        )
+def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
+    digits = 2 if record.paired else 1
+    ratings = Text(", ").join([_rating(rating, digits) for rating in verdict.ratings])
+    if not record.paired:
+        return Text("Rating: ").append_text(ratings)
     text = Text("Winner: ").append_text(_winner(verdict))
     if verdict.rule is not None:
         text.append(f" ({RULES[verdict.rule]})")
+    if verdict.ratings:
+        text.append("\nRatings of a and b: ").append_text(ratings)
     if verdict.probabilities is not None:
         a, b, tie = verdict.probabilities
-        text.append(f"\nAveraged over the orders: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
+        how = "Averaged over the orders" if verdict.winners else "Calibrated"
+        if record.calibration is not None and len(verdict.winners) == 2:
+            how += " and calibrated"
+        text.append(f"\n{how}: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
     return text

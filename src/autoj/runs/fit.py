@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from autoj.backends.base import Backend
+from autoj.backends.base import Limits
 from autoj.chat import render
 from autoj.protocols.base import RequestBody
-from autoj.records import Case, Decoding, Response
+from autoj.records import Case, Decoding, JudgeCard, Response
 
-__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "fit"]
+__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "Reader", "fit"]
 
 OnOverflow: TypeAlias = Literal["error", "truncate"]
 Build: TypeAlias = Callable[[Case], list[RequestBody]]
@@ -24,6 +24,21 @@ Build: TypeAlias = Callable[[Case], list[RequestBody]]
 _GAP = " … "
 # A forced choice is a few words; what is left of the context after the prompt must hold it.
 _CHOICE_TOKENS = 32
+
+
+class Reader(Protocol):
+    """How much a judge reads; every backend is one, and training makes one without a model."""
+
+    @property
+    def card(self) -> JudgeCard:
+        """The judge."""
+
+    @property
+    def limits(self) -> Limits:
+        """How many tokens there may be."""
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens the judge's own tokenizer makes of a rendered text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,22 +58,22 @@ class Overflow:
 
 
 def fit(
-    case: Case, build: Build, backend: Backend, decoding: Decoding, on_overflow: OnOverflow
+    case: Case, build: Build, reader: Reader, decoding: Decoding, on_overflow: OnOverflow
 ) -> Fitted | Overflow:
     """The requests about a case, cut where they must be and may be.
 
     Args:
         case: what is judged.
         build: makes all requests about it, so that both orders show the same texts.
-        backend: counts tokens and says how many there may be.
+        reader: counts tokens and says how many there may be.
         decoding: says how many tokens the completion needs.
         on_overflow: "error" refuses a case that is too long, "truncate" cuts it.
     """
     bodies = build(case)
-    budget = backend.limits.context_tokens - max(
+    budget = reader.limits.context_tokens - max(
         _CHOICE_TOKENS if body.choices is not None else decoding.max_tokens for body in bodies
     )
-    n_tokens = _n_tokens(bodies, backend, budget)
+    n_tokens = _n_tokens(bodies, reader, budget)
     if n_tokens <= budget:
         return Fitted(bodies=bodies, truncated=False)
     message = (
@@ -67,21 +82,21 @@ def fit(
     if on_overflow == "error":
         hint = "; --on-overflow truncate cuts the longest response"
         return Overflow(bodies=bodies, message=message + hint)
-    cut = _cut_to_fit(case, build, backend, budget)
+    cut = _cut_to_fit(case, build, reader, budget)
     if cut is None:
         return Overflow(bodies=bodies, message=message + "; the query alone is too long")
     return Fitted(bodies=cut, truncated=True)
 
 
-def _n_tokens(bodies: list[RequestBody], backend: Backend, budget: int) -> int:
+def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:
     """Tokens of the longest request; an upper bound where that already fits."""
-    texts = [_text(body, backend.card.wrapper) for body in bodies]
+    texts = [_text(body, reader.card.wrapper) for body in bodies]
     # A token stands for a byte at least, so a text of few bytes needs no count. Half the budget is
     # more than any engine puts around a text.
     n_bytes = max(len(text.encode()) for text in texts)
     if n_bytes <= budget // 2:
         return n_bytes
-    return max(backend.count_tokens(text) for text in texts)
+    return max(reader.count_tokens(text) for text in texts)
 
 
 def _text(body: RequestBody, wrapper: str) -> str:
@@ -92,9 +107,7 @@ def _text(body: RequestBody, wrapper: str) -> str:
     return render(body.messages, wrapper, body.prefix)
 
 
-def _cut_to_fit(
-    case: Case, build: Build, backend: Backend, budget: int
-) -> list[RequestBody] | None:
+def _cut_to_fit(case: Case, build: Build, reader: Reader, budget: int) -> list[RequestBody] | None:
     """The requests with every response cut to the largest limit that fits; None where none does."""
     lowest, highest = 0, max(len(response.text) for response in case.responses)
     best: list[RequestBody] | None = None
@@ -103,7 +116,7 @@ def _cut_to_fit(
         bodies = build(
             replace(case, responses=tuple(_cut(response, limit) for response in case.responses))
         )
-        if _n_tokens(bodies, backend, budget) <= budget:
+        if _n_tokens(bodies, reader, budget) <= budget:
             best, lowest = bodies, limit + 1
         else:
             highest = limit - 1

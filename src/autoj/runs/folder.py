@@ -12,12 +12,17 @@ timings.jsonl    one line per session; outside any comparison
 verdicts.jsonl   one line per case, in the order of the cases
 ```
 All but the ledger and the failures can be made again from them.
+
+A run is shown with the settings in its `run.json`, so also with the judge's calibration there. A
+card's calibration may change and the run still go on: the command that goes on with it puts its
+own into `run.json` and makes all verdicts again, with new critiques where a winner is another one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import platform
 import time
@@ -48,10 +53,13 @@ from autoj.runs.plan import RunSpec, answer_options
 
 # What of a card changes an answer or what may be asked; its notes and prices do not.
 _JUDGE_SETTINGS = (
-    "name", "backend", "model", "revision", "adapter", "wrapper", "context_tokens",
+    "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
+    "context_tokens",
 )  # fmt: skip
 
 __all__ = ["PlanWriter", "RunFolder", "open_run", "spec_digest"]
+
+_log = logging.getLogger(__name__)
 
 _HOLDER = "holder.json"
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
@@ -189,19 +197,44 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
         differences = _differences(_stable(wanted), _stable(folder.settings()))
         if differences:
             raise SpecMismatch(path, differences)
+        _take_calibration(folder, spec)
         return
     bad_rows: list[DataError] = []
     write_records(path / "cases.jsonl", checked_cases(cases, spec, bad_rows))
     if bad_rows:
         write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
     # run.json comes last: a folder that has one has all its cases.
-    record = {**wanted, "versions": _versions(), "n_bad_rows": len(bad_rows)}
+    _write_settings(path, {**wanted, "versions": _versions(), "n_bad_rows": len(bad_rows)})
+
+
+def _write_settings(path: Path, record: dict[str, Any]) -> None:
     draft = path / "run.json.draft"
     try:
         draft.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
         draft.replace(path / "run.json")
     except OSError as error:
         raise storage_error(error, path) from error
+
+
+def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
+    """Put the spec's calibration into `run.json`, where the run was made with another."""
+    record = folder.settings()
+    judge = record["spec"]["judge"]
+    wanted = asdict(spec.judge)["calibration"]
+    if (judge.get("calibration") or {}).get(spec.protocol) == wanted.get(spec.protocol):
+        return
+    _log.warning(
+        "%s was resolved with another calibration of judge %s; its verdicts are made again",
+        folder.path,
+        spec.judge.name,
+    )
+    if spec.critique:
+        # A critique is written for a winner. Without these two files the run is not finished, and
+        # the critiques are planned anew; those that still fit are in the ledger.
+        (folder.path / "verdicts.jsonl").unlink(missing_ok=True)
+        (folder.path / "follow.jsonl").unlink(missing_ok=True)
+    judge["calibration"] = wanted
+    _write_settings(folder.path, record)
 
 
 def _take(path: Path) -> FileLock:

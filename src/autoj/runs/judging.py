@@ -12,7 +12,7 @@ from autoj.backends.base import Backend
 from autoj.errors import StorageFull
 from autoj.jsonl import count_lines
 from autoj.protocols import load_protocol
-from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
+from autoj.records import Asked, Calibration, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, RunSpec, plan_case, plan_follow
@@ -114,7 +114,8 @@ def _ask_first(
 
 def _n_requests(folder: RunFolder, spec: RunSpec) -> int:
     if spec.paired:
-        return folder.n_cases() * (2 if spec.orders == "both" else 1)
+        one = spec.has_orders and spec.orders != "both"
+        return folder.n_cases() * (1 if one else 2)
     return sum(len(case.responses) for case in folder.cases())
 
 
@@ -206,7 +207,15 @@ def _resolve_with(
 
 
 def _resolve(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
-    return resolve(case, spec.judge.name, judgments, spec.on_conflict, paired=spec.paired)
+    return resolve(
+        case,
+        spec.judge.name,
+        judgments,
+        spec.on_conflict,
+        paired=spec.paired,
+        reads_alone=not spec.has_orders,
+        calibration=spec.calibration,
+    )
 
 
 class _Groups:
@@ -259,6 +268,10 @@ class CaseRecord:
     """None where it was not judged yet."""
     judgments: tuple[tuple[Asked, Judgment | Failure | None], ...]
     """What was asked, in order, with what came of it; None where nothing did yet."""
+    paired: bool
+    """Whether the verdict is on a pair, and not on each response."""
+    calibration: Calibration | None = None
+    """What the verdict's probabilities were made with."""
 
 
 def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | None:
@@ -282,7 +295,13 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
             judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
             verdict = _with_critiques(verdict, follow, reader)
-    return CaseRecord(case=case, verdict=verdict, judgments=tuple(judgments))
+    return CaseRecord(
+        case=case,
+        verdict=verdict,
+        judgments=tuple(judgments),
+        paired=spec.paired,
+        calibration=spec.calibration,
+    )
 
 
 def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:

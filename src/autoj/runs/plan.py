@@ -11,9 +11,18 @@ import orjson
 
 from autoj.backends.base import Backend
 from autoj.errors import ConfigError
-from autoj.protocols import load_protocol
+from autoj.protocols import digest_prompts, load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody, Subject
-from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
+from autoj.records import (
+    Asked,
+    Calibration,
+    Case,
+    Decoding,
+    Failure,
+    JudgeCard,
+    Request,
+    Verdict,
+)
 from autoj.runs.fit import Fitted, OnOverflow, Overflow, fit
 from autoj.verdicts import OnConflict
 
@@ -63,8 +72,18 @@ class RunSpec:
 
     @property
     def paired(self) -> bool:
-        """Whether two things are compared, and not rated one by one."""
+        """Whether a verdict is on two things, and not on each by itself."""
         return self.task != "rate"
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether a page shows two things, so that one of them stands first."""
+        return self.paired and not load_protocol(self.protocol).reads_alone
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How preferences become probabilities; None where the card has none for the protocol."""
+        return self.judge.calibration.get(self.protocol) if self.paired else None
 
 
 def make_spec(
@@ -102,7 +121,8 @@ def make_spec(
 
     Raises:
         UnknownComponent: there is no such protocol.
-        ConfigError: the protocol does not do this task, or the settings contradict each other.
+        ConfigError: the protocol does not do this task, the settings contradict each other, or the
+            judge was trained on other prompts.
     """
     wanted = _SUBJECTS[task]
     chosen = load_protocol(protocol) if protocol else _default_protocol(card, wanted)
@@ -110,6 +130,13 @@ def make_spec(
         raise ConfigError(
             f"protocol {chosen.name!r} judges a {chosen.subject}, and autoj {task} needs one that "
             f"judges a {wanted}"
+        )
+    _check_lock(card, chosen)
+    if chosen.reads_alone and (orders != "both" or on_conflict is not None):
+        flag = f"--orders {orders}" if orders != "both" else f"--on-conflict {on_conflict}"
+        raise ConfigError(
+            f"{flag} makes no sense with protocol {chosen.name!r}: each response is read alone, so "
+            "there are no orders and no conflict of two"
         )
     if on_conflict == "probability" and not chosen.gives_probabilities:
         raise ConfigError(
@@ -136,6 +163,25 @@ def make_spec(
     )
 
 
+def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
+    """Refuse to ask a trained judge what it was not trained on."""
+    if card.prompts_sha256 is None:
+        return
+    if chosen.name not in card.protocols:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
+            f"{chosen.name!r}"
+        )
+    known = [load_protocol(name) for name in card.protocols]
+    if digest_prompts(card.wrapper, known) != card.prompts_sha256:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on other prompts than this version of autoj builds "
+            f"with wrapper {card.wrapper!r} and protocols {', '.join(card.protocols)}",
+            hint="Train it again, or judge with the version of autoj that trained it. If the card "
+            "was edited, undo that.",
+        )
+
+
 def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:
     for name in card.protocols:
         protocol = load_protocol(name)
@@ -156,9 +202,9 @@ class Planned:
 
 
 def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
-    """All that is asked about a case at first: each order of a pair, or each response."""
+    """All that is asked about a case at first: each order of a pair, or each response alone."""
     protocol = load_protocol(spec.protocol)
-    if spec.paired:
+    if spec.has_orders:
         return _plan(case, spec, backend, _orders(case, spec), protocol.build)
     # Each response is fitted alone: a long one must not cost another its middle.
     pages = [((index,),) for index in range(len(case.responses))]
@@ -267,7 +313,8 @@ def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: 
     those are in it that change an answer (`answer_options`).
     """
     engine: tuple[Any, ...] = (
-        card.backend, card.model, card.revision, card.adapter, card.wrapper,
+        card.backend, card.model, card.revision, card.adapter_revision or card.adapter,
+        card.wrapper,
     )  # fmt: skip
     if options := answer_options(card.options):
         engine = (*engine, options)

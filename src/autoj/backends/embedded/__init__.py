@@ -7,14 +7,16 @@ imported, so this package, through which we import it, makes that so first.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import sys
 from pathlib import Path
 
+from autoj.backends._adapters import Adapter, read_adapter
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import OnFetch, fetch_weights
-from autoj.errors import ConfigError, MissingExtra
+from autoj.errors import MissingExtra
 from autoj.records import JudgeCard
 
 __all__ = ["EmbeddedBackend", "load"]
@@ -23,7 +25,7 @@ sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
 
 def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
-    """Load an embedded judge; the first time, its weights are fetched and converted.
+    """Load an embedded judge; the first time, its weights are fetched, merged and converted.
 
     Args:
         card: its options say where the weights come from (`weights.fetch_weights`).
@@ -32,10 +34,23 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
     Raises:
         MissingExtra: OpenVINO is not installed.
         Unavailable: the weights could not be fetched.
+        ConfigError: the card's adapter is damaged, or was trained on other weights.
     """
-    if importlib.util.find_spec("openvino_genai") is None:
+    packages = ("openvino_genai",) if card.adapter is None else ("openvino_genai", "safetensors")
+    if any(importlib.util.find_spec(package) is None for package in packages):
         raise MissingExtra("embedded", f"judge {card.name!r}")
-    if card.adapter is not None:
-        raise ConfigError(f"judge {card.name!r}: this version cannot merge adapters yet")
-    folder: Path = convert(fetch_weights(card, on_fetch))
-    return EmbeddedBackend(card, folder)
+    weights = fetch_weights(card, on_fetch)
+    return EmbeddedBackend(card, convert(weights, _adapter(card, weights)))
+
+
+def _adapter(card: JudgeCard, weights: Path) -> Adapter | None:
+    if card.adapter is None:
+        return None
+    with weights.open("rb") as stream:
+        base_sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return read_adapter(
+        card.locate(card.adapter),
+        revision=card.adapter_revision,
+        base_sha256=base_sha256,
+        judge=card.name,
+    )

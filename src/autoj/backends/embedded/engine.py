@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.base import Limits, OnText, Outcome
-from autoj.backends.embedded.choices import ChoiceTrie, build_trie
 from autoj.backends.embedded.model import ChoiceModel
 from autoj.chat import render
 from autoj.errors import BackendError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock
 
-from autoj.backends.embedded.choices import ChoiceTrie
+from autoj.backends._adapters import Adapter
+from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
 from autoj.errors import BackendError
 from autoj.jsonl import storage_error
@@ -24,35 +24,48 @@ _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
 
 
-def convert(weights: Path) -> Path:
+def convert(weights: Path, adapter: Adapter | None = None) -> Path:
     """The folder of the model in OpenVINO's format, converted beside the weights on first use.
 
     Args:
         weights: a GGUF file.
+        adapter: merged with the weights; one that was trained on this very file, as
+            `read_adapter` checks. Each adapter has a folder of its own, as large as the model's,
+            and nothing clears away those of adapters that are no longer used.
 
     Raises:
         BackendError: OpenVINO cannot read the file.
+        ConfigError: the adapter does not fit the weights.
     """
-    folder = weights.parent / f"{weights.stem}.openvino-f16"
-    with FileLock(folder.with_suffix(".lock")):
+    # The digest stands for the base too, whose own digest is in the adapter's metadata.
+    name = weights.stem if adapter is None else f"{weights.stem}+{adapter.digest[:16]}"
+    folder = weights.parent / f"{name}.openvino-f16"
+    with FileLock(folder.with_name(f"{name}.lock")):
         if (folder / _MODEL_FILE).is_file():
             return folder
         _log.info("converting %s", weights)
         # The pipeline saves beside the file that it read, so that file stands in a folder of its
-        # own; a conversion that was killed leaves no half-written folder under the final name.
+        # own; a conversion that was killed leaves no half-written folder under the final name,
+        # and the next one clears away what it left.
+        draft = folder.with_name(f"{folder.name}.draft")
         try:
-            with tempfile.TemporaryDirectory(
-                dir=weights.parent, prefix="convert-", ignore_cleanup_errors=True
-            ) as draft:
-                dense = Path(draft) / "model.gguf"
-                write_dense(weights, dense)
-                _save(dense, weights)
-                dense.unlink()
-                shutil.rmtree(folder, ignore_errors=True)
-                Path(draft).rename(folder)
+            _empty(draft)
+            dense = draft / "model.gguf"
+            write_dense(weights, dense, adapter)
+            _save(dense, weights)
+            dense.unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+            draft.rename(folder)
         except OSError as error:
             raise storage_error(error, folder) from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
     return folder
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
 
 
 def _save(dense: Path, weights: Path) -> None:
@@ -60,7 +73,7 @@ def _save(dense: Path, weights: Path) -> None:
 
     try:
         openvino_genai.LLMPipeline(str(dense), "CPU", enable_save_ov_model=True)
-    except RuntimeError as error:
+    except (RuntimeError, IndexError) as error:  # IndexError: it holds no tokenizer, for one
         raise BackendError(f"OpenVINO cannot read {weights}: {error}") from error
     if not dense.with_name(_MODEL_FILE).is_file():
         raise BackendError(f"OpenVINO wrote no model for {weights}; is the disk full?")

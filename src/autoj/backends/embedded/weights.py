@@ -52,9 +52,9 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
         StorageFull: the disk took no more.
     """
     if card.model.endswith(".gguf"):
-        own = Path(card.model)
+        own = card.locate(card.model)
         if not own.is_file():
-            raise ConfigError(f"judge {card.name!r}: there is no weights file {card.model!r}")
+            raise ConfigError(f"judge {card.name!r}: there is no weights file {str(own)!r}")
         return own
     digest = (card.revision or "").removeprefix("sha256:")
     if len(digest) != 64:

@@ -17,11 +17,9 @@ precision  float32 (without it) or bfloat16
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from autoj.backends._loading import quiet
 from autoj.backends.scalar.engine import ScalarBackend
 from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard
@@ -55,15 +53,19 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
 
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    local = Path(card.model).is_dir()
+    folder = card.locate(card.model)
+    local = folder.is_dir()
     if not local and card.model.startswith(("/", ".", "~")):
-        raise ConfigError(f"judge {card.name!r}: there is no folder {card.model!r}")
-    where = {"revision": card.revision, "local_files_only": local}
-    with _quiet(transformers.logging, bars=not local):
+        raise ConfigError(f"judge {card.name!r}: there is no folder {str(folder)!r}")
+    name = str(folder) if local else card.model
+    where: dict[str, Any] = {"local_files_only": local}
+    if not local:
+        where["revision"] = card.revision
+    with quiet(transformers.logging, bars=not local):
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(card.model, **where)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, **where)
             model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-                card.model,
+                name,
                 dtype=getattr(torch, str(card.options.get("precision", "float32"))),
                 output_loading_info=True,
                 **where,
@@ -102,18 +104,3 @@ def _check_options(card: JudgeCard) -> None:
 def _holds_both(template: str) -> bool:
     counts = (template.count("{query}"), template.count("{response}"))
     return counts == (1, 1) and template.index("{query}") < template.index("{response}")
-
-
-@contextmanager
-def _quiet(logging: Any, *, bars: bool) -> Iterator[None]:
-    """What transformers prints of its own accord is said by our errors; a download is shown."""
-    verbosity, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    if not bars:
-        logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if shown:
-            logging.enable_progress_bar()

@@ -148,7 +148,7 @@ def audit_card(root: Path) -> Result:
     """
     plan = read_plan(root)
     stored = _read(root, plan)
-    plain, paired = stored.of(PLAIN), stored.spec.paired
+    plain, paired = stored.of(PLAIN), stored.spec.has_orders
     injections = [name for name in stored.probes if name.startswith(injection_probe(""))]
     flips, by_style = injection_figures(plain, stored.of(*injections))
     estimates = [
@@ -175,7 +175,7 @@ def audit_card(root: Path) -> Result:
         n_cases=len(plain),
         estimates=tuple(estimates),
         parts=parts,
-        notes=_notes(plan, paired),
+        notes=_notes(plan, stored.spec),
         details={
             "words": _words(estimates, parts),
             "reliability": [asdict(found) for found in _reliability(plain)],
@@ -216,11 +216,12 @@ def _words(
     }
 
 
-def _notes(plan: StoredPlan, paired: bool) -> tuple[str, ...]:
+def _notes(plan: StoredPlan, spec: RunSpec) -> tuple[str, ...]:
     drawn = (
         f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; "
         f"{len(plan.probed):,} of them probed."
     )
-    if paired:
+    if spec.has_orders:
         return (drawn, "Each pair is judged in both orders.")
-    return (drawn, "Each response is rated alone; equal ratings are a tie.")
+    ties = "equal ratings are a tie" if spec.calibration is None else "ties by its calibration"
+    return (drawn, f"Each response is rated alone; {ties}.")

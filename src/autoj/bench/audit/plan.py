@@ -113,7 +113,7 @@ def audit_spec(
     max_tokens: int | None = None,
     on_overflow: OnOverflow = "error",
 ) -> RunSpec:
-    """The settings of the audit's main run: pairs in both orders, or each response rated alone.
+    """The settings of the audit's main run: pairs in both orders, or each response read alone.
 
     Args:
         card: the judge.
@@ -181,20 +181,20 @@ def plan_audit(
     plain = [plain_case(case) for case in sampled]
     again = [case for case in plain if case.id in chosen]
     compared = kept(
-        made for case in probed for made in compared_probes(case, seed, paired=spec.paired)
+        made for case in probed for made in compared_probes(case, seed, paired=spec.has_orders)
     )
     language = load_protocol(spec.protocol).language
     injected = kept(
         made
         for case in probed
-        for made in injected_probes(case, seed, language=language, paired=spec.paired)
+        for made in injected_probes(case, seed, language=language, paired=spec.has_orders)
     )
     drawn = f"audit, seed {seed}: {len(sampled):,} cases of {len(cases):,}, {len(probed)} probed"
 
     def part(name: _PartName, spec: RunSpec, cases: list[Case]) -> Part:
         return Part(name=name, spec=spec, cases=_as_data(data, cases, f"{drawn}; {name}"))
 
-    if spec.paired:
+    if spec.has_orders:
         parts = [
             part("pairs", spec, plain + compared),
             part("injected", replace(spec, orders="one"), injected),

@@ -1,0 +1,236 @@
+"""A judge's LoRA adapter: read from PEFT's layout and checked, with neither torch nor PEFT.
+
+An adapter is small and easily taken for another one: a file cut short, one of an earlier training,
+or one that belongs to another base would load and judge. So all of it is read and checked before
+any engine touches it: both files, every tensor, the digest that the card states, and the digest of
+the base that the file's metadata states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
+from autoj.errors import ConfigError
+
+__all__ = ["BASE_FIELD", "WEIGHTS_FILE", "Adapter", "LoraModule", "read_adapter"]
+
+WEIGHTS_FILE = "adapter_model.safetensors"
+
+BASE_FIELD = "base_sha256"
+"""The field of the weights file's metadata that names the base: sha256 (hex) of its file."""
+
+_PREFIX = "base_model.model."
+_FACTORS = (".lora_A.weight", ".lora_B.weight")
+_AGAIN = "Take the adapter's files again from where they came."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoraModule:
+    """What an adapter adds to one matrix."""
+
+    a: npt.NDArray[np.float32]
+    """[rank, n_in]"""
+    b: npt.NDArray[np.float32]
+    """[n_out, rank]"""
+    scaling: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_out, n_in): the shape of the matrix that it belongs to."""
+        return self.b.shape[0], self.a.shape[1]
+
+    def delta(self) -> npt.NDArray[np.float32]:
+        """[n_out, n_in]: what is added, `scaling * B @ A`."""
+        return np.float32(self.scaling) * (self.b @ self.a)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Adapter:
+    """An adapter that was read whole and checked."""
+
+    judge: str
+    """The judge that names it, for messages."""
+    path: Path
+    """Its weights file."""
+    sha256: str
+    """Hex digest of the weights file; a card's `adapter_revision` states it."""
+    digest: str
+    """sha256 (hex) of both files: what a merged model depends on, besides the base."""
+    base_sha256: str | None
+    """The digest (hex) of the base's weights file that it was trained on, if it says so."""
+    config: LoraConfig
+    modules: Mapping[str, LoraModule]
+    """Per module of the model, such as `model.layers.0.self_attn.q_proj`, what is added to it."""
+
+
+def read_adapter(
+    folder: Path, *, revision: str | None, base_sha256: str | None, judge: str
+) -> Adapter:
+    """Read a LoRA adapter and check all that can be known before it meets its base.
+
+    Args:
+        folder: holds `adapter_config.json` and `adapter_model.safetensors`, in PEFT's layout.
+        revision: `sha256:…` of the weights file, as the card states it; None where it states none.
+        base_sha256: hex digest of the base's weights file; None where the base is no single file.
+        judge: the judge's name, for messages.
+
+    Raises:
+        ConfigError: a file is missing or damaged, is not the one that the card names, belongs to
+            another base, or holds what cannot be merged.
+    """
+    if not folder.is_dir():
+        raise ConfigError(
+            f"judge {judge!r}: there is no adapter folder {str(folder)!r}",
+            hint=f"Its card's `adapter` names a folder with {CONFIG_FILE} and {WEIGHTS_FILE}.",
+        )
+    path = folder / WEIGHTS_FILE
+    settings = _read(folder / CONFIG_FILE, judge)
+    config = parse_config(settings, folder / CONFIG_FILE, judge)
+    content = _read(path, judge)
+    where = f"judge {judge!r}: {path}"
+    sha256 = hashlib.sha256(content).hexdigest()
+    _check_revision(sha256, revision, where)
+    tensors, metadata = _parse_weights(content, where)
+    _check_base(metadata.get(BASE_FIELD), base_sha256, where)
+    return Adapter(
+        judge=judge,
+        path=path,
+        sha256=sha256,
+        digest=hashlib.sha256(f"{sha256} {hashlib.sha256(settings).hexdigest()}".encode())
+        .hexdigest(),
+        base_sha256=metadata.get(BASE_FIELD),
+        config=config,
+        modules=_modules(tensors, config, where),
+    )  # fmt: skip
+
+
+def _read(path: Path, judge: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"judge {judge!r}: there is no file {path}", hint=_AGAIN) from None
+    except OSError as error:
+        raise ConfigError(f"judge {judge!r}: {path} cannot be read: {error.strerror}") from None
+
+
+def _check_revision(sha256: str, revision: str | None, where: str) -> None:
+    if revision is None:
+        return
+    kind, _, stated = revision.partition(":")
+    if kind != "sha256" or len(stated) != 64:
+        raise ConfigError(
+            f"{where}: the card's adapter_revision must be sha256:<64 hex digits>, "
+            f"found {revision!r}"
+        )
+    if stated.lower() != sha256:
+        raise ConfigError(
+            f"{where}: the file is not the one that the card names: "
+            f"expected sha256 {stated}, found {sha256}",
+            hint=f"{_AGAIN} If it was trained anew, its card was written anew too.",
+        )
+
+
+def _check_base(stated: str | None, base_sha256: str | None, where: str) -> None:
+    if base_sha256 is None:
+        return
+    if stated is None:
+        raise ConfigError(
+            f"{where}: the file's metadata does not say which base the adapter was trained on: "
+            f"expected a field {BASE_FIELD!r} with the sha256 {base_sha256}",
+            hint=f"If that is its base, save the file with {BASE_FIELD!r} in its metadata.",
+        )
+    if stated.lower() != base_sha256:
+        raise ConfigError(
+            f"{where}: this adapter was trained on another base: expected sha256 {base_sha256} "
+            f"(the card's model), found {stated!r} in the file's metadata",
+            hint="Name the base that it was trained on as the card's model and revision.",
+        )
+
+
+def _parse_weights(
+    content: bytes, where: str
+) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
+    from safetensors import SafetensorError, deserialize
+
+    try:
+        # The library checks that the header is whole and covers the file from end to end.
+        raw = deserialize(content)  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
+        raise ConfigError(
+            f"{where} is damaged or was not wholly fetched ({error})", hint=_AGAIN
+        ) from None
+    length = int.from_bytes(content[:8], "little")
+    metadata: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
+    return {name: _decode(name, tensor, where) for name, tensor in raw}, metadata
+
+
+def _decode(name: str, tensor: Mapping[str, Any], where: str) -> npt.NDArray[np.float32]:
+    data, kind = tensor["data"], tensor["dtype"]
+    if kind == "BF16":  # the upper half of a float32, which NumPy has no type for
+        values = (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32)
+    elif kind in ("F16", "F32"):
+        values = np.frombuffer(data, "<f2" if kind == "F16" else "<f4").astype(np.float32)
+    else:
+        raise ConfigError(
+            f"{where}: tensor {name!r} is of type {kind!r}, expected F32, F16 or BF16",
+            hint="Save the adapter in one of these types.",
+        )
+    if not np.isfinite(values).all():
+        raise ConfigError(
+            f"{where}: tensor {name!r} holds values that are not finite",
+            hint="The training went astray, or the file is damaged.",
+        )
+    return values.reshape(tensor["shape"])
+
+
+def _modules(
+    tensors: Mapping[str, npt.NDArray[np.float32]], config: LoraConfig, where: str
+) -> dict[str, LoraModule]:
+    if not tensors:
+        raise ConfigError(f"{where} holds no tensors", hint=_AGAIN)
+    found = {_module_name(name, where) for name in sorted(tensors)}
+    return {name: _module(name, tensors, config, where) for name in sorted(found)}
+
+
+def _module_name(tensor: str, where: str) -> str:
+    if tensor.startswith(_PREFIX) and tensor.endswith(_FACTORS):
+        return tensor.removeprefix(_PREFIX).rsplit(".", 2)[0]
+    raise ConfigError(
+        f"{where}: tensor {tensor!r} is no factor of a LoRA adapter: "
+        f"expected '{_PREFIX}<module>{_FACTORS[0]}' or '…{_FACTORS[1]}'",
+        hint="Adapters of embeddings and extra layers cannot be merged: train without them.",
+    )
+
+
+def _module(
+    name: str,
+    tensors: Mapping[str, npt.NDArray[np.float32]],
+    config: LoraConfig,
+    where: str,
+) -> LoraModule:
+    factors = [tensors.get(_PREFIX + name + factor) for factor in _FACTORS]
+    for factor, kind in zip(factors, _FACTORS, strict=True):
+        if factor is None:
+            raise ConfigError(f"{where}: tensor '{_PREFIX}{name}{kind}' is missing", hint=_AGAIN)
+    a, b = (factor for factor in factors if factor is not None)
+    rank = config.rank(name)
+    if a.ndim != 2 or b.ndim != 2 or (a.shape[0], b.shape[1]) != (rank, rank):
+        raise ConfigError(
+            f"{where}: the factors of {name!r} have shapes {a.shape} and {b.shape}, "
+            f"expected ({rank}, n_in) and (n_out, {rank}) by {CONFIG_FILE}",
+            hint=_AGAIN,
+        )
+    if not config.targets(name):
+        raise ConfigError(
+            f"{where}: {name!r} has factors but is no target in {CONFIG_FILE}", hint=_AGAIN
+        )
+    return LoraModule(a=a, b=b, scaling=config.scaling(name))

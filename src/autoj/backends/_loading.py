@@ -1,0 +1,41 @@
+"""What loading a model with transformers says: nothing of its own accord, and errors in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["in_short", "quiet"]
+
+_MOST_CHARACTERS = 300
+
+
+@contextmanager
+def quiet(logging: Any, *, bars: bool) -> Iterator[None]:
+    """What transformers prints of its own accord is said by our errors; a download is shown.
+
+    Args:
+        logging: `transformers.logging`.
+        bars: whether its progress bars are shown.
+    """
+    verbosity, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    if not bars:
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if shown:
+            logging.enable_progress_bar()
+
+
+def in_short(error: BaseException) -> str:
+    """A foreign error in one line; some list every tensor of a model.
+
+    >>> in_short(ValueError("size mismatch:" + chr(10) + "a"))
+    'size mismatch: a'
+    """
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= _MOST_CHARACTERS else line[:_MOST_CHARACTERS] + "…"

@@ -1,0 +1,41 @@
+"""Any causal language model that transformers loads, on a GPU or the CPU, with LoRA adapters.
+
+A card's model is a folder in transformers' layout ("./model" lies beside the card), the name of a
+model on the Hugging Face Hub, or a `.gguf` file, whose weights are unpacked. Quantised checkpoints
+are run as they are. The card's options say how:
+
+```
+precision     float32, bfloat16, float16, or auto: the checkpoint's own
+              (without it: bfloat16 on a GPU, float32 on the CPU)
+device_map    auto spreads the layers over the GPUs; or a map, as accelerate reads it
+attention     eager, sdpa or another of transformers' implementations
+load_in_4bit  true quantises the weights as they are loaded (bitsandbytes)
+batch_tokens  the most tokens of one batch, with padding, where the memory is to be kept small
+```
+"""
+
+from __future__ import annotations
+
+from autoj.backends.embedded.weights import OnFetch
+from autoj.backends.hf.engine import HfBackend
+from autoj.backends.hf.models import load_model
+from autoj.records import JudgeCard
+
+__all__ = ["HfBackend", "load"]
+
+
+def load(card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = None) -> HfBackend:
+    """Load a judge; from the hub the first time, where its card names no file or folder.
+
+    Args:
+        card: its options are those of this file.
+        device: "cpu", "cuda", …; None takes a GPU where there is one.
+        on_fetch: told of the progress where a shipped card's weights are fetched.
+
+    Raises:
+        MissingExtra: a package is not installed.
+        ConfigError: an option makes no sense, or a file is missing, damaged or not the right one.
+        Unavailable: the model could not be fetched.
+        BackendError: the device has no memory for it.
+    """
+    return HfBackend(card, *load_model(card, device, on_fetch))

@@ -1,0 +1,115 @@
+"""LoRA adapters in PEFT's layout: verified, laid on a base, and merged where it has dense weights.
+
+An adapter is worth nothing on weights that it was not trained on, and gives no sign of it. So its
+file is checked against the card (`adapter_revision`), and the digest of the base that its metadata
+names (`base_sha256`) against the base that was loaded. PEFT knows more kinds of LoRA than
+`autoj.backends._adapters` merges by itself, and adapters of others name no base; both are taken.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from autoj.backends._adapter_config import CONFIG_FILE
+from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
+from autoj.backends._loading import in_short
+from autoj.errors import ConfigError, MissingExtra
+from autoj.fetching import Checksum
+from autoj.records import JudgeCard
+
+__all__ = ["check_adapter", "lay_adapter"]
+
+
+def check_adapter(card: JudgeCard, base: Path | None) -> Path:
+    """The folder of a card's adapter, whole and made for the base.
+
+    Args:
+        card: it names an adapter.
+        base: the base's weights file; None where there is no single one to compare with.
+
+    Raises:
+        MissingExtra: PEFT is not installed.
+        ConfigError: a file is missing or damaged, is not the one that the card pins, or was trained
+            on other weights.
+    """
+    if importlib.util.find_spec("peft") is None:
+        raise MissingExtra("hf", f"the adapter of judge {card.name!r}")
+    folder = card.locate(str(card.adapter))
+    weights = folder / WEIGHTS_FILE
+    for path in (folder / CONFIG_FILE, weights):
+        if not path.is_file():
+            raise ConfigError(
+                f"judge {card.name!r}: there is no {path}",
+                hint=f"An adapter is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}.",
+            )
+    _check_kind(folder / CONFIG_FILE)
+    if card.adapter_revision is not None:
+        _check_digest(weights, card.adapter_revision, f"the card of judge {card.name!r} pins")
+    trained_on = _metadata(weights).get(BASE_FIELD)
+    if trained_on is not None and base is not None:
+        _check_digest(base, trained_on, f"{weights} was trained on")
+    return folder
+
+
+def lay_adapter(model: Any, folder: Path) -> Any:
+    """A model with an adapter on it: merged into dense weights, beside quantised ones.
+
+    Args:
+        model: the base, of transformers.
+        folder: what `check_adapter` gave.
+
+    Raises:
+        ConfigError: the adapter does not fit the model.
+    """
+    import peft
+
+    try:
+        with warnings.catch_warnings():
+            # What PEFT and transformers say of each other's old names is nothing to the user; that
+            # an adapter lacks weights, which then have no effect, is only a warning, too.
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("error", message=".*missing adapter keys.*")
+            laid = peft.PeftModel.from_pretrained(
+                model, str(folder), torch_device=str(model.device)
+            )
+        if getattr(model, "is_quantized", False):
+            return laid.eval()
+        return laid.merge_and_unload(safe_merge=True).eval()
+    except (KeyError, RuntimeError, TypeError, UserWarning, ValueError) as error:
+        raise ConfigError(
+            f"the adapter in {folder} does not fit {type(model).__name__}: {in_short(error)}"
+        ) from None
+
+
+def _check_kind(path: Path) -> None:
+    try:
+        kind = json.loads(path.read_text(encoding="utf-8"))["peft_type"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"{path} is no configuration of PEFT: {error!r}") from None
+    if kind != "LORA":
+        raise ConfigError(f"{path}: peft_type must be 'LORA', found {kind!r}")
+
+
+def _check_digest(path: Path, expected: str, who: str) -> None:
+    wanted = expected.removeprefix("sha256:")
+    found = Checksum(kind="sha256", digest=wanted).of(path)
+    if found != wanted:
+        raise ConfigError(
+            f"{path} is not the file that {who}: expected sha256 {wanted}, found {found}"
+        )
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    import safetensors
+
+    try:
+        with safetensors.safe_open(path, framework="pt") as opened:
+            return dict(opened.metadata() or {})
+    except (OSError, safetensors.SafetensorError) as error:
+        raise ConfigError(
+            f"{path} is damaged: {error}", hint="Copy or train the adapter again."
+        ) from None

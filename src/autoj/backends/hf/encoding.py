@@ -1,0 +1,133 @@
+"""Rendered requests to token ids; training and inference share this one way.
+
+What a judge reads begins as its tokenizer begins any text: the release of Auto-J sends plain text
+through its tokenizer, and Llama's puts `<s>` in front of it. ChatML marks its own start: where
+`<|im_start|>` is one token of the tokenizer, as in all models that were trained on ChatML, nothing
+is put in front of it. What a tokenizer would put behind a text is left out.
+
+What was judged is data: a special token of the tokenizer that the wrapper never writes is broken up
+by a space, as `autoj.chat` breaks up the wrapper's own marks, so that no response ends its turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from autoj.backends._choices import ChoiceTrie, build_trie
+from autoj.chat import WRAPPERS, render
+from autoj.errors import ConfigError, UnknownComponent
+from autoj.records import Message
+
+__all__ = ["Encoder", "RequestBodyLike"]
+
+# Wrappers that mark the start of a text themselves, by the token that they mark it with.
+_START_MARKS = {"chatml": "<|im_start|>"}
+
+
+class RequestBodyLike(Protocol):
+    """What is encoded of a request: a protocol's body, or the request that a run made of it."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The turns."""
+
+    @property
+    def prefix(self) -> str | None:
+        """The opening of the answer, forced."""
+
+    @property
+    def choices(self) -> tuple[str, ...] | None:
+        """The possible continuations of the prefix, to be scored."""
+
+
+class Encoder:
+    """Rendered requests to token ids: the same for training and inference."""
+
+    def __init__(self, tokenizer: Any, wrapper: str) -> None:
+        """Learn how a tokenizer begins a text and which of its tokens no text may forge.
+
+        Args:
+            tokenizer: of transformers.
+            wrapper: a name in `chat.WRAPPERS`.
+
+        Raises:
+            UnknownComponent: there is no such wrapper.
+            ConfigError: the tokenizer has no token that ends a text.
+        """
+        if wrapper not in WRAPPERS:
+            raise UnknownComponent("wrapper", wrapper, WRAPPERS)
+        if tokenizer.eos_token_id is None:
+            raise ConfigError("the judge's tokenizer names no token that ends an answer")
+        self.end_token: int = tokenizer.eos_token_id
+        """The token that ends an answer."""
+        self._tokenizer = tokenizer
+        self._wrapper = wrapper
+        self._opening = self._find_opening()
+        rules = WRAPPERS[wrapper]
+        own = rules.system + rules.user + rules.assistant + rules.opening
+        special = list(tokenizer.all_special_tokens)
+        self._special = _any_of(special)
+        self._foreign = _any_of([token for token in special if token not in own])
+
+    def prompt(self, body: RequestBodyLike) -> list[int]:
+        """The tokens of all that the judge reads before it writes, the prefix included."""
+        return self._encode_prompt(self._render(body))
+
+    def trie(self, body: RequestBodyLike) -> ChoiceTrie:
+        """The prompt and its choices, each tokenised together with the prompt.
+
+        Raises:
+            ConfigError: two choices become the same tokens, or there are no choices.
+        """
+        text = self._render(body)
+        choices = body.choices or ()
+        try:
+            return build_trie([self._encode_prompt(text + choice) for choice in choices])
+        except ValueError as error:
+            raise ConfigError(f"the choices {choices!r} cannot be scored: {error}") from None
+
+    def completion(self, text: str) -> list[int]:
+        """The tokens of what the judge writes, and the token that ends it."""
+        return [*self._encode(_broken_up(text, self._special)), self.end_token]
+
+    def count(self, text: str) -> int:
+        """Tokens of a rendered text, with those that are put in front of it."""
+        return len(self._encode_prompt(text))
+
+    def _render(self, body: RequestBodyLike) -> str:
+        return render(body.messages, self._wrapper, body.prefix)
+
+    def _encode_prompt(self, text: str) -> list[int]:
+        tokens = self._encode(_broken_up(text, self._foreign))
+        n_opening = len(self._opening)
+        return tokens if tokens[:n_opening] == self._opening else self._opening + tokens
+
+    def _encode(self, text: str) -> list[int]:
+        encoded = self._tokenizer(text, add_special_tokens=False, verbose=False)
+        tokens: list[int] = encoded["input_ids"]
+        return tokens
+
+    def _find_opening(self) -> list[int]:
+        """The tokens that the tokenizer puts in front of a text."""
+        mark = _START_MARKS.get(self._wrapper)
+        if mark is not None and len(self._encode(mark)) == 1:
+            return []
+        bare = self._encode("a")
+        whole: list[int] = self._tokenizer("a", verbose=False)["input_ids"]
+        starts = range(len(whole) - len(bare) + 1)
+        first = next((start for start in starts if whole[start : start + len(bare)] == bare), 0)
+        return whole[:first]
+
+
+def _broken_up(text: str, marks: re.Pattern[str] | None) -> str:
+    return text if marks is None else marks.sub(r"\1 ", text)
+
+
+def _any_of(marks: Sequence[str]) -> re.Pattern[str] | None:
+    """Matches the first character of each mark, wherever one begins."""
+    known = sorted(mark for mark in marks if len(mark) > 1)
+    if not known:
+        return None
+    return re.compile(f"(?={'|'.join(map(re.escape, known))})(.)", re.DOTALL)

@@ -1,0 +1,283 @@
+"""Requests to completions on a GPU or the CPU: windows of work, sorted by length, in batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+from autoj.backends._choices import ChoiceTrie
+from autoj.backends._loading import in_short
+from autoj.backends.base import Limits, OnText, Outcome
+from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.scoring import check_scoring, choice_logprobs
+from autoj.backends.hf.writing import Writer, Writing
+from autoj.errors import BackendError
+from autoj.records import Completion, Failure, JudgeCard, Request
+
+__all__ = ["HfBackend"]
+
+# A window is how far ahead requests are read: large enough that sorting by length leaves little
+# padding, small enough that memory and the first results do not wait for it.
+_WINDOW_REQUESTS = {"cpu": 128, "cuda": 1024}
+# Tokens with padding that are read in one forward pass.
+_READ_TOKENS = {"cpu": 2048, "cuda": 32768}
+# Tokens with padding, of prompts and of what may be written, that a batch keeps until it ends.
+# On a GPU it follows from the memory that is free, and this is where nothing can be known.
+_KEPT_TOKENS = {"cpu": 16384, "cuda": 65536}
+_MOST_ROWS = {"cpu": 32, "cuda": 256}
+# What other tensors need while a batch is written is about as much as its cache.
+_CACHE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scoring:
+    """A request whose choices are to be scored."""
+
+    request: Request
+    trie: ChoiceTrie
+
+    @property
+    def n_tokens(self) -> int:
+        """What it takes up in a batch."""
+        return self.trie.n_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """A request whose answer is to be written."""
+
+    request: Request
+    writing: Writing
+
+    @property
+    def n_tokens(self) -> int:
+        """What it takes up in a batch at most."""
+        return len(self.writing.prompt) + self.writing.most_tokens
+
+
+_Job: TypeAlias = _Scoring | _Asking
+_Answer: TypeAlias = Callable[[Any], tuple[list[Outcome], list[_Job]]]
+"""What a batch came to, and what of it is still to be gone on with."""
+
+
+class HfBackend:
+    """Runs a causal language model with transformers.
+
+    Choices are scored by one forward pass over the prompt and the trie of their tokens; a score
+    does not depend on its batch beyond the rounding of the arithmetic. Texts are written in
+    batches, and a text that is drawn follows from its request's seed alone.
+    """
+
+    def __init__(self, card: JudgeCard, tokenizer: Any, model: Any) -> None:
+        self.card = card
+        self._encoder = Encoder(tokenizer, card.wrapper)
+        self._model = model
+        self._writer = Writer(tokenizer, model)
+        self._checked = False
+        positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.limits = Limits(
+            context_tokens=min(card.context_tokens, positions or card.context_tokens),
+            scores_choices=True,
+            streams=False,
+        )
+        kind = "cuda" if model.device.type == "cuda" else "cpu"
+        self._window = _WINDOW_REQUESTS[kind]
+        self._most_rows = _MOST_ROWS[kind]
+        given: int | None = card.options.get("batch_tokens")
+        self._most_read = given or _READ_TOKENS[kind]
+        self._most_kept = given or _kept_tokens(model, kind)
+
+    def complete(
+        self, requests: Iterable[Request], on_text: OnText | None = None
+    ) -> Iterator[Outcome]:
+        """Answer requests in windows sorted by length: those with choices first.
+
+        Raises:
+            BackendError: the model broke down, or memory does not do for one request.
+        """
+        ahead = iter(requests)
+        while window := list(islice(ahead, self._window)):
+            yield from self._answer(window)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a rendered text under the judge's own tokenizer, with what begins it."""
+        return self._encoder.count(text)
+
+    def close(self) -> None:
+        """Free the model."""
+        self._model = None
+        self._writer = None  # type: ignore[assignment]
+
+    def _answer(self, window: list[Request]) -> Iterator[Outcome]:
+        scorings: list[_Scoring] = []
+        askings: list[_Asking] = []
+        for request in window:
+            job = self._job(request)
+            if isinstance(job, Failure):
+                yield job
+            elif isinstance(job, _Scoring):
+                scorings.append(job)
+            else:
+                askings.append(job)
+        yield from self._in_batches(scorings, self._score)
+        yield from self._in_batches(askings, self._write)
+
+    def _job(self, request: Request) -> _Job | Failure:
+        most = self.limits.context_tokens
+        if request.choices is not None:
+            trie = self._encoder.trie(request)
+            n_tokens = max(len(trie.root) + len(steps) for steps in trie.steps)
+            if n_tokens > most:
+                return _overflow(request, n_tokens, most)
+            return _Scoring(request=request, trie=trie)
+        prompt = self._encoder.prompt(request)
+        if len(prompt) >= most:
+            return _overflow(request, len(prompt) + 1, most)
+        writing = Writing(
+            prompt=prompt,
+            decoding=request.decoding,
+            most_tokens=min(request.decoding.max_tokens, most - len(prompt)),
+            stop=request.stop,
+            seed=f"{request.decoding.seed}:{request.sample}:{request.key}",
+        )
+        return _Asking(request=request, writing=writing)
+
+    def _in_batches(self, jobs: Sequence[_Job], answer: _Answer) -> Iterator[Outcome]:
+        """Batches in order of length; one that memory does not do for is halved."""
+        waiting = list(jobs)
+        while waiting:
+            waiting.sort(key=lambda job: job.n_tokens, reverse=True)
+            batch = self._next_batch(waiting)
+            answered = self._try(answer, batch)
+            if answered is None:
+                self._lower(batch)
+                waiting += batch
+            else:
+                outcomes, left = answered
+                waiting += left
+                yield from outcomes
+
+    def _next_batch(self, waiting: list[_Job]) -> list[_Job]:
+        """The shortest jobs, as many as a batch holds."""
+        scores = isinstance(waiting[-1], _Scoring)
+        most_tokens = self._most_read if scores else self._most_kept
+        batch = [waiting.pop()]
+        while (
+            waiting
+            and (len(batch) + 1) * waiting[-1].n_tokens <= most_tokens
+            and (scores or len(batch) < self._most_rows)
+        ):
+            batch.append(waiting.pop())
+        return batch
+
+    def _try(self, answer: _Answer, batch: list[_Job]) -> tuple[list[Outcome], list[_Job]] | None:
+        """What a batch came to; None where memory did not do for it."""
+        try:
+            return answer(batch)
+        except (IndexError, RuntimeError, ValueError) as error:
+            if not _is_out_of_memory(error):
+                raise BackendError(f"{self.card.model} failed: {in_short(error)}") from error
+            if len(batch) == 1:
+                raise BackendError(
+                    f"{self.card.model} has no memory for one request of {batch[0].n_tokens:,} "
+                    f"tokens: {in_short(error)}",
+                    request_key=batch[0].request.key,
+                    hint="Lower context_tokens or decoding.max_tokens of the card, use "
+                    "options.precision bfloat16 or options.load_in_4bit, or more GPUs with "
+                    "options.device_map auto.",
+                ) from error
+        return None
+
+    def _lower(self, batch: list[_Job]) -> None:
+        """Make batches half as large as one that memory did not do for."""
+        import torch
+
+        torch.cuda.empty_cache()
+        half = (len(batch) // 2) * batch[-1].n_tokens
+        if isinstance(batch[0], _Scoring):
+            self._most_read = half
+        else:
+            self._most_kept = half
+
+    def _score(self, batch: list[_Scoring]) -> tuple[list[Outcome], list[_Job]]:
+        import torch
+
+        if not self._checked:
+            check_scoring(self._model)
+            self._checked = True
+        with torch.inference_mode():
+            scores = choice_logprobs(self._model, [job.trie for job in batch])
+        pairs = zip(batch, scores, strict=True)
+        return [_scored(job, tuple(logprobs.tolist())) for job, logprobs in pairs], []
+
+    def _write(self, batch: list[_Asking]) -> tuple[list[Outcome], list[_Job]]:
+        self._writer.write([job.writing for job in batch])
+        left: list[_Job] = [job for job in batch if job.writing.finish is None]
+        return [_written(job) for job in batch if job.writing.finish is not None], left
+
+
+def _kept_tokens(model: Any, kind: str) -> int:
+    """How many tokens the free memory of a GPU keeps the keys and values of."""
+    import torch
+
+    config = model.config.get_text_config()
+    heads = getattr(config, "num_key_value_heads", None)
+    width = getattr(config, "head_dim", None)
+    if model.device.type != "cuda" or not heads or not width:
+        return _KEPT_TOKENS[kind]
+    n_bytes: int = 2 * config.num_hidden_layers * heads * width * model.dtype.itemsize
+    free, _ = torch.cuda.mem_get_info(model.device)
+    most: int = int(free * _CACHE_SHARE) // n_bytes
+    return max(1, most)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    import torch
+
+    # On the CPU it is a plain RuntimeError.
+    said = str(error)
+    return (
+        isinstance(error, torch.OutOfMemoryError)
+        or "out of memory" in said
+        or "can't allocate memory" in said
+    )
+
+
+def _scored(job: _Scoring, logprobs: tuple[float, ...]) -> Outcome:
+    request = job.request
+    if not all(map(math.isfinite, logprobs)):
+        said = f"the log-probabilities of the choices are {logprobs}"
+        return _failure(request, "NotFinite", said)
+    return Completion(
+        key=request.key,
+        text=max(zip(logprobs, request.choices or (), strict=True))[1],
+        finish="stop",
+        prompt_tokens=len(job.trie.root),
+        completion_tokens=0,
+        choice_logprobs=logprobs,
+    )
+
+
+def _written(job: _Asking) -> Outcome:
+    writing = job.writing
+    if writing.finish == "broken":
+        return _failure(job.request, "NotFinite", "the model's logits are not finite")
+    return Completion(
+        key=job.request.key,
+        text=writing.text,
+        finish="stop" if writing.finish == "stop" else "length",
+        prompt_tokens=len(writing.prompt),
+        completion_tokens=len(writing.tokens),
+    )
+
+
+def _overflow(request: Request, n_tokens: int, most: int) -> Failure:
+    said = f"the request needs {n_tokens:,} tokens; the judge's context has {most:,}"
+    return _failure(request, "ContextOverflow", said)
+
+
+def _failure(request: Request, error: str, message: str) -> Failure:
+    return Failure(key=request.key, error=error, message=message, retryable=False, attempts=1)

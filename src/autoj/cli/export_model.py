@@ -1,0 +1,36 @@
+"""`autoj export-model`: a trained judge's weights for other engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.cli import _console
+from autoj.training.export import Format
+from autoj.training.export import export_model as write_export
+
+__all__ = ["export_model"]
+
+
+def export_model(
+    judge: Annotated[Path, typer.Argument(help="The folder that autoj train wrote.")],
+    format: Annotated[
+        Format,
+        typer.Option(
+            help="merged (transformers), gguf (llama.cpp), openvino (the embedded engine), or "
+            "adapter (LoRA, from whole trained weights)."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="A new folder.")],
+    rank: Annotated[int, typer.Option(min=1, help="Of an adapter.")] = 32,
+) -> None:
+    """Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.
+
+    The folder holds the judge's card and a model card in the Hub's format: it is a judge at once.
+
+    Example: autoj export-model judges/mine --format merged --out judges/mine-merged
+    """
+    write_export(judge, out, format, rank=rank)
+    _console.print_message(f"{format} is in {out}")

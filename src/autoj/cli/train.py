@@ -1,0 +1,103 @@
+"""`autoj train`: train a judge by a recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from autoj.cli import _console
+from autoj.errors import ConfigError
+from autoj.training.estimate import Estimated
+from autoj.training.recipe import read_recipe
+from autoj.training.train import Report, TrainingJob, plan
+from autoj.training.train import train as run_training
+
+__all__ = ["train"]
+
+_GIB = 1 << 30
+
+
+def train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe (recipes/embedded.yaml is one).")],
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", help="A file to train on; say it once per file."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the judge and its checkpoints.")
+    ] = None,
+    validation: Annotated[
+        Path | None,
+        typer.Option(help="A file to look at while training: what is best on it is kept."),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train on about so many tokens. Default: the recipe's epochs."),
+    ] = None,
+    show_plan: Annotated[
+        bool, typer.Option("--plan", help="Say what it will take, and do not train.")
+    ] = False,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
+    ] = False,
+) -> None:
+    """Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.
+
+    Killed at any moment, the same command goes on from the last checkpoint.
+
+    Example: autoj train recipes/embedded.yaml --data pairs.jsonl --validation held-out.jsonl
+    --out judges/mine
+    """
+    if not data:
+        raise ConfigError("give --data: what to train on")
+    if not show_plan and out is None:
+        raise ConfigError("give --out: the folder of the judge", hint="Or --plan, to look ahead.")
+    job = TrainingJob(
+        recipe=read_recipe(recipe),
+        data=tuple(data),
+        validation=validation,
+        budget_tokens=budget_tokens,
+        lenient=skip_bad_rows,
+    )
+    with _console.show_progress() as watch:
+        if show_plan:
+            estimated = plan(job, watch.update)
+            watch.stop()
+            _console.print_result(_plan_table(estimated))
+            return
+        assert out is not None
+        report = run_training(job, out, watch.update, _console.print_message)
+    _announce(report)
+
+
+def _plan_table(estimated: Estimated) -> Table:
+    table = Table(title="What training will take", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("updates", f"{estimated.n_steps:,}")
+    table.add_row("samples", f"{estimated.n_samples:,}")
+    table.add_row("tokens", f"{estimated.n_tokens:,}")
+    table.add_row("weights", f"{estimated.n_weights:,}")
+    table.add_row("of them trained", f"{estimated.n_trained:,}")
+    table.add_row("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB")
+    table.add_row("memory that is free", f"{estimated.available_bytes / _GIB:.1f} GiB")
+    if estimated.tokens_per_second is not None and estimated.hours is not None:
+        table.add_row("pace here", f"{estimated.tokens_per_second:,.0f} tokens/s")
+        table.add_row("time here", _duration(estimated.hours))
+    return table
+
+
+def _duration(hours: float) -> str:
+    return f"{hours:.1f} h" if hours >= 2 else f"{hours * 60:.0f} min"
+
+
+def _announce(report: Report) -> None:
+    if report.n_steps:
+        figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(report.best.items()))
+        _console.print_message(f"{report.n_steps:,} updates" + (f"; {figures}" if figures else ""))
+        _console.print_message(
+            f"the judge is in {report.folder}: autoj judge … --judge {report.folder}"
+        )

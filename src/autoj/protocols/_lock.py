@@ -1,0 +1,52 @@
+"""One digest of all that a judge is shown: what locks a trained judge to its prompts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from autoj.chat import WRAPPERS
+from autoj.protocols.base import JudgeProtocol
+from autoj.records import Case, Response, Verdict
+
+__all__ = ["digest_prompts"]
+
+_PAIR = Case(
+    id="", query="{query}", responses=(Response(text="{first}"), Response(text="{second}")),
+    cluster="",
+)  # fmt: skip
+_SINGLE = Case(id="", query="{query}", responses=(Response(text="{first}"),), cluster="")
+_CRITIQUES = Case(
+    id="", query="{query}", responses=(Response(text="{first}"),), cluster="",
+    critiques=("{one}", "{other}"),
+)  # fmt: skip
+
+
+def digest_prompts(wrapper: str, protocols: Iterable[JudgeProtocol]) -> str:
+    """The sha256 (hex) of a wrapper and of what protocols ask about a fixed case.
+
+    Args:
+        wrapper: a name in `chat.WRAPPERS`.
+        protocols: in any order.
+    """
+    marks = {name: str(value) for name, value in asdict(WRAPPERS[wrapper]).items()}
+    asked = {protocol.name: _questions(protocol) for protocol in protocols}
+    content = orjson.dumps([marks, asked], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _questions(protocol: JudgeProtocol) -> list[Any]:
+    match protocol.subject:
+        case "response":
+            rated = Verdict(case_id="", judge="", ratings=(5.0,))
+            return [protocol.build(_SINGLE, (0,)), protocol.follow(_SINGLE, rated, (0,))]
+        case "pair":
+            page = (0,) if protocol.reads_alone else (0, 1)
+            won = Verdict(case_id="", judge="", winner="a")
+            return [protocol.build(_PAIR, page), protocol.follow(_PAIR, won, (0, 1))]
+        case "critiques":
+            return [protocol.build(_CRITIQUES, (0, 1))]

@@ -1,0 +1,48 @@
+"""`pairwise-by-rating`: which of two responses is better, by the ratings that each gets alone.
+
+Half the tokens of `pairwise-verdict` in both orders, and free of order by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autoj.protocols import single_verdict, single_verdict_zh
+from autoj.protocols.base import RequestBody
+from autoj.protocols.pairwise import PairwiseVerdict
+from autoj.protocols.single import SingleVerdict
+from autoj.records import Case, Completion, Reading
+
+__all__ = ["PROTOCOL", "PairwiseByRating"]
+
+_ALONE: dict[Literal["en", "zh"], SingleVerdict] = {
+    "en": single_verdict.PROTOCOL,
+    "zh": single_verdict_zh.PROTOCOL,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseByRating(PairwiseVerdict):
+    """Rate each response alone, compare, and write the pair's critique for the verdict.
+
+    Each request is that of `single-verdict` to the byte, so that what `autoj rate` asks is the same
+    question. What two ratings come to is `verdicts.resolve`'s matter.
+    """
+
+    reads_alone: bool = True
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """The request of `single-verdict` about the one response that is shown."""
+        return _ALONE[self.language].build(case, shown)
+
+    def parse(self, text: str) -> Reading:
+        """The rating in a text that may lack the forced opening."""
+        return _ALONE[self.language].parse(text)
+
+    def read(self, completion: Completion) -> Reading:
+        """The expected rating, with the probability of each."""
+        return _ALONE[self.language].read(completion)
+
+
+PROTOCOL = PairwiseByRating(name="pairwise-by-rating")

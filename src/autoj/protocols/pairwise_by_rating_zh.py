@@ -1,0 +1,7 @@
+"""`pairwise-by-rating-zh`: `pairwise-by-rating` in Chinese."""
+
+from autoj.protocols.pairwise_by_rating import PairwiseByRating
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = PairwiseByRating(name="pairwise-by-rating-zh", language="zh")

@@ -1,0 +1,173 @@
+"""A judge's weights in the formats that other engines read.
+
+```
+merged    one model in transformers' layout, the adapter merged into it
+gguf      one float16 file, as llama.cpp and its kin read it
+openvino  the folder that the embedded engine runs
+adapter   a LoRA adapter that stands for whole trained weights, as near as its rank allows
+```
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import orjson
+import yaml
+
+from autoj.backends._adapters import Adapter, read_adapter
+from autoj.backends.embedded.dense import write_dense
+from autoj.backends.embedded.model import convert
+from autoj.backends.embedded.weights import fetch_weights
+from autoj.backends.hf.models import load_model
+from autoj.errors import ConfigError, DataError
+from autoj.judges import load_card
+from autoj.judges.cards import FOLDER_CARD
+from autoj.records import JudgeCard
+from autoj.training.folder import TrainingFolder, sha256_of
+from autoj.training.low_rank import low_rank_adapter
+from autoj.training.model_card import render_model_card
+
+__all__ = ["Format", "export_model"]
+
+Format: TypeAlias = Literal["merged", "gguf", "openvino", "adapter"]
+
+_LIBRARIES: dict[Format, str] = {
+    "merged": "transformers", "gguf": "gguf", "openvino": "openvino", "adapter": "peft",
+}  # fmt: skip
+
+
+def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> None:
+    """Write a trained judge's weights, its card and its model card.
+
+    Args:
+        judge: the folder that training wrote.
+        out: a new folder.
+        format: what is written.
+        rank: of `adapter`.
+
+    Raises:
+        DataError: `judge` is no finished training, or `out` is there already.
+        ConfigError: the judge has no such form.
+    """
+    training = TrainingFolder(judge)
+    if not training.is_finished:
+        raise DataError(f"is no finished training: it holds no {FOLDER_CARD}", path=judge)
+    if out.exists() and any(out.iterdir()):
+        raise DataError("is not empty", path=out, hint="Choose a new folder.")
+    card = load_card(str(judge))
+    if card.backend == "scalar" and format != "merged":
+        raise ConfigError(f"a reward model can be exported as merged, not as {format}")
+    # A folder that is there is whole: what is killed or fails leaves a draft beside it.
+    draft = out.with_name(f".{out.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    try:
+        changed = _WRITERS[format](card, training, draft, rank)
+        _write_cards(training, draft, changed, format)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if out.exists():
+            out.rmdir()
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write_cards(
+    training: TrainingFolder, out: Path, changed: dict[str, Any], format: Format
+) -> None:
+    content = yaml.safe_load(training.card.read_text(encoding="utf-8"))
+    for name in ("adapter", "adapter_revision", "revision", "options"):
+        content.pop(name, None)
+    content |= changed
+    TrainingFolder(out).write_card(content)
+    figures = training.figures()
+    text = render_model_card(content, training.settings(), figures, library=_LIBRARIES[format])
+    (out / "README.md").write_text(text, encoding="utf-8")
+
+
+def _merged(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+    if card.backend == "scalar":
+        shutil.copytree(card.locate(card.model), out / "model")
+        return {
+            "model": "./model", "revision": card.revision, "options": dict(card.options),
+        }  # fmt: skip
+    tokenizer, model = load_model(replace(card, backend="hf"))
+    model.save_pretrained(out / "model")
+    tokenizer.save_pretrained(out / "model")
+    return {"backend": "hf", "model": "./model", "revision": _pinned(out / "model")}
+
+
+def _pinned(model: Path) -> str | None:
+    weights = model / "model.safetensors"
+    return f"sha256:{sha256_of(weights)}" if weights.is_file() else None
+
+
+def _gguf(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+    weights, adapter = _gguf_base(card, training, rank)
+    write_dense(weights, out / "model.gguf", adapter)
+    digest = sha256_of(out / "model.gguf")
+    return {"backend": "embedded", "model": "./model.gguf", "revision": f"sha256:{digest}"}
+
+
+def _openvino(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+    changed = _gguf(card, training, out, rank)
+    shutil.move(str(convert(out / "model.gguf")), str(out / "openvino"))
+    return changed
+
+
+def _gguf_base(card: JudgeCard, training: TrainingFolder, rank: int) -> tuple[Path, Adapter | None]:
+    """The GGUF file that a judge's weights began as, and what was added to it."""
+    base = load_card(training.settings()["recipe"]["base"]["judge"])
+    if base.backend != "embedded":
+        raise ConfigError(
+            f"{card.name} was not trained from a GGUF file, and this version writes GGUF only for "
+            "those that were",
+            hint="Export it as merged and convert that with llama.cpp's convert_hf_to_gguf.py.",
+        )
+    if card.adapter is None:
+        raise ConfigError(
+            f"{card.name} holds whole weights; export it as an adapter first",
+            hint="autoj export-model … --format adapter, then that folder as gguf.",
+        )
+    weights = fetch_weights(base)
+    adapter = read_adapter(
+        card.locate(card.adapter),
+        revision=card.adapter_revision,
+        base_sha256=sha256_of(weights),
+        judge=card.name,
+    )
+    return weights, adapter
+
+
+def _adapter(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+    if card.adapter is not None:
+        raise ConfigError(f"{card.name} is an adapter already")
+    base = load_card(training.settings()["recipe"]["base"]["judge"])
+    _, trained = load_model(card)
+    _, before = load_model(replace(base, backend="hf"))
+    pinned = base.revision or _pinned(base.locate(base.model))
+    metadata: dict[str, str] = {}
+    if pinned is not None and pinned.startswith("sha256:"):
+        metadata["base_sha256"] = pinned.removeprefix("sha256:")
+    low_rank_adapter(before, trained, rank, out / "adapter", metadata)
+    digest = sha256_of(out / "adapter" / "adapter_model.safetensors")
+    # What stands for the training goes along, so that this folder can be exported further.
+    (out / "train.json").write_bytes(orjson.dumps(training.settings()))
+    return {
+        "backend": base.backend,
+        "model": base.model,
+        "revision": pinned,
+        "adapter": "./adapter",
+        "adapter_revision": f"sha256:{digest}",
+        "options": dict(base.options),
+    }
+
+
+_WRITERS: dict[Format, Callable[[JudgeCard, TrainingFolder, Path, int], dict[str, Any]]] = {
+    "merged": _merged, "gguf": _gguf, "openvino": _openvino, "adapter": _adapter,
+}  # fmt: skip

@@ -1,0 +1,97 @@
+"""Whole trained weights as a LoRA adapter: the nearest product of two thin matrices.
+
+Training some layers whole learns more than an adapter of the same layers does; what ships must be
+small. The difference of each matrix to the base's is cut to its largest singular values, which is
+the nearest that a rank allows (Eckart and Young, 1936).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autoj.errors import ConfigError
+
+__all__ = ["low_rank_adapter"]
+
+
+def low_rank_adapter(
+    base: Any, trained: Any, rank: int, folder: Path, metadata: Mapping[str, str]
+) -> float:
+    """Write the adapter that brings a base nearest to trained weights.
+
+    Args:
+        base: a causal language model before training.
+        trained: the same after; only matrices of its layers may differ much, since an adapter
+            holds nothing else: what norms learnt is lost.
+        rank: of the adapter.
+        folder: where to, in PEFT's layout.
+        metadata: what the weights file says of itself: `base_sha256`, or nothing.
+
+    Returns:
+        The share of the squared difference that the adapter keeps, from 0 to 1.
+
+    Raises:
+        ConfigError: the models are of other shapes, or do not differ.
+    """
+    import torch
+    from safetensors.torch import save_file
+
+    before = dict(base.named_modules())
+    tensors: dict[str, Any] = {}
+    kept = whole = 0.0
+    names: set[str] = set()
+    layers: set[int] = set()
+    for name, module in trained.named_modules():
+        if not isinstance(module, torch.nn.Linear) or ".layers." not in name:
+            continue
+        if name not in before or before[name].weight.shape != module.weight.shape:
+            raise ConfigError(f"the base has no matrix like {name!r}")
+        difference = (module.weight - before[name].weight).detach().float()
+        if not difference.any():
+            continue
+        a, b, share = _factors(difference, rank)
+        size = float(difference.square().sum())
+        kept, whole = kept + share * size, whole + size
+        tensors[f"base_model.model.{name}.lora_A.weight"] = a
+        tensors[f"base_model.model.{name}.lora_B.weight"] = b
+        names.add(name.rpartition(".")[2])
+        layers.add(int(name.partition(".layers.")[2].partition(".")[0]))
+    if not tensors:
+        raise ConfigError("the trained weights are those of the base")
+    folder.mkdir(parents=True)
+    save_file(
+        tensors, folder / "adapter_model.safetensors", metadata=dict(metadata) or {"format": "pt"}
+    )
+    (folder / "adapter_config.json").write_text(json.dumps(_config(rank, names, layers), indent=2))
+    return kept / whole
+
+
+def _factors(difference: Any, rank: int) -> tuple[Any, Any, float]:
+    """Thin factors [rank, n_in] and [n_out, rank], and the share of the squares that they keep."""
+    import torch
+
+    u, s, v = torch.linalg.svd(difference, full_matrices=False)
+    rank = min(rank, len(s))
+    root = s[:rank].sqrt()
+    # Both factors get the root of the values, so that neither leaves float16's range.
+    a, b = root[:, None] * v[:rank], u[:, :rank] * root
+    share = float(s[:rank].square().sum() / s.square().sum())
+    return a.half().contiguous(), b.half().contiguous(), share
+
+
+def _config(rank: int, names: set[str], layers: set[int]) -> dict[str, Any]:
+    return {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "r": rank,
+        "lora_alpha": rank,
+        "lora_dropout": 0.0,
+        "bias": "none",
+        "target_modules": sorted(names),
+        "layers_to_transform": sorted(layers),
+        "layers_pattern": "layers",
+        "inference_mode": True,
+    }

@@ -1,0 +1,161 @@
+"""Files to what a training reads: samples in the order in which they are trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoj.errors import ConfigError, DataError
+from autoj.training.recipe import Recipe
+from autoj.training.rows import pairs_from_ratings, read_rows
+from autoj.training.samples import Planned, Sample, SampleEncoder, SamplePlan, plan_samples
+from autoj.training.schedule import draw, in_batches, up_to_tokens
+
+__all__ = ["Material", "Outline", "encode_material", "read_outline"]
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What some files give, before anything is tokenised."""
+
+    data: tuple[SamplePlan, ...]
+    """One per data file."""
+    validation: SamplePlan | None
+    bad_rows: tuple[DataError, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What is trained on and looked at, tokenised."""
+
+    samples: tuple[Sample, ...]
+    """In order; repeated where there is more than one epoch."""
+    validation: tuple[Sample, ...]
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens that training reads."""
+        return sum(sample.n_tokens for sample in self.samples)
+
+
+def read_outline(
+    recipe: Recipe, data: Sequence[Path], validation: Path | None, *, lenient: bool
+) -> Outline:
+    """Read all files and say which samples they give.
+
+    Args:
+        recipe: says the objectives.
+        data: what is trained on.
+        validation: what is looked at.
+        lenient: whether rows that cannot be read are left out and counted.
+
+    Raises:
+        DataError: a row cannot be read, unless `lenient`.
+        ConfigError: an objective has no sample in the data.
+    """
+    bad_rows: list[DataError] = []
+    plans = [_plan(path, recipe, bad_rows, lenient=lenient, augment=True) for path in data]
+    for index, objective in enumerate(recipe.objectives):
+        if not any(plan.counts()[index] for plan in plans):
+            raise ConfigError(
+                f"objective {objective.kind!r} ({objective.protocol}) has no sample: no row of the "
+                f"data has what it needs",
+                hint="decision, preference and scalar need labels; judgment and critique need a "
+                "judgment in `target_output` or `meta.judgment`.",
+            )
+    looked_at = None
+    if validation is not None:
+        looked_at = _plan(validation, recipe, bad_rows, lenient=lenient, augment=False)
+        if not looked_at.samples:
+            raise ConfigError(f"{validation} holds nothing that the recipe's objectives need")
+    return Outline(data=tuple(plans), validation=looked_at, bad_rows=tuple(bad_rows))
+
+
+def _plan(
+    path: Path, recipe: Recipe, bad_rows: list[DataError], *, lenient: bool, augment: bool
+) -> SamplePlan:
+    rows = list(read_rows(path, bad_rows if lenient else None))
+    if augment and recipe.pairs_from_ratings is not None:
+        rows += pairs_from_ratings(rows, recipe.pairs_from_ratings)
+    elif not augment and recipe.validation.max_cases is not None:
+        rows = rows[: recipe.validation.max_cases]
+    plan = plan_samples(rows, recipe, augment=augment, lenient=lenient)
+    bad_rows += plan.bad_rows
+    return plan
+
+
+def encode_material(
+    outline: Outline,
+    recipe: Recipe,
+    encoder: SampleEncoder,
+    *,
+    budget_tokens: int | None,
+    lenient: bool,
+    progress: Progress,
+) -> Material:
+    """Tokenise what is trained on: the samples that are drawn, up to a budget.
+
+    Args:
+        outline: of `read_outline`.
+        recipe: the same.
+        encoder: makes samples.
+        budget_tokens: how many tokens are trained on; None takes all epochs.
+        lenient: whether a sample that fits no context is left out.
+        progress: told how far it is.
+
+    Raises:
+        DataError: a sample is too long and cannot be cut, unless `lenient`.
+    """
+    groups: list[Sequence[Planned]] = [plan.samples for plan in outline.data]
+    if recipe.order == "shuffled":
+        groups = [[planned for group in groups for planned in group]]
+    drawn = draw(groups, recipe.epochs, recipe.seed)
+    known: dict[int, Sample | None] = {}
+
+    def encoded(planned: Planned) -> Sample | None:
+        if id(planned) not in known:
+            known[id(planned)] = _encode(encoder, planned, lenient=lenient)
+            progress("tokenising", len(known), len(drawn))
+        return known[id(planned)]
+
+    def n_tokens(planned: Planned) -> int:
+        sample = encoded(planned)
+        return 0 if sample is None else sample.n_tokens
+
+    taken = up_to_tokens(drawn, n_tokens, budget_tokens)
+    samples = [sample for planned in taken if (sample := encoded(planned)) is not None]
+    looked_at = outline.validation.samples if outline.validation is not None else ()
+    validation = [_encode(encoder, planned, lenient=lenient) for planned in looked_at]
+    if not samples:
+        raise ConfigError("no sample is left to train on")
+    return Material(
+        samples=tuple(
+            in_batches(
+                samples,
+                _longest,
+                batch=recipe.batch_samples,
+                micro_batch=recipe.micro_batch_samples,
+                seed=recipe.seed,
+            )
+        ),
+        # Sorted, so that a look at them has little padding.
+        validation=tuple(
+            sorted((sample for sample in validation if sample is not None), key=_longest)
+        ),
+    )
+
+
+def _longest(sample: Sample) -> int:
+    return max(sequence.n_tokens for sequence in sample.sequences)
+
+
+def _encode(encoder: SampleEncoder, planned: Planned, *, lenient: bool) -> Sample | None:
+    try:
+        return encoder.encode(planned)
+    except DataError:
+        if not lenient:
+            raise
+        return None

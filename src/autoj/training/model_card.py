@@ -1,0 +1,105 @@
+"""The model card of a trained judge: Markdown with the Hub's front matter, figures as measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+__all__ = ["render_model_card"]
+
+
+def render_model_card(
+    card: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    figures: Mapping[str, float],
+    *,
+    library: str,
+) -> str:
+    """A README.md for a judge's folder.
+
+    Args:
+        card: the content of its `judge.yaml`.
+        settings: of its training (`train.json`).
+        figures: on the validation file, of the step that was kept.
+        library: what loads the weights, in the Hub's words (`peft`, `transformers`, …).
+    """
+    recipe = settings["recipe"]
+    front = {
+        "license": (card.get("licence") or "unknown").lower(),
+        "library_name": library,
+        "language": list(card.get("languages") or ["en"]),
+        "base_model": recipe["base"]["judge"],
+        "tags": ["autoj", "llm-as-a-judge", "evaluation"],
+    }
+    sections = [
+        f"# {card['title']}",
+        "A judge of language models' responses, trained with `autoj`. "
+        f"It reads the wrapper `{card['wrapper']}` and knows the protocols "
+        + ", ".join(f"`{name}`" for name in card["protocols"])
+        + "; asked in any other way, it refuses.",
+        "```\nautoj judge pairs.jsonl --judge PATH/TO/THIS/FOLDER\n```",
+        "## Data\n\n" + _data(settings),
+        "## Training\n\n" + _training(recipe, settings),
+        "## Figures\n\n" + _figures(figures, settings),
+        "## Limits\n\nThe figures above are those of the validation file that chose the step "
+        "to keep, so they flatter a little. How well the judge agrees with people, and which "
+        "biases it has, say `autoj bench eval-p --judge …` and `autoj audit --judge …`: run them "
+        "before you decide anything by its verdicts.",
+    ]
+    matter = yaml.safe_dump(front, sort_keys=False, allow_unicode=True)
+    return f"---\n{matter}---\n\n" + "\n\n".join(sections) + "\n"
+
+
+def _data(settings: Mapping[str, Any]) -> str:
+    rows = [
+        (use, entry["name"], entry["sha256"][:16])
+        for use, entries in settings["files"].items()
+        for entry in entries
+    ]
+    return _table(("used for", "file", "sha256"), rows)
+
+
+def _training(recipe: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    update, optimiser = recipe["update"], recipe["optimiser"]
+    rows = [
+        ("objectives", "; ".join(_objective(objective) for objective in recipe["objectives"])),
+        ("weights trained", _update(update)),
+        ("peak learning rate", f"{optimiser['learning_rate']:g}, {optimiser['schedule']}"),
+        ("samples an update", recipe["batch_samples"]),
+        ("longest sequence", f"{recipe['max_tokens']:,} tokens"),
+        ("epochs", f"{recipe['epochs']:g}"),
+        ("token budget", settings.get("budget_tokens") or "none"),
+        ("seed", recipe["seed"]),
+        ("autoj", settings.get("versions", {}).get("autoj", "unknown")),
+    ]
+    return _table(("setting", "value"), rows)
+
+
+def _objective(objective: Mapping[str, Any]) -> str:
+    return f"{objective['kind']} by {objective['protocol']} (weight {objective['weight']:g})"
+
+
+def _update(update: Mapping[str, Any]) -> str:
+    top = f", top {update['top_layers']} layers" if update.get("top_layers") else ""
+    if update["method"] == "lora":
+        return f"LoRA of rank {update['rank']}{top}"
+    return "all" if update["method"] == "all" else f"layers{top}"
+
+
+def _figures(figures: Mapping[str, float], settings: Mapping[str, Any]) -> str:
+    if not figures:
+        return "It was trained without a validation file."
+    names = ", ".join(entry["name"] for entry in settings["files"]["validation"])
+    rows = [(name.replace("_", " "), f"{value:.4g}") for name, value in sorted(figures.items())]
+    return f"On {names}:\n\n" + _table(("figure", "value"), rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")

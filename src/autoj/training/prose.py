@@ -1,0 +1,129 @@
+"""A teacher's prose about a pair to the factors of Table 18, by rules alone.
+
+Older judgments are reviews in running text ("Assistant 1 …"). What they say of one response or
+the other becomes a list of named factors; praise of both, the closing decision and score tables
+say nothing that tells the responses apart and are left out.
+
+**Source:** paper, section 3.2 and Table 18: judgments are brought into one layout before training.
+"""
+
+from __future__ import annotations
+
+import re
+
+from autoj import critiques
+from autoj.critiques import Factor, PairCritique
+
+__all__ = ["pair_factors", "render_factors"]
+
+_ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(rf"\b(?:{words})", re.IGNORECASE))
+    for name, words in (
+        ("accuracy", r"accura|inaccura|incorrect|correct|error|mistake|factual|wrong|false"),
+        ("following the request", r"instruction|request|asked|does not address|off-topic|format\b"),
+        ("completeness", r"complete|incomplete|comprehensive|missing|omit|cover|truncat|cut off"),
+        ("detail", r"detail|depth|in-depth|specific|example|elaborat|thorough|brief|concise"),
+        ("relevance", r"relevan|irrelevan|focus"),
+        ("structure", r"structur|organi[sz]|format|bullet|numbered|step-by-step|sections?\b"),
+        ("clarity", r"clear|clarity|concise|readab|understand|confus|coheren"),
+        ("creativity", r"creativ|imaginat|vivid|engag|original"),
+        ("tone", r"tone|polite|professional\b|friendly|empath|persua"),
+        ("code", r"code|function|algorithm|efficien|implement"),
+        ("helpfulness", r"helpful|useful|practical|actionable"),
+    )
+)
+_ASSISTANT = re.compile(r"\b(?:AI )?Assistant(?P<s>'?s)?(?= ?#?[12]\b)", re.IGNORECASE)
+_OTHER_NAMES = re.compile(r"\bAssistant (?P<letter>[AB])\b")
+_ONE_RESPONSE = re.compile(r"\bResponse [12]\b")
+_BOTH = re.compile(
+    r"\bboth\b|\bResponse 1 and (?:Response )?2\b|\bResponses 1 and 2\b", re.IGNORECASE
+)
+_CLOSING = re.compile(
+    r"^(?:in conclusion|in summary|overall|based on|considering|therefore|thus|given|so,|my choice|"
+    r"taking|in terms of the overall|to summari[sz]e|final)"
+    r"|\bI (?:would|will|choose|believe|rate)\b|\bmy (?:choice|evaluation|rating)"
+    r"|\bis (?:the )?(?:slightly )?better\.?$",
+    re.IGNORECASE,
+)
+_SCORE = re.compile(r"\b[0-9]{1,2}(?:\.[0-9])? ?/ ?(?:5|10)\b|^\W*[0-9][0-9 .,]*$")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z\"'(])")
+_FEWEST_LETTERS = 25
+_MOST_FACTORS = 5
+
+
+def pair_factors(judgment: str) -> tuple[Factor, ...]:
+    r"""What a judgment of a pair names as telling the responses apart; empty where nothing.
+
+    Args:
+        judgment: in the layout of Table 18, whose factors are taken as they are, or prose.
+
+    >>> found = pair_factors("Both are fine. Assistant 1 gives more detail. Assistant 1 wins.\n1")
+    >>> [(factor.name, factor.explanation) for factor in found]
+    [('detail', 'Response 1 gives more detail.')]
+    """
+    parsed = critiques.parse(judgment)
+    if parsed is not None:
+        return parsed.factors
+    grouped: dict[str, list[str]] = {}
+    for sentence in _sentences(judgment):
+        grouped.setdefault(_aspect(sentence), []).append(sentence)
+    grouped.pop("", None)
+    factors = [
+        Factor(name=name, explanation=" ".join(sentences)) for name, sentences in grouped.items()
+    ]
+    return tuple(factors[:_MOST_FACTORS])
+
+
+def render_factors(factors: tuple[Factor, ...]) -> str:
+    """The list alone, as `critiques.render` writes it."""
+    whole = critiques.render(PairCritique(factors=factors, decision="tie"))
+    listed = whole.removeprefix(critiques.FACTORS_HEADING["en"])
+    return listed[: listed.rindex(critiques.DECISION_HEADING["en"])].strip()
+
+
+def _sentences(judgment: str) -> list[str]:
+    """The sentences that say something of one response, in the judge's own names."""
+    named = _OTHER_NAMES.sub(lambda found: f"Assistant {'AB'.index(found['letter']) + 1}", judgment)
+    named = _ASSISTANT.sub(lambda found: "Responses" if found["s"] == "s" else "Response", named)
+    sentences: list[str] = []
+    about = None
+    for paragraph in named.split("\n"):
+        if _SCORE.search(paragraph):
+            continue
+        for sentence in _SENTENCE.split(paragraph.strip()):
+            bare = sentence.strip(" -*•\t")
+            found = _ONE_RESPONSE.search(bare)
+            if _CLOSING.search(bare) or _BOTH.search(bare):
+                about = None
+            elif found is not None and _SUBJECT.match(bare) is not None:
+                # "The answer … than Response 1": which answer it is, only the whole text tells.
+                about = None
+            elif found is not None and len(bare) >= _FEWEST_LETTERS:
+                sentences.append(bare)
+                about = found[0]
+            elif about is not None and (told := _continued(bare, about)) is not None:
+                sentences.append(told)
+    return sentences
+
+
+_SUBJECT = re.compile(
+    r"^(?:(?:However|Additionally|Furthermore|Moreover|Also),? )?"
+    r"(?:(?P<text>The (?:answer|response|assistant)|It|This (?:answer|response)|They))\b(?!')",
+    re.IGNORECASE,
+)
+
+
+def _continued(sentence: str, about: str) -> str | None:
+    """A sentence that goes on about a response, with its name; None where that is not sure."""
+    found = _SUBJECT.match(sentence)
+    if found is None or len(sentence) < _FEWEST_LETTERS:
+        return None
+    return f"{about}{sentence[found.end('text') :]}"
+
+
+def _aspect(sentence: str) -> str:
+    """The aspect whose word stands first; empty where there is none."""
+    found = [
+        (match.start(), name) for name, pattern in _ASPECTS if (match := pattern.search(sentence))
+    ]
+    return min(found)[1] if found else ""

@@ -1,0 +1,221 @@
+"""A recipe: what is trained, on what objectives, and how; a YAML file that people write."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias
+
+import orjson
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from autoj.errors import DataError, UserError
+from autoj.protocols import load_protocol
+from autoj.protocols.base import JudgeProtocol, Subject
+
+__all__ = ["Base", "Objective", "ObjectiveKind", "Recipe", "Update", "read_recipe"]
+
+ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Objective(_Strict):
+    """One thing that the judge learns.
+
+    ```
+    judgment    to write the critique and the decision that the data hold (paper, section 4)
+    decision    to give the label, without a critique (paper, section 6.4, ablation 1)
+    critique    to write the data's critique once the verdict is known
+    preference  to rate the better response higher, each read alone (Bradley and Terry, with ties)
+    scalar      the same by a number of its own, without words (paper, section 6.4, ablation 2)
+    ```
+    """
+
+    kind: ObjectiveKind
+    protocol: str
+    """How the judge is asked; a name of `autoj.protocols`."""
+    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
+    """What a sample's loss is multiplied by."""
+    label_smoothing: float = Field(0.0, ge=0, lt=0.5)
+    """The share of a label's weight that the other labels get: votes are noisy."""
+    temperature: float = Field(1.0, gt=0, allow_inf_nan=False)
+    """`preference` and `scalar`: what a difference of ratings is divided by."""
+    tie: float = Field(0.5, ge=0, allow_inf_nan=False)
+    """`preference` and `scalar`: half the tie band on the divided scale, while training."""
+    tie_weight: float = Field(1.0, ge=0, allow_inf_nan=False)
+    """`preference` and `scalar`: what the loss of a tie is multiplied by, where ties are rare."""
+
+    @model_validator(mode="after")
+    def _protocol_fits(self) -> Self:
+        protocol = load_protocol(self.protocol)
+        wrong = _misfit(self.kind, protocol)
+        if wrong is not None:
+            raise ValueError(f"objective {self.kind!r} {wrong}, and {self.protocol!r} does not")
+        return self
+
+    @property
+    def subject(self) -> Subject:
+        """What its samples are made of: pairs, or single responses."""
+        if self.kind in ("preference", "scalar"):
+            return "pair"
+        return load_protocol(self.protocol).subject
+
+
+def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
+    """What a protocol would have to do for an objective, where it does not."""
+    if kind == "judgment" and protocol.gives_probabilities:
+        return "needs a protocol that writes a critique (pairwise, single)"
+    if kind in ("decision", "critique") and not protocol.gives_probabilities:
+        return "needs a protocol that only decides (pairwise-verdict, single-verdict)"
+    if kind == "decision" and protocol.subject == "pair" and protocol.reads_alone:
+        return "needs a protocol whose own choices are labels (pairwise-verdict, single-verdict)"
+    rates_pairs = protocol.subject == "pair" and protocol.reads_alone
+    if kind == "preference" and not (rates_pairs and protocol.gives_probabilities):
+        return "needs a protocol that rates each response alone (pairwise-by-rating)"
+    if kind == "scalar" and protocol.name != "scalar":
+        return "needs the protocol scalar"
+    return None
+
+
+class Base(_Strict):
+    """The model that training starts from."""
+
+    judge: str
+    """A judge's name, card or folder, or `hf:model`: its weights, wrapper and context are taken."""
+    wrapper: str | None = None
+    """Another wrapper than the card's."""
+
+
+class Update(_Strict):
+    """Which weights are trained."""
+
+    method: Literal["lora", "layers", "all"] = "lora"
+    rank: int = Field(16, ge=1)
+    """`lora`: the rank of each update."""
+    alpha: float | None = Field(None, gt=0)
+    """`lora`: the update is multiplied by `alpha / rank`; None is twice the rank."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    top_layers: int | None = Field(None, ge=1)
+    """How many layers are trained, counted from the output; None trains all."""
+
+    @model_validator(mode="after")
+    def _layers_are_told(self) -> Self:
+        if self.method == "layers" and self.top_layers is None:
+            raise ValueError("method layers needs top_layers: how many, counted from the output")
+        if self.method == "all" and self.top_layers is not None:
+            raise ValueError("method all trains every layer; top_layers goes with layers or lora")
+        return self
+
+
+class Optimiser(_Strict):
+    """AdamW and its schedule; the defaults are the paper's (section 4)."""
+
+    learning_rate: float = Field(1e-5, gt=0, allow_inf_nan=False)
+    betas: tuple[Annotated[float, Field(ge=0, lt=1)], Annotated[float, Field(ge=0, lt=1)]] = (
+        0.9,
+        0.95,
+    )
+    weight_decay: float = Field(0.1, ge=0)
+    warmup: float = Field(0.03, ge=0, lt=1)
+    """The share of all steps in which the learning rate rises."""
+    schedule: Literal["cosine", "linear", "constant_with_warmup"] = "cosine"
+    max_grad_norm: float = Field(1.0, gt=0)
+
+
+class Validation(_Strict):
+    """How often the validation file is looked at, and when that ends training."""
+
+    every_steps: int = Field(50, ge=1)
+    max_cases: int | None = Field(None, ge=1)
+    """The most cases that are looked at each time: the first of the file."""
+    patience: int | None = Field(None, ge=1)
+    """Training ends after so many looks without a better loss; None never ends it early."""
+
+
+class Recipe(_Strict):
+    """All that decides what training does with given data."""
+
+    title: str
+    base: Base
+    objectives: tuple[Objective, ...] = Field(min_length=1)
+    update: Update = Field(default_factory=lambda: Update.model_validate({}))
+    optimiser: Optimiser = Field(default_factory=lambda: Optimiser.model_validate({}))
+    validation: Validation = Field(default_factory=lambda: Validation.model_validate({}))
+    max_tokens: int = Field(1024, ge=64)
+    """The most tokens of one sequence; longer responses lose their middle."""
+    batch_samples: int = Field(64, ge=1)
+    """Samples for one update."""
+    micro_batch_samples: int = Field(4, ge=1)
+    """Samples that are in memory at once."""
+    epochs: float = Field(1.0, gt=0)
+    order: Literal["shuffled", "given"] = "shuffled"
+    """`given` takes the data files one after the other, each shuffled."""
+    swap_pairs: bool = True
+    """Whether pairs that are shown together are trained on in both orders."""
+    balance: bool = True
+    """Whether single responses are repeated as often as swapping repeats pairs."""
+    pairs_from_ratings: float | None = Field(None, gt=0)
+    """Responses to one query whose ratings differ by so much become pairs; None makes none."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """What is multiplied; weights and the optimiser stay in float32. `auto` is the fastest that
+    the processor has."""
+    checkpoint_steps: int = Field(50, ge=1)
+    keep_checkpoints: int = Field(2, ge=1)
+    gradient_checkpointing: bool = False
+    """Less memory for a third more time."""
+    protocols: tuple[str, ...] = ()
+    """What the judge's card offers, defaults first; empty takes the objectives' own."""
+    critique: bool | None = None
+    """Whether the card's default is followed by a critique; None asks whether one was learnt."""
+    licence: str | None = None
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _batches_add_up(self) -> Self:
+        if self.batch_samples % self.micro_batch_samples:
+            raise ValueError(
+                f"batch_samples ({self.batch_samples}) must be a multiple of micro_batch_samples "
+                f"({self.micro_batch_samples})"
+            )
+        alone = [objective for objective in self.objectives if objective.kind == "scalar"]
+        if len(alone) > 1:
+            raise ValueError("there can be one scalar objective: a judge has one score")
+        for name in self.protocols:
+            load_protocol(name)
+        return self
+
+    def digest(self) -> str:
+        """The sha256 (hex) of all settings."""
+        content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(content).hexdigest()
+
+
+def read_recipe(path: Path) -> Recipe:
+    """A recipe from its file.
+
+    Raises:
+        DataError: the file is missing, is no YAML, or a field is wrong.
+        DataError: it names a protocol that does not exist.
+    """
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"is not YAML ({error})", path=path) from None
+    if not isinstance(loaded, dict):
+        raise DataError("is no recipe: expected fields such as title, base, objectives", path=path)
+    try:
+        return Recipe.model_validate(loaded)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        said = first["msg"].removeprefix("Value error, ")
+        found = "" if first["type"] in ("missing", "value_error") else f", found {first['input']!r}"
+        raise DataError(f"{said}{found}", path=path, field=field) from None
+    except UserError as error:
+        raise DataError(error.message, path=path, hint=error.hint) from None

@@ -1,0 +1,359 @@
+"""The route of a training: files, samples, model, trainer, and a judge's folder at the end."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autoj.backends._loading import quiet
+from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.models import load_model
+from autoj.backends.scalar.inputs import Inputs
+from autoj.errors import BackendError, ConfigError, MissingExtra
+from autoj.judges import load_card
+from autoj.records import JudgeCard
+from autoj.training.cards import SCALAR_OPTIONS, write_judge
+from autoj.training.curve import write_curve, write_picture
+from autoj.training.estimate import Estimated, check_memory, estimate, memory_hint, n_steps
+from autoj.training.folder import TrainingFolder, describe_files, open_folder
+from autoj.training.material import Material, Outline, encode_material, read_outline
+from autoj.training.models import add_score_head, choose_weights
+from autoj.training.recipe import Recipe
+from autoj.training.samples import SampleEncoder
+from autoj.training.trainer import build_trainer
+
+__all__ = ["Report", "TrainingJob", "plan", "train"]
+
+Progress = Callable[[str, int, int], None]
+Tell = Callable[[str], None]
+
+_PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """What is to be trained, on what."""
+
+    recipe: Recipe
+    data: tuple[Path, ...]
+    validation: Path | None = None
+    budget_tokens: int | None = None
+    """How many tokens are trained on; None takes all epochs of the recipe."""
+    lenient: bool = False
+    """Whether rows that cannot be used are left out and counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a training did."""
+
+    folder: Path
+    resumed_at: int | None
+    """The step that this session went on from; None where it began anew."""
+    n_steps: int
+    best: Mapping[str, float]
+    """The validation figures of what was kept; empty without a validation file."""
+
+
+def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estimated:
+    """What a training will take, without training.
+
+    Args:
+        job: what is to be trained.
+        progress: told how far it is.
+        measure: whether one micro-batch is run, to learn the pace.
+
+    Raises:
+        MissingExtra: the packages are not installed.
+        UserError: the recipe or the data cannot be used.
+    """
+    _check_packages()
+    made = _make_ready(job, progress)
+    with _quietly():
+        return estimate(
+            made.model,
+            job.recipe,
+            made.material,
+            halved=_halved(job.recipe, made.model),
+            measure=measure,
+        )
+
+
+def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report:
+    """Train a judge; go on where an earlier session stopped.
+
+    Args:
+        job: what is to be trained.
+        out: the folder: settings, checkpoints, and the judge at the end.
+        progress: told how far it is.
+        tell: told what is worth knowing, in words.
+
+    Raises:
+        MissingExtra: the packages are not installed.
+        SpecMismatch: the folder is of another training.
+        UserError: the recipe or the data cannot be used, or memory is short.
+        BackendError: training diverged.
+    """
+    _check_packages()
+    files = {
+        "data": describe_files(job.data),
+        "validation": describe_files([job.validation] if job.validation else []),
+    }
+    with open_folder(out, job.recipe, files, job.budget_tokens) as folder:
+        if folder.is_finished:
+            tell(f"{out} is finished; judge with --judge {out}")
+            return Report(folder=out, resumed_at=None, n_steps=0, best={})
+        made = _make_ready(job, progress)
+        _describe(made, tell)
+        halved = _halved(job.recipe, made.model)
+        estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
+        check_memory(estimated, job.recipe)
+        return _train(job, made, folder, progress, tell)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ready:
+    """All that a training needs, loaded."""
+
+    card: JudgeCard
+    tokenizer: Any
+    model: Any
+    outline: Outline
+    material: Material
+
+
+def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
+    recipe = job.recipe
+    # What is wrong with the data is said before anything heavy is loaded.
+    outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
+    card = _base_card(recipe)
+    _set_seed(recipe.seed)
+    tokenizer, model = load_model(card)
+    scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
+    material = encode_material(
+        outline,
+        recipe,
+        SampleEncoder(
+            recipe,
+            card,
+            Encoder(tokenizer, card.wrapper),
+            Inputs(replace(card, options=SCALAR_OPTIONS), tokenizer) if scalar else None,
+        ),
+        budget_tokens=job.budget_tokens,
+        lenient=job.lenient,
+        progress=progress,
+    )
+    if scalar:
+        add_score_head(model)
+    return _Ready(
+        card=card,
+        tokenizer=tokenizer,
+        model=choose_weights(model.float(), recipe.update),
+        outline=outline,
+        material=material,
+    )
+
+
+def _base_card(recipe: Recipe) -> JudgeCard:
+    card = load_card(recipe.base.judge)
+    if card.backend not in ("hf", "embedded"):
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}; training takes weights "
+            "that transformers reads: the card of an hf or the embedded judge, or hf:model"
+        )
+    if recipe.max_tokens > card.context_tokens:
+        raise ConfigError(
+            f"max_tokens is {recipe.max_tokens:,}, and {card.name!r} reads {card.context_tokens:,}"
+        )
+    return replace(card, wrapper=recipe.base.wrapper or card.wrapper)
+
+
+def _set_seed(seed: int) -> None:
+    import transformers
+
+    transformers.set_seed(seed)
+
+
+def _check_packages() -> None:
+    if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        raise MissingExtra("train", "training")
+
+
+def _describe(made: _Ready, tell: Tell) -> None:
+    n_rows = sum(plan.n_rows for plan in made.outline.data)
+    n_unused = sum(plan.n_unused for plan in made.outline.data)
+    tell(
+        f"{n_rows:,} rows give {sum(len(plan.samples) for plan in made.outline.data):,} samples"
+        + (f"; {n_unused:,} rows serve no objective" if n_unused else "")
+        + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
+    )
+    tell(
+        f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
+        f"{len(made.material.validation):,} to validate on"
+    )
+
+
+def _train(
+    job: TrainingJob, made: _Ready, folder: TrainingFolder, progress: Progress, tell: Tell
+) -> Report:
+    last = folder.last_checkpoint()
+    for broken in folder.half_written():
+        tell(f"{broken.name} was half written and is passed over")
+        shutil.rmtree(broken)
+    with _quietly():
+        trainer = build_trainer(
+            model=made.model,
+            tokenizer=made.tokenizer,
+            objectives=job.recipe.objectives,
+            samples=made.material.samples,
+            validation=made.material.validation,
+            arguments=_arguments(job.recipe, made, folder),
+            callbacks=_callbacks(
+                job.recipe, folder, progress, validates=bool(made.material.validation)
+            ),
+        )
+    resumed_at = None if last is None else int(last.name.rpartition("-")[2])
+    if resumed_at is not None:
+        tell(f"going on from step {resumed_at:,}")
+    with _seam(job.recipe), _quietly():
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    history = trainer.state.log_history
+    write_curve(folder.curve, history)
+    write_picture(folder.curve.with_suffix(".png"), history, job.recipe.title)
+    best = _best(trainer.state)
+    with _quietly():
+        write_judge(folder, job.recipe, made.card, trainer.model, made.tokenizer, figures=best)
+    return Report(
+        folder=folder.path, resumed_at=resumed_at, n_steps=trainer.state.global_step, best=best
+    )
+
+
+def _best(state: Any) -> dict[str, float]:
+    """The validation figures of the step that was kept."""
+    looks = [entry for entry in state.log_history if "eval_loss" in entry]
+    if not looks:
+        return {}
+    kept = min(looks, key=lambda entry: entry["eval_loss"])
+    return {
+        name.removeprefix("eval_"): float(value)
+        for name, value in kept.items()
+        if name.startswith("eval_") and name.endswith(("loss", "right"))
+    }
+
+
+def _arguments(recipe: Recipe, made: _Ready, folder: TrainingFolder) -> Any:
+    from trl import SFTConfig
+
+    steps = n_steps(recipe, made.material)
+    validates = bool(made.material.validation)
+    optimiser = recipe.optimiser
+    # With a validation file, the step that is kept is one that was looked at.
+    save_steps = recipe.validation.every_steps if validates else recipe.checkpoint_steps
+    return SFTConfig(
+        output_dir=str(folder.checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=recipe.micro_batch_samples,
+        per_device_eval_batch_size=recipe.micro_batch_samples,
+        gradient_accumulation_steps=recipe.batch_samples // recipe.micro_batch_samples,
+        learning_rate=optimiser.learning_rate,
+        adam_beta1=optimiser.betas[0],
+        adam_beta2=optimiser.betas[1],
+        weight_decay=optimiser.weight_decay,
+        warmup_steps=math.ceil(optimiser.warmup * steps),
+        lr_scheduler_type=optimiser.schedule,
+        max_grad_norm=optimiser.max_grad_norm,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        eval_strategy="steps" if validates else "no",
+        eval_steps=save_steps if validates else None,
+        save_strategy="steps",
+        save_steps=save_steps,
+        save_total_limit=recipe.keep_checkpoints,
+        load_best_model_at_end=validates,
+        metric_for_best_model="eval_loss" if validates else None,
+        greater_is_better=False if validates else None,
+        seed=recipe.seed,
+        data_seed=recipe.seed,
+        use_cpu=made.model.device.type == "cpu",
+        bf16=_halved(recipe, made.model),
+        gradient_checkpointing=recipe.gradient_checkpointing,
+        train_sampling_strategy="sequential",
+        remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        max_length=None,
+        dataloader_pin_memory=False,
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def _halved(recipe: Recipe, model: Any) -> bool:
+    """Whether products are computed in bfloat16."""
+    import torch
+
+    if recipe.precision != "auto":
+        return recipe.precision == "bfloat16"
+    if model.device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    # Without instructions of its own, bfloat16 on a CPU is slower than float32.
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+def _callbacks(
+    recipe: Recipe, folder: TrainingFolder, progress: Progress, *, validates: bool
+) -> list[Any]:
+    from transformers import EarlyStoppingCallback, TrainerCallback
+
+    class Follow(TrainerCallback):  # type: ignore[misc]
+        """Keeps the curve up to date, tells progress, and ends what diverged."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss")
+            if loss is not None and not math.isfinite(loss):
+                raise BackendError(
+                    f"training diverged at step {state.global_step}: the loss is {loss}",
+                    hint="Lower optimiser.learning_rate; the checkpoints before are kept.",
+                )
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            write_curve(folder.curve, state.log_history)
+            write_picture(folder.curve.with_suffix(".png"), state.log_history, recipe.title)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            progress("training", state.global_step, state.max_steps)
+
+    stops = []
+    if validates and recipe.validation.patience is not None:
+        stops = [EarlyStoppingCallback(early_stopping_patience=recipe.validation.patience)]
+    return [Follow(), *stops]
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """What transformers prints of its own accord is said by our progress and errors."""
+    import transformers
+
+    with quiet(transformers.logging, bars=False), warnings.catch_warnings():
+        # One library of the three warns of what another of them does.
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+@contextmanager
+def _seam(recipe: Recipe) -> Iterator[None]:
+    """Foreign errors of a training as ours."""
+    try:
+        yield
+    except MemoryError:
+        raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from None
+    except RuntimeError as error:
+        if "out of memory" in str(error).lower() or "not enough memory" in str(error).lower():
+            raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from error
+        raise BackendError(f"training failed: {error}") from error

@@ -1,0 +1,71 @@
+"""Training files to rows, and rated responses to pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoj.errors import DataError
+from autoj.training.rows import pairs_from_ratings, read_rows
+from tests.training import toy
+
+
+def rated(folder: Path, *ratings: float, query: str = "Why?") -> Path:
+    rows = [
+        {"id": f"r{index}", "query": query, "responses": [f"Text {index}"], "label": rating}
+        for index, rating in enumerate(ratings)
+    ]
+    return toy.write_rows(folder / "rated.jsonl", rows)
+
+
+def test_a_judgment_stands_in_meta_or_in_the_releases_field(tmp_path: Path) -> None:
+    native = toy.write_rows(tmp_path / "native.jsonl", toy.rated_rows(1))
+    (row,) = read_rows(native)
+    assert row.judgment == "Case 0 is plain.\n\nRating: [[1]]"
+    assert (row.line, row.path) == (1, native)
+    prompt = "[BEGIN DATA]\n***\n[Query]: Q\n***\n[Response]: R\n***\n[END DATA]"
+    released = toy.write_rows(
+        tmp_path / "released.jsonl", [{"usrmsg": prompt, "target_output": "Fine. Rating: [[6]]"}]
+    )
+    (row,) = read_rows(released)
+    assert row.judgment == "Fine. Rating: [[6]]"
+
+
+def test_a_bad_row_ends_it_or_is_counted(tmp_path: Path) -> None:
+    path = toy.write_rows(tmp_path / "rows.jsonl", [*toy.rated_rows(1), {"query": "Q"}])
+    with pytest.raises(DataError, match=r"rows\.jsonl:2"):
+        list(read_rows(path))
+    bad_rows: list[DataError] = []
+    assert len(list(read_rows(path, bad_rows))) == 1
+    assert [error.line for error in bad_rows] == [2]
+
+
+def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(DataError, match="empty"):
+        list(read_rows(tmp_path / "empty.jsonl"))
+
+
+def test_responses_rated_apart_become_pairs(tmp_path: Path) -> None:
+    pairs = pairs_from_ratings(list(read_rows(rated(tmp_path, 9, 2, 8, 5))), gap=3)
+    found = {
+        tuple(response.text for response in row.case.responses): row.case.label for row in pairs
+    }
+    # 9 over 2, 9 over 5, 8 over 2, 8 over 5, 5 over 2; 9 and 8 are too close.
+    assert len(pairs) == len(found) == 5
+    better = {
+        tuple(texts if label == "a" else texts[::-1]) for texts, label in found.items()
+    }  # fmt: skip
+    assert better == {
+        ("Text 0", "Text 1"), ("Text 0", "Text 3"), ("Text 2", "Text 1"), ("Text 2", "Text 3"),
+        ("Text 3", "Text 1"),
+    }  # fmt: skip
+    assert set(found.values()) == {"a", "b"}
+    assert len({row.case.id for row in pairs}) == 5
+
+
+def test_responses_to_other_queries_are_no_pair(tmp_path: Path) -> None:
+    one = list(read_rows(rated(tmp_path, 9)))
+    other = list(read_rows(rated(tmp_path, 1, query="Who?")))
+    assert pairs_from_ratings(one + other, gap=1) == []
