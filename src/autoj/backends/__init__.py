@@ -1,4 +1,4 @@
-"""Engines: turn requests into completions. One a file; `scripted` and `embedded` ship."""
+"""Engines: turn requests into completions. One a file or a folder of that name."""
 
 from __future__ import annotations
 

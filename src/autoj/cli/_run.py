@@ -125,7 +125,7 @@ def _default_folder(spec: RunSpec, cases: Cases) -> Path:
 
 def load_with_progress(card: JudgeCard, watch: _console.Watch) -> Backend:
     """The engine of a judge; what it fetches on first use is shown."""
-    if card.backend != "embedded":
+    if card.backend not in ("embedded", "hf"):
         return load_backend(card)
 
     def on_fetch(what: str, n_bytes: int, total_bytes: int) -> None:

@@ -64,6 +64,15 @@ def _needs(card: JudgeCard) -> str:
     return f"autoj[{card.backend}], in a later version"
 
 
+def _calibrations(card: JudgeCard) -> str | None:
+    fitted = [
+        f"{protocol}: temperature {found.temperature:.3g}, half tie band {found.tie:.3g}"
+        + (f" (fitted on {found.fitted_on})" if found.fitted_on else "")
+        for protocol, found in card.calibration.items()
+    ]
+    return "; ".join(fitted) or None
+
+
 def _card_table(card: JudgeCard) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
@@ -86,6 +95,8 @@ def _card_table(card: JudgeCard) -> Table:
             f"temperature {decoding.temperature:g}, top_p {decoding.top_p:g}, "
             f"at most {decoding.max_tokens:,} tokens",
         ),
+        ("calibrated", _calibrations(card)),
+        ("trained on", "; ".join(card.training_data) or None),
         ("licence", card.licence),
         ("notes", card.notes),
     ]

@@ -14,7 +14,7 @@ from autoj.training.model_card import render_model_card
 from autoj.training.models import save_adapter, save_model
 from autoj.training.recipe import Recipe
 
-__all__ = ["SCALAR_OPTIONS", "write_judge"]
+__all__ = ["SCALAR_OPTIONS", "model_from_anywhere", "pin", "write_judge"]
 
 SCALAR_OPTIONS: dict[str, Any] = {
     "input": "text",
@@ -72,7 +72,7 @@ def _worded_card(
     protocols = list(recipe.protocols) or _learnt_protocols(recipe)
     card: dict[str, Any] = {"title": recipe.title}
     if recipe.update.method == "lora":
-        revision = base.revision or _pin(base.locate(base.model))
+        revision = base.revision or pin(base.locate(base.model))
         metadata: dict[str, str] = {}
         if revision is not None and revision.startswith("sha256:"):
             metadata["base_sha256"] = revision.removeprefix("sha256:")
@@ -80,7 +80,7 @@ def _worded_card(
         digest = sha256_of(folder.path / "adapter" / "adapter_model.safetensors")
         card |= {
             "backend": base.backend,
-            "model": _found_from(folder, base),
+            "model": model_from_anywhere(base),
             "revision": revision,
             "adapter": "./adapter",
             "adapter_revision": f"sha256:{digest}",
@@ -88,7 +88,7 @@ def _worded_card(
         }
     else:
         save_model(model, tokenizer, folder.path / "model", as_scores=False)
-        card |= {"backend": "hf", "model": "./model", "revision": _pin(folder.path / "model")}
+        card |= {"backend": "hf", "model": "./model", "revision": pin(folder.path / "model")}
     critique = recipe.critique
     if critique is None:
         critique = any(objective.kind == "critique" for objective in recipe.objectives)
@@ -106,8 +106,8 @@ def _worded_card(
     }
 
 
-def _found_from(folder: TrainingFolder, base: JudgeCard) -> str:
-    """The base's model, by a path that does not depend on where the base's card lies."""
+def model_from_anywhere(base: JudgeCard) -> str:
+    """A card's model, by a path that does not depend on where the card lies."""
     if base.model.startswith("./"):
         return str(base.locate(base.model).resolve())
     return base.model
@@ -124,9 +124,13 @@ def _learnt_protocols(recipe: Recipe) -> list[str]:
     return names
 
 
-def _pin(model: Path) -> str | None:
-    """What pins a saved model: the hash of its weights, where they are one file."""
-    weights = model / "model.safetensors"
+def pin(model: Path) -> str | None:
+    """What pins a model's weights, where they are one file: its hash.
+
+    Args:
+        model: a GGUF file, or a folder in transformers' layout.
+    """
+    weights = model / "model.safetensors" if model.is_dir() else model
     return f"sha256:{sha256_of(weights)}" if weights.is_file() else None
 
 
@@ -135,7 +139,7 @@ def _scalar_card(recipe: Recipe, base: JudgeCard, model: Path) -> dict[str, Any]
         "title": recipe.title,
         "backend": "scalar",
         "model": "./model",
-        "revision": _pin(model),
+        "revision": pin(model),
         "wrapper": "none",
         "protocols": ["scalar"],
         "prompts_sha256": digest_prompts("none", [load_protocol("scalar")]),

@@ -28,6 +28,7 @@ from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD
 from autoj.records import JudgeCard
+from autoj.training.cards import model_from_anywhere, pin
 from autoj.training.folder import TrainingFolder, sha256_of
 from autoj.training.low_rank import low_rank_adapter
 from autoj.training.model_card import render_model_card
@@ -99,12 +100,7 @@ def _merged(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> 
     tokenizer, model = load_model(replace(card, backend="hf"))
     model.save_pretrained(out / "model")
     tokenizer.save_pretrained(out / "model")
-    return {"backend": "hf", "model": "./model", "revision": _pinned(out / "model")}
-
-
-def _pinned(model: Path) -> str | None:
-    weights = model / "model.safetensors"
-    return f"sha256:{sha256_of(weights)}" if weights.is_file() else None
+    return {"backend": "hf", "model": "./model", "revision": pin(out / "model")}
 
 
 def _gguf(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
@@ -150,7 +146,7 @@ def _adapter(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) ->
     base = load_card(training.settings()["recipe"]["base"]["judge"])
     _, trained = load_model(card)
     _, before = load_model(replace(base, backend="hf"))
-    pinned = base.revision or _pinned(base.locate(base.model))
+    pinned = base.revision or pin(base.locate(base.model))
     metadata: dict[str, str] = {}
     if pinned is not None and pinned.startswith("sha256:"):
         metadata["base_sha256"] = pinned.removeprefix("sha256:")
@@ -160,7 +156,7 @@ def _adapter(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) ->
     (out / "train.json").write_bytes(orjson.dumps(training.settings()))
     return {
         "backend": base.backend,
-        "model": base.model,
+        "model": model_from_anywhere(base),
         "revision": pinned,
         "adapter": "./adapter",
         "adapter_revision": f"sha256:{digest}",

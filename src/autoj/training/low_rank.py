@@ -74,10 +74,12 @@ def _factors(difference: Any, rank: int) -> tuple[Any, Any, float]:
     import torch
 
     u, s, v = torch.linalg.svd(difference, full_matrices=False)
-    rank = min(rank, len(s))
-    root = s[:rank].sqrt()
-    # Both factors get the root of the values, so that neither leaves float16's range.
-    a, b = root[:, None] * v[:rank], u[:, :rank] * root
+    n_kept = min(rank, len(s))
+    root = s[:n_kept].sqrt()
+    # Both factors get the root of the values, so that neither leaves float16's range. One rank
+    # serves all matrices, so what a small one has too few values for is filled up with zeros.
+    a, b = difference.new_zeros(rank, len(v[0])), difference.new_zeros(len(u), rank)
+    a[:n_kept], b[:, :n_kept] = root[:, None] * v[:n_kept], u[:, :n_kept] * root
     share = float(s[:rank].square().sum() / s.square().sum())
     return a.half().contiguous(), b.half().contiguous(), share
 
