@@ -61,7 +61,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"update": {"method": "layers"}}, "update", "needs top_layers"),
     ({"update": {"method": "all", "top_layers": 3}}, "update", "every layer"),
     ({"batch_samples": 10, "micro_batch_samples": 4}, "recipe.yaml", "multiple"),
-    ({"max_tokens": 10}, "max_tokens", "greater than or equal to 64"),
+    ({"max_tokens": 10}, "max_tokens", "greater than or equal to 256"),
+    ({"update": {"method": "all", "rank": 4}}, "update", "has no rank"),
+    ({"epochs": float("inf")}, "epochs", "finite number"),
     ({"optimiser": {"learning_rate": float("nan")}}, "optimiser.learning_rate", "finite number"),
     ({"objectives": [{"kind": "scalar", "protocol": "scalar"}] * 2}, "recipe.yaml", "one scalar"),
 ]

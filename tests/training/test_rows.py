@@ -48,7 +48,9 @@ def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_responses_rated_apart_become_pairs(tmp_path: Path) -> None:
-    pairs = pairs_from_ratings(list(read_rows(rated(tmp_path, 9, 2, 8, 5))), gap=3)
+    pairs = pairs_from_ratings(
+        list(read_rows(rated(tmp_path, 9, 2, 8, 5))), gap=3, per_query=9, seed=0
+    )
     found = {
         tuple(response.text for response in row.case.responses): row.case.label for row in pairs
     }
@@ -68,4 +70,11 @@ def test_responses_rated_apart_become_pairs(tmp_path: Path) -> None:
 def test_responses_to_other_queries_are_no_pair(tmp_path: Path) -> None:
     one = list(read_rows(rated(tmp_path, 9)))
     other = list(read_rows(rated(tmp_path, 1, query="Who?")))
-    assert pairs_from_ratings(one + other, gap=1) == []
+    assert pairs_from_ratings(one + other, gap=1, per_query=9, seed=0) == []
+
+
+def test_one_query_with_many_responses_does_not_crowd_out_the_others(tmp_path: Path) -> None:
+    rows = list(read_rows(rated(tmp_path, *range(1, 11))))
+    pairs = pairs_from_ratings(rows, gap=1, per_query=4, seed=0)
+    assert len(pairs) == len({row.case.id for row in pairs}) == 4
+    assert pairs == pairs_from_ratings(rows, gap=1, per_query=4, seed=0)

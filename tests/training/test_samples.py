@@ -223,7 +223,7 @@ def test_what_no_cut_can_help_names_its_row(base: Path, tmp_path: Path, backend:
     recipe = recipe_of(base, {"kind": "judgment", "protocol": "pairwise"}, max_tokens=512)
     encoder = encoder_of(recipe, backend)
     plan = plan_samples(rows, recipe, augment=False, lenient=False)
-    with pytest.raises(DataError, match=r"rows\.jsonl:2.*too long"):
+    with pytest.raises(DataError, match=r"rows\.jsonl:2.*its query fills it"):
         encoder.encode(plan.samples[1])
 
 

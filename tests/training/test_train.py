@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import yaml
 
 from autoj import Judge
+from autoj.backends._adapters import read_adapter
 from autoj.errors import BackendError, ConfigError, DataError, SpecMismatch, UserError
 from autoj.judges import load_card
 from autoj.runs import make_spec
@@ -28,6 +31,10 @@ from tests.training import toy
 # What the libraries warn of among themselves is silenced where training runs; what they warn of
 # when they are imported is not.
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+OBJECTIVE = {"kind": "judgment", "protocol": "single"}
+BY_RATING = "pairwise-by-rating"
 
 
 def silent(what: str, n_done: int, n_total: int) -> None:
@@ -225,10 +232,15 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path: Path, base: Path)
     # What a kill in the middle of writing leaves is passed over.
     (out / "checkpoints" / "checkpoint-19").mkdir()
     (out / "checkpoints" / "checkpoint-19" / "trainer_state.json").write_text('{"global_st')
+    # A state that is whole beside a file that is not: a full disk, or a copy that broke off.
+    shutil.copytree(out / "checkpoints" / "checkpoint-16", out / "checkpoints" / "checkpoint-18")
+    optimiser = out / "checkpoints" / "checkpoint-18" / "optimizer.pt"
+    optimiser.write_bytes(optimiser.read_bytes()[:1000])
     told: list[str] = []
     report = train(job, out, silent, told.append)
     assert report.resumed_at == 16
     assert "checkpoint-19 was half written and is passed over" in told
+    assert "checkpoint-18 was half written and is passed over" in told
     assert report.n_steps == whole.n_steps == 48
 
     def losses(folder: Path) -> dict[str, float]:
@@ -296,7 +308,10 @@ def test_short_memory_is_refused_with_what_to_lower(
 
 def test_memory_that_runs_out_in_training_says_what_to_lower(tmp_path: Path, base: Path) -> None:
     job = job_of(tmp_path, base, toy.rated_rows(1), {"kind": "judgment", "protocol": "single"})
-    with pytest.raises(ConfigError, match="memory ran out") as told, route._seam(job.recipe):
+    with (
+        pytest.raises(ConfigError, match="memory ran out") as told,
+        route._seam(job.recipe, tmp_path),
+    ):
         raise RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes")
     assert "max_tokens" in str(told.value)
 
@@ -325,6 +340,78 @@ def test_a_base_that_holds_no_weights_here_is_refused(tmp_path: Path, base: Path
     )  # fmt: skip
     with pytest.raises(UserError, match=r"gpt-4.*runs on 'openai'"):
         train(job, tmp_path / "out", silent, silent_words)
+
+
+def test_an_adapter_on_a_judge_with_an_adapter_is_refused(tmp_path: Path, base: Path) -> None:
+    lora = {"update": {"method": "lora", "rank": 2}, "epochs": 1}
+    first = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, **lora)
+    train(first, tmp_path / "first", silent, silent_words)
+    (tmp_path / "b").mkdir()
+    second = job_of(tmp_path / "b", tmp_path / "first", toy.rated_rows(10), OBJECTIVE, **lora)
+    with pytest.raises(ConfigError, match="no second can be laid on it"):
+        train(second, tmp_path / "second", silent, silent_words)
+
+
+def test_a_mixture_by_lora_keeps_its_score_out_of_the_adapter(tmp_path: Path, base: Path) -> None:
+    job = job_of(
+        tmp_path, base, toy.pair_rows(5),
+        {"kind": "decision", "protocol": "pairwise-verdict"},
+        {"kind": "scalar", "protocol": "scalar"},
+        update={"method": "lora", "rank": 2}, epochs=1,
+    )  # fmt: skip
+    train(job, tmp_path / "out", silent, silent_words)
+    card = load_card(str(tmp_path / "out"))
+    adapter = read_adapter(
+        tmp_path / "out" / "adapter", revision=card.adapter_revision, base_sha256=None, judge="out"
+    )
+    assert all(".layers." in name for name in adapter.modules)
+    # No path of this machine goes along.
+    assert str(tmp_path) not in (tmp_path / "out" / "adapter" / "adapter_config.json").read_text()
+
+
+def test_products_are_computed_in_the_precision_that_the_recipe_says(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    seen: set[Any] = set()
+    plain = torch.nn.functional.linear
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        result = plain(*arguments, **named)
+        seen.add(result.dtype)
+        return result
+
+    monkeypatch.setattr(torch.nn.functional, "linear", watched)
+    for precision in ("bfloat16", "float32"):
+        seen.clear()
+        folder = tmp_path / precision
+        folder.mkdir()
+        job = job_of(
+            folder, base, toy.pair_rows(10), {"kind": "preference", "protocol": BY_RATING},
+            epochs=1, precision=precision,
+        )  # fmt: skip
+        train(job, folder / "out", silent, silent_words)
+        assert (torch.bfloat16 in seen) == (precision == "bfloat16")
+        # The projection to the vocabulary is exact in both.
+        assert torch.float32 in seen
+
+
+def test_the_files_of_others_are_left_alone(tmp_path: Path, base: Path) -> None:
+    job = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, epochs=1)
+    with pytest.raises(DataError, match=r"something else than a training: 'recipe\.yaml'"):
+        train(job, tmp_path, silent, silent_words)
+
+
+def test_samples_that_do_not_fit_are_counted(tmp_path: Path, base: Path) -> None:
+    rows = toy.rated_rows(10)
+    rows[3]["query"] = " ".join(f"why{index}" for index in range(900))
+    job = job_of(tmp_path, base, rows, OBJECTIVE, epochs=1, batch_samples=3, micro_batch_samples=3)
+    with pytest.raises(DataError, match=r"rows\.jsonl:4.*its query fills it"):
+        train(job, tmp_path / "a", silent, silent_words)
+    told: list[str] = []
+    train(replace(job, lenient=True), tmp_path / "b", silent, told.append)
+    assert any(line.startswith("1 samples are longer than max_tokens") for line in told)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, base: Path) -> None:

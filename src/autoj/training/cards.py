@@ -69,7 +69,8 @@ def _data_names(folder: TrainingFolder) -> list[str]:
 def _worded_card(
     folder: TrainingFolder, recipe: Recipe, base: JudgeCard, model: Any, tokenizer: Any
 ) -> dict[str, Any]:
-    protocols = list(recipe.protocols) or _learnt_protocols(recipe)
+    named = [load_protocol(name).name for name in recipe.protocols]
+    protocols = named or _learnt_protocols(recipe)
     card: dict[str, Any] = {"title": recipe.title}
     if recipe.update.method == "lora":
         revision = base.revision or pin(base.locate(base.model))
@@ -120,7 +121,8 @@ def _learnt_protocols(recipe: Recipe) -> list[str]:
             continue
         # A judge that compares ratings gives ratings.
         alone = ["single-verdict"] if objective.kind == "preference" else []
-        names += [name for name in (objective.protocol, *alone) if name not in names]
+        own = load_protocol(objective.protocol).name
+        names += [name for name in (own, *alone) if name not in names]
     return names
 
 

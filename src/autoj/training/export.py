@@ -58,8 +58,14 @@ def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> N
     training = TrainingFolder(judge)
     if not training.is_finished:
         raise DataError(f"is no finished training: it holds no {FOLDER_CARD}", path=judge)
-    if out.exists() and any(out.iterdir()):
-        raise DataError("is not empty", path=out, hint="Choose a new folder.")
+    if out.is_file() or (out.exists() and any(out.iterdir())):
+        raise DataError("is there and not empty", path=out, hint="Choose a new folder.")
+    if not training.has_settings:
+        raise DataError(
+            "holds no train.json: only the folder that autoj train wrote can be exported, and an "
+            "adapter that was exported from one",
+            path=judge,
+        )
     card = load_card(str(judge))
     if card.backend == "scalar" and format != "merged":
         raise ConfigError(f"a reward model can be exported as merged, not as {format}")
@@ -84,9 +90,12 @@ def _write_cards(
     content = yaml.safe_load(training.card.read_text(encoding="utf-8"))
     for name in ("adapter", "adapter_revision", "revision", "options"):
         content.pop(name, None)
+    # A rank changes ratings, so what was measured and fitted before is not the new judge's.
+    figures = training.figures() if format != "adapter" else {}
+    if format == "adapter":
+        content.pop("calibration", None)
     content |= changed
     TrainingFolder(out).write_card(content)
-    figures = training.figures()
     text = render_model_card(content, training.settings(), figures, library=_LIBRARIES[format])
     (out / "README.md").write_text(text, encoding="utf-8")
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -34,6 +35,7 @@ __all__ = ["TrainingFolder", "describe_files", "open_folder", "sha256_of"]
 
 _SETTINGS = "train.json"
 _STATE = "trainer_state.json"
+_LOCK = "train.lock"
 _FIGURES = "figures.json"
 
 
@@ -50,6 +52,11 @@ class TrainingFolder:
     def is_finished(self) -> bool:
         """Whether the judge is there."""
         return self.card.is_file()
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether it says what was trained."""
+        return (self.path / _SETTINGS).is_file()
 
     def settings(self) -> dict[str, Any]:
         """What `train.json` holds."""
@@ -69,7 +76,8 @@ class TrainingFolder:
     def last_checkpoint(self) -> Path | None:
         """The newest checkpoint that was written to its end; None where there is none.
 
-        The trainer writes its state last, so a checkpoint whose state can be read is whole.
+        A kill leaves one without its state, which the trainer writes last; a full disk or a copy
+        can leave any file short.
         """
         found = sorted(self.checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
         return next((folder for folder in found if _is_whole(folder)), None)
@@ -96,16 +104,44 @@ def _step(folder: Path) -> int:
 
 
 def _is_whole(folder: Path) -> bool:
+    """Whether a checkpoint can be gone on from; what cannot be opened is no reason to drop it.
+
+    Raises:
+        OSError: a file is there and cannot be read.
+    """
     try:
         state = orjson.loads((folder / _STATE).read_bytes())
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return False
-    return isinstance(state, dict) and "global_step" in state
+    weights = list(folder.glob("*.safetensors"))
+    archives = [folder / name for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth")]
+    return (
+        isinstance(state, dict)
+        and "global_step" in state
+        and bool(weights)
+        and all(_is_whole_weights(path) for path in weights)
+        and all(path.is_file() and zipfile.is_zipfile(path) for path in archives)
+    )
+
+
+def _is_whole_weights(path: Path) -> bool:
+    """Whether a safetensors file is as long as its header says."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt"):
+            return True
+    except SafetensorError:
+        return False
 
 
 @contextmanager
 def open_folder(
-    path: Path, recipe: Recipe, files: dict[str, Any], budget_tokens: int | None
+    path: Path,
+    recipe: Recipe,
+    files: dict[str, Any],
+    budget_tokens: int | None,
+    base: dict[str, Any],
 ) -> Iterator[TrainingFolder]:
     """Open a training's folder, new or to go on with; it is locked until the block ends.
 
@@ -114,6 +150,7 @@ def open_folder(
         recipe: what is trained.
         files: of `describe_files`, for the data and the validation data.
         budget_tokens: how much is trained on, where that was said.
+        base: what names and pins the weights that training starts from.
 
     Raises:
         SpecMismatch: the folder is of another recipe, other data or another budget.
@@ -123,7 +160,7 @@ def open_folder(
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path / "train.lock")
+        lock = FileLock(path / _LOCK)
         lock.acquire(timeout=0)
     except Timeout:
         raise RunBusy(
@@ -137,6 +174,7 @@ def open_folder(
             "recipe": recipe.model_dump(mode="json"),
             "files": files,
             "budget_tokens": budget_tokens,
+            "base": base,
         }
         _match_or_write(path, wanted)
         yield TrainingFolder(path)
@@ -155,9 +193,12 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
         if differences:
             raise SpecMismatch(path, differences)
         return
-    if any((path / name).exists() for name in ("run.json", FOLDER_CARD)):
+    others = sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK)
+    if others:
         raise DataError(
-            "holds something else than a training", path=path, hint="Choose another --out."
+            f"holds something else than a training: {others[0]!r}",
+            path=path,
+            hint="Choose another --out.",
         )
     record = {
         **wanted,
@@ -173,7 +214,10 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
 
 def _comparable(record: dict[str, Any]) -> dict[str, Any]:
     """What must stay the same: what the files hold, and not where they lie."""
-    flat: dict[str, Any] = {"budget_tokens": record.get("budget_tokens")}
+    flat: dict[str, Any] = {
+        "budget_tokens": record.get("budget_tokens"),
+        "base": record.get("base"),
+    }
     for name, value in record.get("recipe", {}).items():
         flat[f"recipe.{name}"] = value
     for use, described in record.get("files", {}).items():

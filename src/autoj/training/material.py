@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ class Material:
     samples: tuple[Sample, ...]
     """In order; repeated where there is more than one epoch."""
     validation: tuple[Sample, ...]
+    n_too_long: int
+    """Distinct samples that no cut could make fit, left out where that was allowed."""
 
     @property
     def n_tokens(self) -> int:
@@ -78,10 +81,13 @@ def _plan(
     path: Path, recipe: Recipe, bad_rows: list[DataError], *, lenient: bool, augment: bool
 ) -> SamplePlan:
     rows = list(read_rows(path, bad_rows if lenient else None))
-    if augment and recipe.pairs_from_ratings is not None:
-        rows += pairs_from_ratings(rows, recipe.pairs_from_ratings)
+    derived = recipe.pairs_from_ratings
+    if augment and derived is not None:
+        rows += pairs_from_ratings(rows, derived.gap, derived.per_query, recipe.seed)
     elif not augment and recipe.validation.max_cases is not None:
-        rows = rows[: recipe.validation.max_cases]
+        # Files stand in blocks of one kind more often than not, so the first rows are no sample.
+        n_rows = min(recipe.validation.max_cases, len(rows))
+        rows = random.Random(recipe.seed).sample(rows, n_rows)
     plan = plan_samples(rows, recipe, augment=augment, lenient=lenient)
     bad_rows += plan.bad_rows
     return plan
@@ -130,8 +136,16 @@ def encode_material(
     looked_at = outline.validation.samples if outline.validation is not None else ()
     validation = [_encode(encoder, planned, lenient=lenient) for planned in looked_at]
     if not samples:
-        raise ConfigError("no sample is left to train on")
+        raise ConfigError(f"every sample is longer than max_tokens ({recipe.max_tokens:,})")
+    for index, objective in enumerate(recipe.objectives):
+        planned_for = any(planned.objective == index for planned in taken)
+        if planned_for and not any(sample.objective == index for sample in samples):
+            raise ConfigError(
+                f"every sample of objective {objective.kind!r} ({objective.protocol}) is longer "
+                f"than max_tokens ({recipe.max_tokens:,})"
+            )
     return Material(
+        n_too_long=sum(sample is None for sample in [*known.values(), *validation]),
         samples=tuple(
             in_batches(
                 samples,

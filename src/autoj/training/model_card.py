@@ -90,7 +90,7 @@ def _update(update: Mapping[str, Any]) -> str:
 
 def _figures(figures: Mapping[str, float], settings: Mapping[str, Any]) -> str:
     if not figures:
-        return "It was trained without a validation file."
+        return "None are known: there was no validation file, or its figures were of other weights."
     names = ", ".join(entry["name"] for entry in settings["files"]["validation"])
     rows = [(name.replace("_", " "), f"{value:.4g}") for name, value in sorted(figures.items())]
     return f"On {names}:\n\n" + _table(("figure", "value"), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,10 +103,26 @@ def save_adapter(model: Any, folder: Path, metadata: Mapping[str, str]) -> None:
 
     model.save_pretrained(folder)
     weights = folder / "adapter_model.safetensors"
-    halved = {name: tensor.to(torch.float16) for name, tensor in load_file(weights).items()}
+    halved = {
+        name: tensor.to(torch.float16)
+        for name, tensor in load_file(weights).items()
+        if ".lora_" in name
+    }
     save_file(halved, weights, metadata=dict(metadata) or {"format": "pt"})
+    _describe_plainly(folder / "adapter_config.json")
     # PEFT's own card names nothing but itself; a judge's folder has a card.
     (folder / "README.md").unlink(missing_ok=True)
+
+
+def _describe_plainly(config: Path) -> None:
+    """Leave out of an adapter's configuration what belongs to this machine or to another file.
+
+    The base is pinned by its hash and not by its path, and a score that was trained beside the
+    adapter is a judge of its own.
+    """
+    content = json.loads(config.read_text(encoding="utf-8"))
+    content |= {"base_model_name_or_path": None, "modules_to_save": None}
+    config.write_text(json.dumps(content, indent=2, sort_keys=True), encoding="utf-8")
 
 
 def save_model(model: Any, tokenizer: Any, folder: Path, *, as_scores: bool) -> None:

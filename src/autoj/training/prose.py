@@ -13,8 +13,9 @@ import re
 
 from autoj import critiques
 from autoj.critiques import Factor, PairCritique
+from autoj.records import Shown
 
-__all__ = ["pair_factors", "render_factors"]
+__all__ = ["closing_number", "pair_factors", "render_factors"]
 
 _ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(rf"\b(?:{words})", re.IGNORECASE))
@@ -26,9 +27,9 @@ _ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("relevance", r"relevan|irrelevan|focus"),
         ("structure", r"structur|organi[sz]|format|bullet|numbered|step-by-step|sections?\b"),
         ("clarity", r"clear|clarity|concise|readab|understand|confus|coheren"),
-        ("creativity", r"creativ|imaginat|vivid|engag|original"),
+        ("creativity", r"creativ|imaginat|vivid|engaging|original"),
         ("tone", r"tone|polite|professional\b|friendly|empath|persua"),
-        ("code", r"code|function|algorithm|efficien|implement"),
+        ("code", r"code\b|function\b|algorithm|efficien|implementation"),
         ("helpfulness", r"helpful|useful|practical|actionable"),
     )
 )
@@ -74,6 +75,17 @@ def pair_factors(judgment: str) -> tuple[Factor, ...]:
     return tuple(factors[:_MOST_FACTORS])
 
 
+def closing_number(judgment: str) -> Shown | None:
+    """The decision of a review that ends with a line of 1, 2 or 3 (a tie); None where none does.
+
+    >>> closing_number("Assistant 2 is clearer." + chr(10) + "2"), closing_number("Fine.")
+    ('2', None)
+    """
+    last = judgment.rstrip().rpartition("\n")[2].strip()
+    numbers: dict[str, Shown] = {"1": "1", "2": "2", "3": "tie"}
+    return numbers.get(last)
+
+
 def render_factors(factors: tuple[Factor, ...]) -> str:
     """The list alone, as `critiques.render` writes it."""
     whole = critiques.render(PairCritique(factors=factors, decision="tie"))
@@ -92,23 +104,28 @@ def _sentences(judgment: str) -> list[str]:
             continue
         for sentence in _SENTENCE.split(paragraph.strip()):
             bare = sentence.strip(" -*•\t")
-            found = _ONE_RESPONSE.search(bare)
+            subject = _NAMED_SUBJECT.match(bare)
             if _CLOSING.search(bare) or _BOTH.search(bare):
                 about = None
-            elif found is not None and _SUBJECT.match(bare) is not None:
-                # "The answer … than Response 1": which answer it is, only the whole text tells.
-                about = None
-            elif found is not None and len(bare) >= _FEWEST_LETTERS:
+            elif subject is not None and len(bare) >= _FEWEST_LETTERS:
                 sentences.append(bare)
-                about = found[0]
+                about = subject["name"]
+            elif _ONE_RESPONSE.search(bare) is not None:
+                # "Their answer … than Response 1": whose it is, only the whole text tells.
+                about = None
             elif about is not None and (told := _continued(bare, about)) is not None:
                 sentences.append(told)
     return sentences
 
 
+_CONNECTIVE = (
+    r"^(?:(?:However|Additionally|Furthermore|Moreover|Also|On the other hand|In contrast|"
+    r"In comparison|While|Although|Meanwhile),? )?"
+)
+_NAMED_SUBJECT = re.compile(_CONNECTIVE + r"(?P<name>Response [12])\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    r"^(?:(?:However|Additionally|Furthermore|Moreover|Also),? )?"
-    r"(?:(?P<text>The (?:answer|response|assistant)|It|This (?:answer|response)|They))\b(?!')",
+    _CONNECTIVE
+    + r"(?:(?P<text>The (?:answer|response|assistant)|It|This (?:answer|response)|They))\b(?!')",
     re.IGNORECASE,
 )
 

@@ -14,7 +14,15 @@ from autoj.errors import DataError, UserError
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, Subject
 
-__all__ = ["Base", "Objective", "ObjectiveKind", "Recipe", "Update", "read_recipe"]
+__all__ = [
+    "Base",
+    "DerivedPairs",
+    "Objective",
+    "ObjectiveKind",
+    "Recipe",
+    "Update",
+    "read_recipe",
+]
 
 ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
 
@@ -106,6 +114,9 @@ class Update(_Strict):
     def _layers_are_told(self) -> Self:
         if self.method == "layers" and self.top_layers is None:
             raise ValueError("method layers needs top_layers: how many, counted from the output")
+        unused = self.model_fields_set & {"rank", "alpha", "dropout"}
+        if self.method != "lora" and unused:
+            raise ValueError(f"method {self.method} has no {', '.join(sorted(unused))}")
         if self.method == "all" and self.top_layers is not None:
             raise ValueError("method all trains every layer; top_layers goes with layers or lora")
         return self
@@ -131,9 +142,19 @@ class Validation(_Strict):
 
     every_steps: int = Field(50, ge=1)
     max_cases: int | None = Field(None, ge=1)
-    """The most cases that are looked at each time: the first of the file."""
+    """The most cases that are looked at each time, drawn from the file by the seed."""
     patience: int | None = Field(None, ge=1)
     """Training ends after so many looks without a better loss; None never ends it early."""
+
+
+class DerivedPairs(_Strict):
+    """Pairs of two rated responses to one query: the higher-rated one is the better one."""
+
+    gap: float = Field(gt=0, le=9)
+    """The least difference of their ratings."""
+    per_query: int = Field(8, ge=1)
+    """The most pairs of one query; n responses make up to n(n-1)/2, which would crowd out all
+    other data."""
 
 
 class Recipe(_Strict):
@@ -145,21 +166,21 @@ class Recipe(_Strict):
     update: Update = Field(default_factory=lambda: Update.model_validate({}))
     optimiser: Optimiser = Field(default_factory=lambda: Optimiser.model_validate({}))
     validation: Validation = Field(default_factory=lambda: Validation.model_validate({}))
-    max_tokens: int = Field(1024, ge=64)
+    max_tokens: int = Field(1024, ge=256)
     """The most tokens of one sequence; longer responses lose their middle."""
     batch_samples: int = Field(64, ge=1)
     """Samples for one update."""
     micro_batch_samples: int = Field(4, ge=1)
     """Samples that are in memory at once."""
-    epochs: float = Field(1.0, gt=0)
+    epochs: float = Field(1.0, gt=0, allow_inf_nan=False)
     order: Literal["shuffled", "given"] = "shuffled"
     """`given` takes the data files one after the other, each shuffled."""
     swap_pairs: bool = True
     """Whether pairs that are shown together are trained on in both orders."""
     balance: bool = True
     """Whether single responses are repeated as often as swapping repeats pairs."""
-    pairs_from_ratings: float | None = Field(None, gt=0)
-    """Responses to one query whose ratings differ by so much become pairs; None makes none."""
+    pairs_from_ratings: DerivedPairs | None = None
+    """None makes no pairs of rated responses."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """What is multiplied; weights and the optimiser stay in float32. `auto` is the fastest that
     the processor has."""

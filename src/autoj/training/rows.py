@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, groupby
@@ -69,23 +70,30 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
         raise DataError("is empty: it holds no rows", path=path)
 
 
-def pairs_from_ratings(rows: Sequence[Row], gap: float) -> list[Row]:
+def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: int) -> list[Row]:
     """Pairs of responses to one query that were rated apart.
 
     Args:
         rows: of any kind; those with one rated response are paired.
         gap: the least difference of two ratings; the higher-rated response is the better one.
+        per_query: the most pairs of one query, drawn from all that there are.
+        seed: what the draw follows from.
 
     Returns:
-        One row a pair, in the order of the rows; the better response stands first in every other.
+        One row a pair; the better response stands first in every other.
     """
+    generator = random.Random(seed)
     rated = [row for row in rows if len(row.case.responses) == 1 and _rating(row) is not None]
     rated.sort(key=lambda row: row.case.cluster)
     pairs: list[Row] = []
     for _, group in groupby(rated, key=lambda row: row.case.cluster):
-        for one, other in combinations(list(group), 2):
-            if abs(_known(one) - _known(other)) >= gap and one.case.query == other.case.query:
-                pairs.append(_pair(one, other, flip=len(pairs) % 2 == 1))
+        apart = [
+            (one, other)
+            for one, other in combinations(list(group), 2)
+            if abs(_known(one) - _known(other)) >= gap and one.case.query == other.case.query
+        ]
+        for one, other in generator.sample(apart, min(per_query, len(apart))):
+            pairs.append(_pair(one, other, flip=len(pairs) % 2 == 1))
     return pairs
 
 

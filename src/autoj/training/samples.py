@@ -34,7 +34,7 @@ from autoj.records import (
     Winner,
 )
 from autoj.runs.fit import Fitted, fit
-from autoj.training.prose import pair_factors, render_factors
+from autoj.training.prose import closing_number, pair_factors, render_factors
 from autoj.training.recipe import Objective, Recipe
 from autoj.training.rows import Row
 from autoj.verdicts import to_winner
@@ -140,7 +140,7 @@ def plan_samples(
     **Source:** section 4 of the paper: each pair in both orders, singles repeated as often.
     """
     swap = augment and recipe.swap_pairs
-    shows_pairs = any(_shows_pairs(objective) for objective in recipe.objectives)
+    shows_pairs = any(_is_swapped(objective) for objective in recipe.objectives)
     n_copies = 2 if swap and recipe.balance and shows_pairs else 1
     planned: list[Planned] = []
     bad_rows: list[DataError] = []
@@ -163,16 +163,19 @@ def plan_samples(
     )
 
 
-def _shows_pairs(objective: Objective) -> bool:
-    return objective.subject == "pair" and not load_protocol(objective.protocol).reads_alone
+def _is_swapped(objective: Objective) -> bool:
+    """Whether an objective shows both responses of a pair on one page, where one stands first."""
+    if objective.subject != "pair":
+        return False
+    # A critique is of both, however the verdict came about.
+    return objective.kind == "critique" or not load_protocol(objective.protocol).reads_alone
 
 
 def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> list[Case]:
     """A case as often and in as many orders as an objective is trained on it."""
     if len(case.responses) == 1:
         return [case] * n_copies
-    shown_together = objective.kind == "critique" or _shows_pairs(objective)
-    return [case, swapped(case)] if swap and shown_together else [case]
+    return [case, swapped(case)] if swap and _is_swapped(objective) else [case]
 
 
 def _serves(row: Row, objective: Objective) -> bool:
@@ -189,8 +192,11 @@ def _serves(row: Row, objective: Objective) -> bool:
     if row.judgment is None:
         return False
     if objective.kind == "critique":
-        return _label_fits(row, objective) and _has_critique(row)
-    _check_judgment(row, row.judgment, load_protocol(objective.protocol))
+        if not (_label_fits(row, objective) and _has_critique(row)):
+            return False
+        _check_stated(row, row.judgment)
+        return True
+    _check_judgment(row, load_protocol(objective.protocol).parse(row.judgment))
     return True
 
 
@@ -212,8 +218,20 @@ def _has_critique(row: Row) -> bool:
     return bool(pair_factors(row.judgment) if pair else strip_rating(row.judgment).strip())
 
 
-def _check_judgment(row: Row, judgment: str, protocol: JudgeProtocol) -> None:
-    reading = protocol.parse(judgment)
+def _check_stated(row: Row, judgment: str) -> None:
+    """A critique must be for the label: what its judgment states is read, as far as it does."""
+    pair = len(row.case.responses) == 2
+    reading = load_protocol("pairwise" if pair else "single").parse(judgment)
+    if pair and isinstance(reading, Unreadable):
+        # A review in running text ends with a number, or states nothing.
+        stated = closing_number(judgment)
+        if stated is None:
+            return
+        reading = Decision(shown=stated)
+    _check_judgment(row, reading)
+
+
+def _check_judgment(row: Row, reading: Reading) -> None:
     if isinstance(reading, Unreadable):
         raise row.error(f"its judgment cannot be read: {reading.reason}")
     stated = _stated(reading)
@@ -366,9 +384,12 @@ def _fit(
     fitted = fit(planned.case, build, reader, decoding, "truncate")
     if isinstance(fitted, Fitted):
         return fitted.bodies
+    what = "its query fills it"
+    if n_completion >= reader.limits.context_tokens:
+        what = f"the {n_completion:,} tokens of its judgment fill it"
     raise planned.row.error(
-        f"is too long, and cutting its responses does not help: {fitted.message} "
-        f"(max_tokens is {reader.limits.context_tokens:,}, {n_completion:,} are to be written)"
+        f"is longer than max_tokens ({reader.limits.context_tokens:,}), and cutting its responses "
+        f"does not help: {what}"
     )
 
 
@@ -408,9 +429,10 @@ def _winner(case: Case) -> Winner:
 
 
 def swapped(case: Case) -> Case:
-    """A pair with its responses and its label exchanged."""
+    """A pair with its responses and, where it has one, its label exchanged."""
     other: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
-    return replace(case, responses=case.responses[::-1], label=other[_winner(case)])
+    label = None if case.label is None else other[_winner(case)]
+    return replace(case, responses=case.responses[::-1], label=label)
 
 
 def _weights(case: Case, smoothing: float) -> tuple[float, ...]:

@@ -17,9 +17,10 @@ from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.models import load_model
 from autoj.backends.scalar.inputs import Inputs
 from autoj.errors import BackendError, ConfigError, MissingExtra
+from autoj.jsonl import storage_error
 from autoj.judges import load_card
 from autoj.records import JudgeCard
-from autoj.training.cards import SCALAR_OPTIONS, write_judge
+from autoj.training.cards import SCALAR_OPTIONS, pin, write_judge
 from autoj.training.curve import write_curve, write_picture
 from autoj.training.estimate import Estimated, check_memory, estimate, memory_hint, n_steps
 from autoj.training.folder import TrainingFolder, describe_files, open_folder
@@ -106,12 +107,16 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
         "data": describe_files(job.data),
         "validation": describe_files([job.validation] if job.validation else []),
     }
-    with open_folder(out, job.recipe, files, job.budget_tokens) as folder:
+    base = _base_card(job.recipe)
+    pinned = {"model": base.model, "revision": base.revision or pin(base.locate(base.model))}
+    with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
         if folder.is_finished:
             tell(f"{out} is finished; judge with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=0, best={})
         made = _make_ready(job, progress)
         _describe(made, tell)
+        if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
+            tell(f"the recipe's epochs hold fewer tokens than the budget, {job.budget_tokens:,}")
         halved = _halved(job.recipe, made.model)
         estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
@@ -135,7 +140,9 @@ def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
     outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
     card = _base_card(recipe)
     _set_seed(recipe.seed)
-    tokenizer, model = load_model(card)
+    # On a GPU a judge is loaded in bfloat16; what is trained starts from the weights as they are.
+    exact = replace(card, options={**card.options, "precision": "float32"})
+    tokenizer, model = load_model(exact)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
     material = encode_material(
         outline,
@@ -168,6 +175,13 @@ def _base_card(recipe: Recipe) -> JudgeCard:
             f"base.judge {recipe.base.judge!r} runs on {card.backend!r}; training takes weights "
             "that transformers reads: the card of an hf or the embedded judge, or hf:model"
         )
+    if card.adapter is not None and recipe.update.method == "lora":
+        # The new adapter would be named beside the bare model, and the base's would be lost.
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} has an adapter; no second can be laid on it",
+            hint="Train layers or all weights (update.method), or start from a judge without an "
+            "adapter: `embedded-base` is the embedded judge's.",
+        )
     if recipe.max_tokens > card.context_tokens:
         raise ConfigError(
             f"max_tokens is {recipe.max_tokens:,}, and {card.name!r} reads {card.context_tokens:,}"
@@ -194,6 +208,11 @@ def _describe(made: _Ready, tell: Tell) -> None:
         + (f"; {n_unused:,} rows serve no objective" if n_unused else "")
         + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
     )
+    if made.material.n_too_long:
+        tell(
+            f"{made.material.n_too_long:,} samples are longer than max_tokens however their "
+            "responses are cut, and are left out"
+        )
     tell(
         f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
         f"{len(made.material.validation):,} to validate on"
@@ -203,11 +222,12 @@ def _describe(made: _Ready, tell: Tell) -> None:
 def _train(
     job: TrainingJob, made: _Ready, folder: TrainingFolder, progress: Progress, tell: Tell
 ) -> Report:
-    last = folder.last_checkpoint()
-    for broken in folder.half_written():
-        tell(f"{broken.name} was half written and is passed over")
-        shutil.rmtree(broken)
-    with _quietly():
+    with _seam(job.recipe, folder.path):
+        last = folder.last_checkpoint()
+        for broken in folder.half_written():
+            tell(f"{broken.name} was half written and is passed over")
+            shutil.rmtree(broken)
+    with _seam(job.recipe, folder.path), _quietly():
         trainer = build_trainer(
             model=made.model,
             tokenizer=made.tokenizer,
@@ -222,13 +242,11 @@ def _train(
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
     if resumed_at is not None:
         tell(f"going on from step {resumed_at:,}")
-    with _seam(job.recipe), _quietly():
+    with _seam(job.recipe, folder.path), _quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
-    history = trainer.state.log_history
-    write_curve(folder.curve, history)
-    write_picture(folder.curve.with_suffix(".png"), history, job.recipe.title)
     best = _best(trainer.state)
-    with _quietly():
+    with _seam(job.recipe, folder.path), _quietly():
+        _draw_curve(folder, job.recipe, trainer.state)
         write_judge(folder, job.recipe, made.card, trainer.model, made.tokenizer, figures=best)
     return Report(
         folder=folder.path, resumed_at=resumed_at, n_steps=trainer.state.global_step, best=best
@@ -237,10 +255,10 @@ def _train(
 
 def _best(state: Any) -> dict[str, float]:
     """The validation figures of the step that was kept."""
-    looks = [entry for entry in state.log_history if "eval_loss" in entry]
-    if not looks:
+    looks = {entry["step"]: entry for entry in state.log_history if "eval_loss" in entry}
+    kept = looks.get(state.best_global_step)
+    if kept is None:
         return {}
-    kept = min(looks, key=lambda entry: entry["eval_loss"])
     return {
         name.removeprefix("eval_"): float(value)
         for name, value in kept.items()
@@ -319,12 +337,11 @@ def _callbacks(
             if loss is not None and not math.isfinite(loss):
                 raise BackendError(
                     f"training diverged at step {state.global_step}: the loss is {loss}",
-                    hint="Lower optimiser.learning_rate; the checkpoints before are kept.",
+                    hint="Lower optimiser.learning_rate and choose a new --out.",
                 )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            write_curve(folder.curve, state.log_history)
-            write_picture(folder.curve.with_suffix(".png"), state.log_history, recipe.title)
+            _draw_curve(folder, recipe, state)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             progress("training", state.global_step, state.max_steps)
@@ -346,11 +363,18 @@ def _quietly() -> Iterator[None]:
         yield
 
 
+def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:
+    write_curve(folder.curve, state.log_history)
+    write_picture(folder.curve.with_suffix(".png"), state.log_history, recipe.title)
+
+
 @contextmanager
-def _seam(recipe: Recipe) -> Iterator[None]:
+def _seam(recipe: Recipe, path: Path) -> Iterator[None]:
     """Foreign errors of a training as ours."""
     try:
         yield
+    except OSError as error:
+        raise storage_error(error, path) from error
     except MemoryError:
         raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from None
     except RuntimeError as error:

@@ -64,7 +64,8 @@ def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]
         start += len(sample.sequences)
         objective = objectives[sample.objective]
         if objective.kind == "scalar":
-            scores = [score_head(model)(states[index].float()).squeeze() for index in indices]
+            with torch.autocast(states[0].device.type, enabled=False):
+                scores = [score_head(model)(states[index].float()).squeeze() for index in indices]
             learnt.append(_preferred(sample, objective, scores))
         else:
             learnt.append(_worded(sample, objective, [logits[index] for index in indices]))
@@ -199,9 +200,12 @@ def build_trainer(
             num_items_in_batch: Any = None,
         ) -> Any:
             batch = _batch(inputs, samples, validation)
-            learnt = learn(model, batch, objectives)
+            # The trainer casts in the model's own forward pass, which is not what is called here.
+            with self.accelerator.autocast():
+                learnt = learn(model, batch, objectives)
             weights = [objectives[sample.objective].weight for sample in batch]
-            # Every micro-batch has as many samples, so a mean of means is the batch's mean.
+            # Every micro-batch has as many samples (the only exception is a training of less than
+            # one batch), so a mean of means is the batch's mean.
             loss = torch.stack(
                 [weight * item.loss for weight, item in zip(weights, learnt, strict=True)]
             ).mean()
