@@ -68,6 +68,7 @@ class Encoder:
         rules = WRAPPERS[wrapper]
         own = rules.system + rules.user + rules.assistant + rules.opening
         special = list(tokenizer.all_special_tokens)
+        self._marks = [token for token in special if token in own]
         self._special = _any_of(special)
         self._foreign = _any_of([token for token in special if token not in own])
 
@@ -81,10 +82,9 @@ class Encoder:
         Raises:
             ConfigError: two choices become the same tokens, or there are no choices.
         """
-        text = self._render(body)
         choices = body.choices or ()
         try:
-            return build_trie([self._encode_prompt(text + choice) for choice in choices])
+            return build_trie(self._encode_choices(self._render(body), choices))
         except ValueError as error:
             raise ConfigError(f"the choices {choices!r} cannot be scored: {error}") from None
 
@@ -98,6 +98,20 @@ class Encoder:
 
     def _render(self, body: RequestBodyLike) -> str:
         return render(body.messages, self._wrapper, body.prefix)
+
+    def _encode_choices(self, text: str, choices: Sequence[str]) -> list[list[int]]:
+        """The tokens of a prompt with each of its choices behind it.
+
+        A special token divides a text: what stands before it becomes the same tokens whatever
+        follows. So the long part of a prompt is tokenised once, where the first choice shows that
+        this tokenizer divides so.
+        """
+        whole = [self._encode_prompt(text + choice) for choice in choices[:1]]
+        at = max((text.rfind(mark) + len(mark) for mark in self._marks if mark in text), default=0)
+        head = self._encode_prompt(text[:at])
+        if not whole or not at or whole[0] != head + self._encode(text[at:] + choices[0]):
+            return whole + [self._encode_prompt(text + choice) for choice in choices[1:]]
+        return whole + [head + self._encode(text[at:] + choice) for choice in choices[1:]]
 
     def _encode_prompt(self, text: str) -> list[int]:
         tokens = self._encode(_broken_up(text, self._foreign))
