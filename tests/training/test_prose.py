@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoj import critiques
-from autoj.training.prose import pair_factors, render_factors
+from autoj.training.prose import (
+    closing_number,
+    pair_factors,
+    render_factors,
+    single_critique,
+)
 
 REVIEW = """Both Assistant 1 and Assistant 2 gave polite answers to the question.
 
@@ -63,6 +68,43 @@ def test_whose_answer_is_meant_must_be_sure() -> None:
 def test_the_list_reads_back() -> None:
     factors = pair_factors(REVIEW)
     assert critiques.parse_factors(render_factors(factors)) == factors
+
+
+SINGLE = """The assistant's answer is correct, but brief. Compared to the reference answer, it \
+lacks a date. The AI assistant stays polite.
+
+It names its source. Therefore, I would rate it as follows: [[7]].
+
+Corrected answer:
+
+Paris has been the capital since 987.
+
+Rating: [[7]]"""
+
+
+def test_a_critique_of_one_response_keeps_what_the_judge_can_see() -> None:
+    assert single_critique(SINGLE) == (
+        "The response is correct, but brief. The response stays polite.\n\nIt names its source."
+    )
+
+
+@pytest.mark.parametrize("text", ["Rating: [[3]]", "```python\nprint()\n```", "", "Correction:"])
+def test_a_bare_rating_or_an_answer_alone_is_no_critique(text: str) -> None:
+    assert single_critique(text) == ""
+
+
+def test_a_sentence_about_whom_is_not_said_is_left_out() -> None:
+    text = (
+        "Assistant 1 gives a detailed answer. However, their response was less detailed than "
+        "Assistant 2's response. It also has an accurate list of all the sources."
+    )
+    (factor,) = pair_factors(text)
+    assert factor.explanation == "Response 1 gives a detailed answer."
+
+
+def test_a_review_ends_with_its_decision() -> None:
+    assert [closing_number(f"Fine.\n\n{n}") for n in "123"] == ["1", "2", "tie"]
+    assert closing_number("Assistant 1 is fine.\n\n4") is None
 
 
 @given(st.text(max_size=300))

@@ -10,12 +10,13 @@ say nothing that tells the responses apart and are left out.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from autoj import critiques
 from autoj.critiques import Factor, PairCritique
 from autoj.records import Shown
 
-__all__ = ["closing_number", "pair_factors", "render_factors"]
+__all__ = ["closing_number", "pair_factors", "render_factors", "single_critique"]
 
 _ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(rf"\b(?:{words})", re.IGNORECASE))
@@ -73,6 +74,47 @@ def pair_factors(judgment: str) -> tuple[Factor, ...]:
         Factor(name=name, explanation=" ".join(sentences)) for name, sentences in grouped.items()
     ]
     return tuple(factors[:_MOST_FACTORS])
+
+
+_REFERENCE = re.compile(r"\breference\b", re.IGNORECASE)
+_RATED = re.compile(r"\[\[|\brating\s*:|\bI (?:would )?(?:rate|give)\b|\brate it\b", re.IGNORECASE)
+_THE_ASSISTANTS = re.compile(
+    r"\b(?P<the>the )?(?:AI )?assistant's (?:answer|response|reply)\b", re.IGNORECASE
+)
+_THE_ASSISTANT = re.compile(r"\bthe (?:AI )?assistant\b", re.IGNORECASE)
+
+
+def single_critique(judgment: str) -> str:
+    """What a judgment says of one response, in the judge's own words for it; empty where nothing.
+
+    The closing rating goes, since the protocol writes it; so do sentences that compare with a
+    reference answer, which the judge never sees, and an answer of the teacher's own that follows.
+
+    >>> single_critique("The assistant's answer is short. The reference is longer.")
+    'The response is short.'
+    """
+    prose = takewhile(_is_prose, critiques.strip_rating(judgment).split("\n\n"))
+    paragraphs = [
+        " ".join(
+            sentence.strip()
+            for sentence in _SENTENCE.split(paragraph.strip())
+            if not (_REFERENCE.search(sentence) or _RATED.search(sentence))
+        )
+        for paragraph in prose
+    ]
+    text = "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+    named = _THE_ASSISTANTS.sub(lambda found: _like(found[0], "the response"), text)
+    return _THE_ASSISTANT.sub(lambda found: _like(found[0], "the response"), named)
+
+
+def _is_prose(paragraph: str) -> bool:
+    """Whether a paragraph is about the response, and neither code nor the opening of an answer."""
+    return "```" not in paragraph and not paragraph.rstrip().endswith(":")
+
+
+def _like(old: str, new: str) -> str:
+    """A name in place of another, with a capital where that had one."""
+    return new.capitalize() if old[0].isupper() else new
 
 
 def closing_number(judgment: str) -> Shown | None:

@@ -16,7 +16,7 @@ from autoj.backends._choices import ChoiceTrie
 from autoj.backends.base import Limits
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.scalar.inputs import Inputs
-from autoj.critiques import strip_rating, swap_responses
+from autoj.critiques import swap_responses
 from autoj.errors import DataError
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody
@@ -34,7 +34,12 @@ from autoj.records import (
     Winner,
 )
 from autoj.runs.fit import Fitted, fit
-from autoj.training.prose import closing_number, pair_factors, render_factors
+from autoj.training.prose import (
+    closing_number,
+    pair_factors,
+    render_factors,
+    single_critique,
+)
 from autoj.training.recipe import Objective, Recipe
 from autoj.training.rows import Row
 from autoj.verdicts import to_winner
@@ -215,7 +220,7 @@ def _has_critique(row: Row) -> bool:
     """Whether a judgment says why; a bare decision is no critique, and nothing is wrong with it."""
     assert row.judgment is not None
     pair = len(row.case.responses) == 2
-    return bool(pair_factors(row.judgment) if pair else strip_rating(row.judgment).strip())
+    return bool(pair_factors(row.judgment) if pair else single_critique(row.judgment))
 
 
 def _check_stated(row: Row, judgment: str) -> None:
@@ -407,7 +412,7 @@ def _text_to_write(row: Row, objective: Objective, case: Case) -> str:
     assert judgment is not None
     if len(case.responses) == 1:
         # After the verdict the rating is the protocol's to write, and not the judge's.
-        return judgment.strip() if objective.kind == "judgment" else strip_rating(judgment).strip()
+        return judgment.strip() if objective.kind == "judgment" else single_critique(judgment)
     if objective.kind == "judgment":
         in_frame = judgment if case is row.case else swap_responses(judgment)
         return in_frame.strip()
