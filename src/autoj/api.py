@@ -45,7 +45,7 @@ class Judge:
         return self._backend.card
 
     def compare(self, query: str, a: str, b: str, **settings: Any) -> Verdict:
-        """Which of two responses is better, asked in both orders.
+        """Which of two responses is better, asked in both orders, or each response alone.
 
         Args:
             query: the user's request.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ __all__ = [
     "read_records",
     "read_rows",
     "repair",
+    "sha256_of",
     "storage_error",
     "whole_lines",
     "write_records",
@@ -215,6 +217,19 @@ def count_lines(path: Path) -> int:
         return 0
     with path.open("rb") as stream:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 (hex) of a file's content.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 def storage_error(error: OSError, path: Path) -> Exception:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 
 import pytest
 
-from autoj.cli import main
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.judges import load_card
@@ -41,23 +39,6 @@ def by_words(request: Request) -> str | tuple[float, ...]:
     # The first on the page is liked a little better; a tie has always the same chance.
     gap = 0.3 * (first.count("word") - second.count("word")) + 0.1
     return (gap / 2, -gap / 2, -1.0)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    return command
 
 
 @pytest.fixture

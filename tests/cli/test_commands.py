@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from autoj.cli import main
 from autoj.datasets import open_cases
 from autoj.jsonl import whole_lines, write_records
 from autoj.runs import judge_run, make_spec, open_run
@@ -20,24 +19,6 @@ from autoj.runs import judge_run, make_spec, open_run
 from ..scripted import CARD, Recorder
 
 PAIR = {"id": "one", "query": "Why?", "responses": ["Because.", "No reason."], "label": "a"}
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Runs the command line in a folder of its own; gives the exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    return command
 
 
 @pytest.fixture

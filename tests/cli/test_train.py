@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from autoj.cli import main
 from autoj.judges import load_card
 
 from ..training import toy
@@ -15,23 +13,6 @@ from ..training.conftest import base  # noqa: F401
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 OBJECTIVE = {"kind": "preference", "protocol": "pairwise-by-rating"}
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    return command
 
 
 @pytest.fixture

@@ -57,17 +57,33 @@ def whole(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whole_weights_become_an_adapter_as_near_as_its_rank_allows(
     whole: Path, base: Path, tmp_path: Path
 ) -> None:
-    export_model(whole, tmp_path / "thick", "adapter", rank=64)
-    export_model(whole, tmp_path / "thin", "adapter", rank=1)
+    much = export_model(whole, tmp_path / "thick", "adapter", rank=64)
+    little = export_model(whole, tmp_path / "thin", "adapter", rank=1)
+    assert much == pytest.approx(1, abs=1e-3)
+    assert little is not None
+    assert 0 < little < 0.9
     before, after = verdict_of(base_card(base, tmp_path)), verdict_of(whole)
     thick, thin = verdict_of(tmp_path / "thick"), verdict_of(tmp_path / "thin")
-
-    def far(one: Verdict, other: Verdict) -> float:
-        return sum(abs(a - b) for a, b in zip(one.ratings, other.ratings, strict=True))
-
     # Embeddings and norms, which an adapter does not hold, were trained, too; most is in the rest.
     assert far(thick, after) < far(thin, after) < far(before, after)
     assert load_card(str(tmp_path / "thin")).adapter == "./adapter"
+
+
+def far(one: Verdict, other: Verdict) -> float:
+    return sum(abs(a - b) for a, b in zip(one.ratings, other.ratings, strict=True))
+
+
+def test_an_adapter_stands_for_a_chain_of_trainings(
+    whole: Path, base: Path, tmp_path: Path
+) -> None:
+    again = trained(tmp_path, whole, update={"method": "all"}, seed=1)
+    export_model(again, tmp_path / "adapter", "adapter", rank=64)
+    card = load_card(str(tmp_path / "adapter"))
+    assert Path(card.model) == base.resolve()
+    # One entry a file: both trainings read a file of this name, written anew with the same rows.
+    assert len(card.training_data) == 1
+    ends, whole_chain = verdict_of(again), verdict_of(tmp_path / "adapter")
+    assert far(whole_chain, ends) < far(verdict_of(whole), ends)
 
 
 def base_card(base: Path, folder: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autoj.errors import DataError
-from autoj.training.rows import pairs_from_ratings, read_rows
+from autoj.training.rows import Row, compare_together, pairs_from_ratings, read_rows
 from tests.training import toy
 
 
@@ -78,3 +78,52 @@ def test_one_query_with_many_responses_does_not_crowd_out_the_others(tmp_path: P
     pairs = pairs_from_ratings(rows, gap=1, per_query=4, seed=0)
     assert len(pairs) == len({row.case.id for row in pairs}) == 4
     assert pairs == pairs_from_ratings(rows, gap=1, per_query=4, seed=0)
+
+
+def labelled(folder: Path, *pairs: tuple[str, str, str], query: str = "Why?") -> list[Row]:
+    rows = [
+        {"id": f"p{at}", "query": query, "responses": [one, other], "label": label}
+        for at, (one, other, label) in enumerate(pairs)
+    ]
+    return list(read_rows(toy.write_rows(folder / "pairs.jsonl", rows)))
+
+
+def texts_of(row: Row) -> list[str]:
+    return [response.text for response in row.case.responses]
+
+
+def test_labels_of_the_same_two_responses_become_one(tmp_path: Path) -> None:
+    rows = labelled(tmp_path, ("X", "Y", "a"), ("Y", "X", "a"), ("X", "Y", "tie"), ("Y", "X", "b"))
+    (row,) = compare_together(rows, 2)
+    (comparison,) = row.comparisons
+    # X won as the first of the first pair and as the second of the last.
+    assert (comparison.first, comparison.second) == (0, 1)
+    assert comparison.shares == (0.5, 0.25, 0.25)
+    assert texts_of(row) == ["X", "Y"]
+    assert row.case.label is None
+
+
+@pytest.mark.parametrize("most", [2, 3, 4, 9])
+def test_no_comparison_is_lost_or_made_twice(tmp_path: Path, most: int) -> None:
+    texts = [f"T{at}" for at in range(7)]
+    pairs = [(one, other, "a") for at, one in enumerate(texts) for other in texts[at + 1 :]]
+    rows = compare_together(labelled(tmp_path, *pairs), most)
+    made = [
+        (texts_of(row)[one.first], texts_of(row)[one.second])
+        for row in rows
+        for one in row.comparisons
+    ]
+    assert sorted(made) == sorted((one, other) for one, other, _ in pairs)
+    assert max(len(texts_of(row)) for row in rows) <= most
+    if most == 9:
+        assert len(rows) == 1
+
+
+def test_only_responses_to_the_same_query_are_compared(tmp_path: Path) -> None:
+    one = labelled(tmp_path, ("X", "Y", "a"))
+    other = labelled(tmp_path, ("X", "Z", "b"), query="How?")
+    assert [texts_of(row) for row in compare_together(one + other, 9)] == [["X", "Y"], ["X", "Z"]]
+
+
+def test_equal_texts_say_nothing(tmp_path: Path) -> None:
+    assert compare_together(labelled(tmp_path, ("X", "X", "a")), 9) == []

@@ -15,17 +15,15 @@ from autoj.judges import load_card
 from autoj.protocols import load_protocol
 from autoj.records import Completion, Request, Verdict
 from autoj.runs.plan import make_spec, plan_case, plan_follow
+from autoj.training.plans import Planned, plan_samples, swapped
 from autoj.training.recipe import Objective, Recipe
-from autoj.training.rows import Row, read_rows
+from autoj.training.rows import Comparison, Row, read_rows
 from autoj.training.samples import (
     Choice,
-    Planned,
-    Preferred,
+    Compared,
     Sample,
     SampleEncoder,
     Written,
-    plan_samples,
-    swapped,
 )
 from tests.training import toy
 
@@ -124,6 +122,9 @@ def test_a_decision_is_learnt_on_the_trie_that_inference_scores(
         assert stated == {"a": "1", "b": "2"}.get(row.case.label, row.case.label)
 
 
+SHARES = {"a": (1.0, 0.0, 0.0), "b": (0.0, 1.0, 0.0), "tie": (0.0, 0.0, 1.0)}
+
+
 def test_a_preference_reads_each_response_alone_as_inference_does(
     base: Path, tmp_path: Path, backend: Any
 ) -> None:
@@ -132,7 +133,33 @@ def test_a_preference_reads_each_response_alone_as_inference_does(
     for row, sample in zip(rows, samples_of(recipe, rows, backend), strict=True):
         requests = requests_of(row, "pairwise-by-rating", backend)
         assert list(sample.sequences) == [backend.encoder.trie(request) for request in requests]
-        assert sample.target == Preferred(row.case.label)
+        assert sample.target == Compared((Comparison(0, 1, SHARES[row.case.label]),))
+
+
+def test_responses_to_one_query_are_read_once_for_all_their_comparisons(
+    base: Path, tmp_path: Path, backend: Any
+) -> None:
+    texts = ["Text one", "Text two", "Text three"]
+    rows = rows_of(
+        tmp_path,
+        [
+            {"id": f"{i}{j}", "query": "Why?", "responses": [texts[i], texts[j]], "label": "a"}
+            for i, j in ((0, 1), (0, 2), (1, 2))
+        ],
+    )
+    objective = {"kind": "preference", "protocol": "pairwise-by-rating"}
+    recipe = recipe_of(base, objective, compare_together=3)
+    (sample,) = samples_of(recipe, rows, backend)
+    asked = [requests_of(row, "pairwise-by-rating", backend) for row in rows]
+    assert list(sample.sequences) == [
+        backend.encoder.trie(request) for request in (*asked[0], asked[1][1])
+    ]
+    assert isinstance(sample.target, Compared)
+    assert [(one.first, one.second) for one in sample.target.comparisons] == [
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    ]
 
 
 @pytest.mark.parametrize("make", [toy.pair_rows, toy.rated_rows])

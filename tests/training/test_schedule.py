@@ -27,9 +27,11 @@ def test_groups_come_one_after_the_other(groups: list[list[int]]) -> None:
         start += len(group)
 
 
-@given(items)
-def test_half_an_epoch_is_half(group: list[int]) -> None:
-    assert len(draw([group], 0.5, 0)) == round(len(group) / 2)
+def test_half_an_epoch_is_half_and_one_and_a_half_begins_anew() -> None:
+    group = list(range(10))
+    assert len(draw([group], 0.5, 0)) == len(set(draw([group], 0.5, 0))) == 5
+    drawn = draw([group], 1.5, 0)
+    assert (sorted(drawn[:10]), len(drawn), len(set(drawn[10:]))) == (group, 15, 5)
 
 
 @given(items, st.integers(1, 2000))

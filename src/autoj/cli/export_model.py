@@ -32,5 +32,6 @@ def export_model(
 
     Example: autoj export-model judges/mine --format merged --out judges/mine-merged
     """
-    write_export(judge, out, format, rank=rank)
-    _console.print_message(f"{format} is in {out}")
+    share = write_export(judge, out, format, rank=rank)
+    kept = "" if share is None else f"; rank {rank} keeps {share:.1%} of what training changed"
+    _console.print_message(f"{format} is in {out}{kept}")

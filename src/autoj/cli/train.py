@@ -95,7 +95,7 @@ def _duration(hours: float) -> str:
 
 
 def _announce(report: Report) -> None:
-    if report.n_steps:
+    if report.n_steps is not None:
         figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(report.best.items()))
         _console.print_message(f"{report.n_steps:,} updates" + (f"; {figures}" if figures else ""))
         _console.print_message(

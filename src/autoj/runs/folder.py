@@ -44,6 +44,7 @@ from autoj.jsonl import (
     count_lines,
     encode,
     read_records,
+    sha256_of,
     storage_error,
     write_records,
 )
@@ -268,17 +269,9 @@ def _data(cases: Cases) -> dict[str, Any]:
     return {
         "format": cases.format,
         "paths": [str(path) for path in cases.paths],
-        "sha256": [_sha256(path) for path in cases.paths],
+        "sha256": [sha256_of(path) for path in cases.paths],
         "derivation": cases.derivation,
     }
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 def _versions() -> dict[str, str]:

@@ -7,20 +7,33 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
+from autoj.jsonl import sha256_of
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import JudgeCard
-from autoj.training.folder import TrainingFolder, sha256_of
+from autoj.training.folder import TrainingFolder
 from autoj.training.model_card import render_model_card
 from autoj.training.models import save_adapter, save_model
 from autoj.training.recipe import Recipe
 
-__all__ = ["SCALAR_OPTIONS", "model_from_anywhere", "pin", "write_judge"]
+__all__ = [
+    "ADAPTER",
+    "SCALAR_OPTIONS",
+    "adapter_fields",
+    "base_metadata",
+    "base_revision",
+    "pin",
+    "write_judge",
+]
 
 SCALAR_OPTIONS: dict[str, Any] = {
     "input": "text",
     "template": "[Query]: {query}\n***\n[Response]: {response}",
 }
 """How a reward model that we train reads a query and a response."""
+
+ADAPTER = "adapter"
+"""The folder of an adapter, beside the card."""
 
 _REWARD = "reward"
 
@@ -52,7 +65,7 @@ def write_judge(
         if "scalar" in kinds:
             _write_reward_judge(folder, recipe, base, model, tokenizer)
         card = _worded_card(folder, recipe, base, model, tokenizer)
-    card["training_data"] = _data_names(folder)
+    card["training_data"] = _data_names(folder, base)
     folder.write_figures(figures)
     library = "peft" if "adapter" in card else "transformers"
     text = render_model_card(card, folder.settings(), figures, library=library)
@@ -60,10 +73,11 @@ def write_judge(
     folder.write_card(card)
 
 
-def _data_names(folder: TrainingFolder) -> list[str]:
-    """The files that were trained on, pinned by their hashes."""
+def _data_names(folder: TrainingFolder, base: JudgeCard) -> list[str]:
+    """The files that were trained on, pinned by their hashes; those of the base first."""
     files = folder.settings()["files"]["data"]
-    return [f"{entry['name']} sha256:{entry['sha256']}" for entry in files]
+    own = [f"{entry['name']} sha256:{entry['sha256']}" for entry in files]
+    return list(dict.fromkeys([*base.training_data, *own]))
 
 
 def _worded_card(
@@ -73,27 +87,14 @@ def _worded_card(
     protocols = named or _learnt_protocols(recipe)
     card: dict[str, Any] = {"title": recipe.title}
     if recipe.update.method == "lora":
-        revision = base.revision or pin(base.locate(base.model))
-        metadata: dict[str, str] = {}
-        if revision is not None and revision.startswith("sha256:"):
-            metadata["base_sha256"] = revision.removeprefix("sha256:")
-        save_adapter(model, folder.path / "adapter", metadata)
-        digest = sha256_of(folder.path / "adapter" / "adapter_model.safetensors")
-        card |= {
-            "backend": base.backend,
-            "model": model_from_anywhere(base),
-            "revision": revision,
-            "adapter": "./adapter",
-            "adapter_revision": f"sha256:{digest}",
-            "options": dict(base.options),
-        }
+        save_adapter(model, folder.path / ADAPTER, base_metadata(base))
+        card |= adapter_fields(base, folder.path)
     else:
         save_model(model, tokenizer, folder.path / "model", as_scores=False)
         card |= {"backend": "hf", "model": "./model", "revision": pin(folder.path / "model")}
     critique = recipe.critique
     if critique is None:
         critique = any(objective.kind == "critique" for objective in recipe.objectives)
-    decoding = asdict(base.decoding)
     return {
         **card,
         "wrapper": base.wrapper,
@@ -102,16 +103,34 @@ def _worded_card(
         "critique": critique,
         "context_tokens": base.context_tokens,
         "languages": list(base.languages),
-        "decoding": decoding,
+        "decoding": asdict(base.decoding),
         "licence": recipe.licence or base.licence,
     }
 
 
-def model_from_anywhere(base: JudgeCard) -> str:
-    """A card's model, by a path that does not depend on where the card lies."""
-    if base.model.startswith("./"):
-        return str(base.locate(base.model).resolve())
-    return base.model
+def base_revision(base: JudgeCard) -> str | None:
+    """What pins the weights of a base: as its card says, else their hash where they are here."""
+    return base.revision or pin(base.locate(base.model))
+
+
+def base_metadata(base: JudgeCard) -> dict[str, str]:
+    """What an adapter's weights file says of the base that it was trained on."""
+    kind, _, digest = (base_revision(base) or "").partition(":")
+    return {BASE_FIELD: digest} if kind == "sha256" else {}
+
+
+def adapter_fields(base: JudgeCard, folder: Path) -> dict[str, Any]:
+    """The fields of a card that name a base and the adapter in a folder beside the card."""
+    # A path that does not depend on where the base's card lies.
+    inside = base.model.startswith("./")
+    return {
+        "backend": base.backend,
+        "model": str(base.locate(base.model).resolve()) if inside else base.model,
+        "revision": base_revision(base),
+        "adapter": f"./{ADAPTER}",
+        "adapter_revision": f"sha256:{sha256_of(folder / ADAPTER / WEIGHTS_FILE)}",
+        "options": dict(base.options),
+    }
 
 
 def _learnt_protocols(recipe: Recipe) -> list[str]:
@@ -163,5 +182,5 @@ def _write_reward_judge(
     # Merging takes the adapter apart, which is still to be saved.
     save_model(copy.deepcopy(model), tokenizer, inner.path / "model", as_scores=True)
     card = _scalar_card(recipe, base, inner.path / "model")
-    card["training_data"] = _data_names(folder)
+    card["training_data"] = _data_names(folder, base)
     inner.write_card(card)

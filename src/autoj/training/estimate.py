@@ -21,6 +21,8 @@ _TRAINED_BYTES = 3 * _FLOAT_BYTES
 # Numbers kept per token and layer for the way back, in units of the hidden and the inner width:
 # the inputs of each product and norm, and what lies between them.
 _KEPT_HIDDEN, _KEPT_INNER = 10, 4
+# What reading a token costs of what training on it does: the way back takes twice the way there.
+_READING_COST = 1 / 3
 _GIB = 1 << 30
 
 
@@ -31,6 +33,8 @@ class Estimated:
     n_steps: int
     n_samples: int
     n_tokens: int
+    n_looked_tokens: int
+    """Tokens that are read, and not learnt from, in all looks at the validation file."""
     n_weights: int
     n_trained: int
     memory_bytes: int
@@ -41,10 +45,11 @@ class Estimated:
 
     @property
     def hours(self) -> float | None:
-        """How long it takes at the measured pace, without looks at the validation file."""
+        """How long it takes at the measured pace, looks at the validation file included."""
         if self.tokens_per_second is None:
             return None
-        return self.n_tokens / self.tokens_per_second / 3600
+        n_tokens = self.n_tokens + _READING_COST * self.n_looked_tokens
+        return n_tokens / self.tokens_per_second / 3600
 
 
 def estimate(
@@ -60,10 +65,12 @@ def estimate(
         measure: whether a micro-batch is run forward and back to learn the pace.
     """
     n_weights, n_trained = n_parameters(model)
+    n_looks = n_steps(recipe, material) // recipe.validation.every_steps
     return Estimated(
         n_steps=n_steps(recipe, material),
         n_samples=len(material.samples),
         n_tokens=material.n_tokens,
+        n_looked_tokens=n_looks * sum(sample.n_tokens for sample in material.validation),
         n_weights=n_weights,
         n_trained=n_trained,
         memory_bytes=n_weights * _FLOAT_BYTES

@@ -25,11 +25,12 @@ from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import fetch_weights
 from autoj.backends.hf.models import load_model
 from autoj.errors import ConfigError, DataError
+from autoj.jsonl import sha256_of
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD
 from autoj.records import JudgeCard
-from autoj.training.cards import model_from_anywhere, pin
-from autoj.training.folder import TrainingFolder, sha256_of
+from autoj.training.cards import ADAPTER, adapter_fields, base_metadata, pin
+from autoj.training.folder import TrainingFolder
 from autoj.training.low_rank import low_rank_adapter
 from autoj.training.model_card import render_model_card
 
@@ -42,7 +43,7 @@ _LIBRARIES: dict[Format, str] = {
 }  # fmt: skip
 
 
-def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> None:
+def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> float | None:
     """Write a trained judge's weights, its card and its model card.
 
     Args:
@@ -50,6 +51,10 @@ def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> N
         out: a new folder.
         format: what is written.
         rank: of `adapter`.
+
+    Returns:
+        Of `adapter`, the share of the squared change of the weights that it keeps, from 0 to 1;
+        None of the other formats, which keep all.
 
     Raises:
         DataError: `judge` is no finished training, or `out` is there already.
@@ -74,7 +79,10 @@ def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> N
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     try:
-        changed = _WRITERS[format](card, training, draft, rank)
+        if format == "adapter":
+            changed, share = _adapter(card, training, draft, rank)
+        else:
+            changed, share = _WRITERS[format](card, training, draft), None
         _write_cards(training, draft, changed, format)
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.exists():
@@ -82,6 +90,7 @@ def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> N
         draft.rename(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    return share
 
 
 def _write_cards(
@@ -100,7 +109,7 @@ def _write_cards(
     (out / "README.md").write_text(text, encoding="utf-8")
 
 
-def _merged(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+def _merged(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
     if card.backend == "scalar":
         shutil.copytree(card.locate(card.model), out / "model")
         return {
@@ -112,20 +121,20 @@ def _merged(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> 
     return {"backend": "hf", "model": "./model", "revision": pin(out / "model")}
 
 
-def _gguf(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
-    weights, adapter = _gguf_base(card, training, rank)
+def _gguf(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
+    weights, adapter = _gguf_base(card, training)
     write_dense(weights, out / "model.gguf", adapter)
-    digest = sha256_of(out / "model.gguf")
-    return {"backend": "embedded", "model": "./model.gguf", "revision": f"sha256:{digest}"}
+    revision = pin(out / "model.gguf")
+    return {"backend": "embedded", "model": "./model.gguf", "revision": revision}
 
 
-def _openvino(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
-    changed = _gguf(card, training, out, rank)
+def _openvino(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
+    changed = _gguf(card, training, out)
     shutil.move(str(convert(out / "model.gguf")), str(out / "openvino"))
     return changed
 
 
-def _gguf_base(card: JudgeCard, training: TrainingFolder, rank: int) -> tuple[Path, Adapter | None]:
+def _gguf_base(card: JudgeCard, training: TrainingFolder) -> tuple[Path, Adapter]:
     """The GGUF file that a judge's weights began as, and what was added to it."""
     base = load_card(training.settings()["recipe"]["base"]["judge"])
     if base.backend != "embedded":
@@ -149,30 +158,30 @@ def _gguf_base(card: JudgeCard, training: TrainingFolder, rank: int) -> tuple[Pa
     return weights, adapter
 
 
-def _adapter(card: JudgeCard, training: TrainingFolder, out: Path, rank: int) -> dict[str, Any]:
+def _adapter(
+    card: JudgeCard, training: TrainingFolder, out: Path, rank: int
+) -> tuple[dict[str, Any], float]:
     if card.adapter is not None:
         raise ConfigError(f"{card.name} is an adapter already")
-    base = load_card(training.settings()["recipe"]["base"]["judge"])
+    base = _untrained(load_card(training.settings()["recipe"]["base"]["judge"]))
     _, trained = load_model(card)
     _, before = load_model(replace(base, backend="hf"))
-    pinned = base.revision or pin(base.locate(base.model))
-    metadata: dict[str, str] = {}
-    if pinned is not None and pinned.startswith("sha256:"):
-        metadata["base_sha256"] = pinned.removeprefix("sha256:")
-    low_rank_adapter(before, trained, rank, out / "adapter", metadata)
-    digest = sha256_of(out / "adapter" / "adapter_model.safetensors")
+    share = low_rank_adapter(before, trained, rank, out / ADAPTER, base_metadata(base))
     # What stands for the training goes along, so that this folder can be exported further.
     (out / "train.json").write_bytes(orjson.dumps(training.settings()))
-    return {
-        "backend": base.backend,
-        "model": model_from_anywhere(base),
-        "revision": pinned,
-        "adapter": "./adapter",
-        "adapter_revision": f"sha256:{digest}",
-        "options": dict(base.options),
-    }
+    return adapter_fields(base, out), share
 
 
-_WRITERS: dict[Format, Callable[[JudgeCard, TrainingFolder, Path, int], dict[str, Any]]] = {
-    "merged": _merged, "gguf": _gguf, "openvino": _openvino, "adapter": _adapter,
+def _untrained(base: JudgeCard) -> JudgeCard:
+    """What a chain of trainings began with: an adapter stands for all of them together."""
+    if base.adapter is not None:
+        return replace(base, adapter=None, adapter_revision=None)
+    if base.folder is None or not TrainingFolder(Path(base.folder)).has_settings:
+        return base
+    settings = TrainingFolder(Path(base.folder)).settings()
+    return _untrained(load_card(settings["recipe"]["base"]["judge"]))
+
+
+_WRITERS: dict[Format, Callable[[JudgeCard, TrainingFolder, Path], dict[str, Any]]] = {
+    "merged": _merged, "gguf": _gguf, "openvino": _openvino,
 }  # fmt: skip

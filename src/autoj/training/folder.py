@@ -13,7 +13,6 @@ README.md      the model card
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,11 +26,11 @@ import yaml
 from filelock import FileLock, Timeout
 
 from autoj.errors import DataError, RunBusy, SpecMismatch
-from autoj.jsonl import storage_error
+from autoj.jsonl import sha256_of, storage_error
 from autoj.judges.cards import FOLDER_CARD
 from autoj.training.recipe import Recipe
 
-__all__ = ["TrainingFolder", "describe_files", "open_folder", "sha256_of"]
+__all__ = ["TrainingFolder", "describe_files", "open_folder"]
 
 _SETTINGS = "train.json"
 _STATE = "trainer_state.json"
@@ -241,16 +240,3 @@ def describe_files(paths: Sequence[Path]) -> list[dict[str, str]]:
         DataError: a file cannot be read.
     """
     return [{"name": path.name, "sha256": sha256_of(path)} for path in paths]
-
-
-def sha256_of(path: Path) -> str:
-    """The sha256 (hex) of a file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None

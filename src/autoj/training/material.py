@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.errors import ConfigError, DataError
+from autoj.training.plans import Planned, SamplePlan, plan_samples
 from autoj.training.recipe import Recipe
 from autoj.training.rows import pairs_from_ratings, read_rows
-from autoj.training.samples import Planned, Sample, SampleEncoder, SamplePlan, plan_samples
+from autoj.training.samples import Sample, SampleEncoder
 from autoj.training.schedule import draw, in_batches, up_to_tokens
 
 __all__ = ["Material", "Outline", "encode_material", "read_outline"]
@@ -69,12 +70,30 @@ def read_outline(
                 hint="decision, preference and scalar need labels; judgment and critique need a "
                 "judgment in `target_output` or `meta.judgment`.",
             )
+    plans = _capped(plans, recipe)
     looked_at = None
     if validation is not None:
         looked_at = _plan(validation, recipe, bad_rows, lenient=lenient, augment=False)
         if not looked_at.samples:
             raise ConfigError(f"{validation} holds nothing that the recipe's objectives need")
     return Outline(data=tuple(plans), validation=looked_at, bad_rows=tuple(bad_rows))
+
+
+def _capped(plans: Sequence[SamplePlan], recipe: Recipe) -> list[SamplePlan]:
+    """The same plans with no more samples of an objective than the recipe wants."""
+    generator = random.Random(recipe.seed)
+    for index, objective in enumerate(recipe.objectives):
+        mine = [
+            id(sample) for plan in plans for sample in plan.samples if sample.objective == index
+        ]
+        if objective.max_samples is None or len(mine) <= objective.max_samples:
+            continue
+        dropped = set(mine).difference(generator.sample(mine, objective.max_samples))
+        plans = [
+            replace(plan, samples=tuple(one for one in plan.samples if id(one) not in dropped))
+            for plan in plans
+        ]
+    return list(plans)
 
 
 def _plan(

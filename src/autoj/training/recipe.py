@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-import orjson
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -54,6 +52,9 @@ class Objective(_Strict):
     """`preference` and `scalar`: what a difference of ratings is divided by."""
     tie: float = Field(0.5, ge=0, allow_inf_nan=False)
     """`preference` and `scalar`: half the tie band on the divided scale, while training."""
+    max_samples: int | None = Field(None, ge=1)
+    """The most samples of it in an epoch, drawn by the seed from those that the data give; None
+    takes all."""
     tie_weight: float = Field(1.0, ge=0, allow_inf_nan=False)
     """`preference` and `scalar`: what the loss of a tie is multiplied by, where ties are rare."""
 
@@ -66,9 +67,14 @@ class Objective(_Strict):
         return self
 
     @property
+    def compares_ratings(self) -> bool:
+        """Whether responses are read alone, and what is learnt is which should be rated higher."""
+        return self.kind in ("preference", "scalar")
+
+    @property
     def subject(self) -> Subject:
         """What its samples are made of: pairs, or single responses."""
-        if self.kind in ("preference", "scalar"):
+        if self.compares_ratings:
             return "pair"
         return load_protocol(self.protocol).subject
 
@@ -181,6 +187,9 @@ class Recipe(_Strict):
     """Whether single responses are repeated as often as swapping repeats pairs."""
     pairs_from_ratings: DerivedPairs | None = None
     """None makes no pairs of rated responses."""
+    compare_together: int = Field(2, ge=2)
+    """`preference` and `scalar`: the most responses to one query that are compared in one sample,
+    each read once for all its comparisons."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """What is multiplied; weights and the optimiser stay in float32. `auto` is the fastest that
     the processor has."""
@@ -208,11 +217,6 @@ class Recipe(_Strict):
         for name in self.protocols:
             load_protocol(name)
         return self
-
-    def digest(self) -> str:
-        """The sha256 (hex) of all settings."""
-        content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(content).hexdigest()
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, groupby
@@ -10,9 +11,32 @@ from pathlib import Path
 
 from autoj.datasets import open_cases
 from autoj.errors import DataError
-from autoj.records import Case
+from autoj.records import WINNERS, Case, Response, Winner
 
-__all__ = ["Row", "pairs_from_ratings", "read_rows"]
+__all__ = [
+    "EXCHANGED",
+    "Comparison",
+    "Row",
+    "compare_together",
+    "pairs_from_ratings",
+    "read_rows",
+    "winner_of",
+]
+
+
+EXCHANGED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+"""What a label becomes when the responses change places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What people said of two of a row's responses."""
+
+    first: int
+    second: int
+    """Indices of responses."""
+    shares: tuple[float, float, float]
+    """Of the labels, how many parts named the first, the second, and neither; they sum to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +47,8 @@ class Row:
     path: Path
     line: int
     """Counted from 1."""
+    comparisons: tuple[Comparison, ...] = ()
+    """Which responses are better than which, where several are compared together."""
 
     @property
     def judgment(self) -> str | None:
@@ -95,6 +121,93 @@ def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: in
         for one, other in generator.sample(apart, min(per_query, len(apart))):
             pairs.append(_pair(one, other, flip=len(pairs) % 2 == 1))
     return pairs
+
+
+def compare_together(rows: Sequence[Row], most: int) -> list[Row]:
+    """Labelled pairs about one query as rows of several responses, each read once for all of them.
+
+    Nine responses that were all compared are 36 pairs, or 72 texts to read; together they are nine
+    texts with 36 comparisons. Labels of the same two responses become one, with the share of each.
+
+    Args:
+        rows: labelled pairs.
+        most: responses of one row, 2 or more; 2 only brings repeated pairs together.
+
+    Returns:
+        Rows without a label of their own, in the order in which their queries first come. A pair
+        of equal texts says nothing and gives none.
+
+    **Source:** Ouyang et al. 2022 (arXiv 2203.02155), section 3.5: all comparisons of one prompt as
+    one element of a batch.
+    """
+    by_query: dict[object, list[Row]] = defaultdict(list)
+    for row in rows:
+        case = row.case
+        by_query[(case.query, case.history, case.reference, case.language)].append(row)
+    return [group for about_one in by_query.values() for group in _together(about_one, most)]
+
+
+def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
+    """All comparisons of some pairs about one query, at most so many responses at a time."""
+    texts: dict[str, Response] = {}
+    counts: dict[tuple[str, str], Counter[Winner]] = defaultdict(Counter)
+    for row in rows:
+        one, other = row.case.responses
+        if one.text == other.text:
+            continue
+        texts.setdefault(one.text, one)
+        texts.setdefault(other.text, other)
+        winner = winner_of(row.case)
+        if (other.text, one.text) in counts:
+            one, other, winner = other, one, EXCHANGED[winner]
+        counts[one.text, other.text][winner] += 1
+    left = set(counts)
+    for start in counts:
+        if start not in left:
+            continue
+        members = _joined(start, left, most)
+        inside = [pair for pair in counts if pair in left and set(pair) <= set(members)]
+        left.difference_update(inside)
+        place = {text: at for at, text in enumerate(members)}
+        yield replace(
+            rows[0],
+            case=replace(
+                rows[0].case,
+                responses=tuple(texts[text] for text in members),
+                label=None,
+                critiques=(),
+                meta={},
+            ),
+            comparisons=tuple(
+                Comparison(place[one], place[other], _shares(counts[one, other]))
+                for one, other in inside
+            ),
+        )
+
+
+def _joined(start: tuple[str, str], left: set[tuple[str, str]], most: int) -> list[str]:
+    """The responses of a pair and those that add the most comparisons that are not yet made."""
+    members = list(start)
+    while len(members) < most:
+        gains: Counter[str] = Counter()
+        for one, other in sorted(left):
+            if (one in members) != (other in members):
+                gains[other if one in members else one] += 1
+        if not gains:
+            break
+        members.append(gains.most_common(1)[0][0])
+    return members
+
+
+def _shares(counts: Counter[Winner]) -> tuple[float, float, float]:
+    first, second, neither = (counts[winner] / counts.total() for winner in WINNERS)
+    return first, second, neither
+
+
+def winner_of(case: Case) -> Winner:
+    """The label of a pair that has one."""
+    assert case.label in WINNERS
+    return case.label
 
 
 def _rating(row: Row) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -19,15 +18,17 @@ from autoj.backends.scalar.inputs import Inputs
 from autoj.errors import BackendError, ConfigError, MissingExtra
 from autoj.jsonl import storage_error
 from autoj.judges import load_card
+from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import JudgeCard
-from autoj.training.cards import SCALAR_OPTIONS, pin, write_judge
+from autoj.training.cards import SCALAR_OPTIONS, base_revision, write_judge
 from autoj.training.curve import write_curve, write_picture
-from autoj.training.estimate import Estimated, check_memory, estimate, memory_hint, n_steps
+from autoj.training.estimate import Estimated, check_memory, estimate, memory_hint
 from autoj.training.folder import TrainingFolder, describe_files, open_folder
 from autoj.training.material import Material, Outline, encode_material, read_outline
 from autoj.training.models import add_score_head, choose_weights
 from autoj.training.recipe import Recipe
 from autoj.training.samples import SampleEncoder
+from autoj.training.settings import callbacks, is_halved, trainer_settings
 from autoj.training.trainer import build_trainer
 
 __all__ = ["Report", "TrainingJob", "plan", "train"]
@@ -58,7 +59,8 @@ class Report:
     folder: Path
     resumed_at: int | None
     """The step that this session went on from; None where it began anew."""
-    n_steps: int
+    n_steps: int | None
+    """How many updates there were in all; None where an earlier session had finished."""
     best: Mapping[str, float]
     """The validation figures of what was kept; empty without a validation file."""
 
@@ -82,7 +84,7 @@ def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estim
             made.model,
             job.recipe,
             made.material,
-            halved=_halved(job.recipe, made.model),
+            halved=is_halved(job.recipe, made.model),
             measure=measure,
         )
 
@@ -108,16 +110,24 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
         "validation": describe_files([job.validation] if job.validation else []),
     }
     base = _base_card(job.recipe)
-    pinned = {"model": base.model, "revision": base.revision or pin(base.locate(base.model))}
+    pinned = {
+        "model": base.model,
+        "revision": base_revision(base),
+        # Resumed under other prompts, one half of a training would not fit the other.
+        "prompts_sha256": digest_prompts(
+            base.wrapper,
+            [load_protocol(objective.protocol) for objective in job.recipe.objectives],
+        ),
+    }
     with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
         if folder.is_finished:
             tell(f"{out} is finished; judge with --judge {out}")
-            return Report(folder=out, resumed_at=None, n_steps=0, best={})
+            return Report(folder=out, resumed_at=None, n_steps=None, best={})
         made = _make_ready(job, progress)
         _describe(made, tell)
         if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
             tell(f"the recipe's epochs hold fewer tokens than the budget, {job.budget_tokens:,}")
-        halved = _halved(job.recipe, made.model)
+        halved = is_halved(job.recipe, made.model)
         estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
         return _train(job, made, folder, progress, tell)
@@ -234,9 +244,12 @@ def _train(
             objectives=job.recipe.objectives,
             samples=made.material.samples,
             validation=made.material.validation,
-            arguments=_arguments(job.recipe, made, folder),
-            callbacks=_callbacks(
-                job.recipe, folder, progress, validates=bool(made.material.validation)
+            arguments=trainer_settings(job.recipe, made.material, folder.checkpoints, made.model),
+            callbacks=callbacks(
+                job.recipe,
+                progress,
+                on_save=lambda state: _draw_curve(folder, job.recipe, state),
+                validates=bool(made.material.validation),
             ),
         )
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
@@ -264,92 +277,6 @@ def _best(state: Any) -> dict[str, float]:
         for name, value in kept.items()
         if name.startswith("eval_") and name.endswith(("loss", "right"))
     }
-
-
-def _arguments(recipe: Recipe, made: _Ready, folder: TrainingFolder) -> Any:
-    from trl import SFTConfig
-
-    steps = n_steps(recipe, made.material)
-    validates = bool(made.material.validation)
-    optimiser = recipe.optimiser
-    # With a validation file, the step that is kept is one that was looked at.
-    save_steps = recipe.validation.every_steps if validates else recipe.checkpoint_steps
-    return SFTConfig(
-        output_dir=str(folder.checkpoints),
-        max_steps=steps,
-        per_device_train_batch_size=recipe.micro_batch_samples,
-        per_device_eval_batch_size=recipe.micro_batch_samples,
-        gradient_accumulation_steps=recipe.batch_samples // recipe.micro_batch_samples,
-        learning_rate=optimiser.learning_rate,
-        adam_beta1=optimiser.betas[0],
-        adam_beta2=optimiser.betas[1],
-        weight_decay=optimiser.weight_decay,
-        warmup_steps=math.ceil(optimiser.warmup * steps),
-        lr_scheduler_type=optimiser.schedule,
-        max_grad_norm=optimiser.max_grad_norm,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        eval_strategy="steps" if validates else "no",
-        eval_steps=save_steps if validates else None,
-        save_strategy="steps",
-        save_steps=save_steps,
-        save_total_limit=recipe.keep_checkpoints,
-        load_best_model_at_end=validates,
-        metric_for_best_model="eval_loss" if validates else None,
-        greater_is_better=False if validates else None,
-        seed=recipe.seed,
-        data_seed=recipe.seed,
-        use_cpu=made.model.device.type == "cpu",
-        bf16=_halved(recipe, made.model),
-        gradient_checkpointing=recipe.gradient_checkpointing,
-        train_sampling_strategy="sequential",
-        remove_unused_columns=False,
-        dataset_kwargs={"skip_prepare_dataset": True},
-        max_length=None,
-        dataloader_pin_memory=False,
-        report_to="none",
-        disable_tqdm=True,
-    )
-
-
-def _halved(recipe: Recipe, model: Any) -> bool:
-    """Whether products are computed in bfloat16."""
-    import torch
-
-    if recipe.precision != "auto":
-        return recipe.precision == "bfloat16"
-    if model.device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    # Without instructions of its own, bfloat16 on a CPU is slower than float32.
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
-
-
-def _callbacks(
-    recipe: Recipe, folder: TrainingFolder, progress: Progress, *, validates: bool
-) -> list[Any]:
-    from transformers import EarlyStoppingCallback, TrainerCallback
-
-    class Follow(TrainerCallback):  # type: ignore[misc]
-        """Keeps the curve up to date, tells progress, and ends what diverged."""
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            loss = (logs or {}).get("loss")
-            if loss is not None and not math.isfinite(loss):
-                raise BackendError(
-                    f"training diverged at step {state.global_step}: the loss is {loss}",
-                    hint="Lower optimiser.learning_rate and choose a new --out.",
-                )
-
-        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            _draw_curve(folder, recipe, state)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress("training", state.global_step, state.max_steps)
-
-    stops = []
-    if validates and recipe.validation.patience is not None:
-        stops = [EarlyStoppingCallback(early_stopping_patience=recipe.validation.patience)]
-    return [Follow(), *stops]
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.hf.scoring import asked_positions, hidden_states, project, sum_steps
+from autoj.records import WINNERS
 from autoj.training.losses import choice_loss, expected_rating, preference_loss, written_loss
 from autoj.training.recipe import Objective
-from autoj.training.samples import Choice, Preferred, Sample, Written
+from autoj.training.samples import Choice, Compared, Sample, Written
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,7 +30,8 @@ class Learnt:
     loss: Tensor
     """A number, without the objective's weight."""
     right: float | None
-    """Whether the model's own answer is the label; None where it is text, or a tie."""
+    """Whether the model's own answer is the label, or the share of comparisons where it is; None
+    where it is text, or every label is a tie."""
 
 
 def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]) -> list[Learnt]:
@@ -66,7 +68,7 @@ def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]
         if objective.kind == "scalar":
             with torch.autocast(states[0].device.type, enabled=False):
                 scores = [score_head(model)(states[index].float()).squeeze() for index in indices]
-            learnt.append(_preferred(sample, objective, scores))
+            learnt.append(_compared(sample, objective, scores))
         else:
             learnt.append(_worded(sample, objective, [logits[index] for index in indices]))
     return learnt
@@ -91,7 +93,7 @@ def _asked(sample: Sample, *, scalar: bool) -> list[Sequence[int]]:
         case Written(n_prompt=n_prompt):
             # What stands before each token that is to be written.
             return [range(n_prompt - 1, sequence.n_tokens - 1) for sequence in sample.sequences]
-        case Choice() | Preferred():
+        case Choice() | Compared():
             return [asked_positions(sequence) for sequence in sample.sequences]
         case _:
             assert_never(sample.target)
@@ -107,12 +109,12 @@ def _worded(sample: Sample, objective: Objective, logits: list[Tensor]) -> Learn
             logprobs = sum_steps(sample.sequences[0], logits[0])
             best = max(range(len(weights)), key=weights.__getitem__)
             return Learnt(choice_loss(logprobs, weights), float(int(logprobs.argmax()) == best))
-        case Preferred():
+        case Compared():
             ratings = [
                 expected_rating(sum_steps(trie, rows))
                 for trie, rows in zip(sample.sequences, logits, strict=True)
             ]
-            return _preferred(sample, objective, ratings)
+            return _compared(sample, objective, ratings)
         case _:
             assert_never(target)
 
@@ -121,14 +123,27 @@ def _tokens(sequence: ChoiceTrie) -> tuple[int, ...]:
     return sequence.root + sequence.tokens
 
 
-def _preferred(sample: Sample, objective: Objective, ratings: list[Tensor]) -> Learnt:
-    assert isinstance(sample.target, Preferred)
-    winner = sample.target.winner
-    first, second = ratings
-    loss = preference_loss(first, second, winner, objective)
-    if winner == "tie":
-        return Learnt(loss, None)
-    return Learnt(loss, float(bool(first.detach() > second.detach()) == (winner == "a")))
+def _compared(sample: Sample, objective: Objective, ratings: list[Tensor]) -> Learnt:
+    import torch
+
+    assert isinstance(sample.target, Compared)
+    losses: list[Tensor] = []
+    right: list[float] = []
+    for comparison in sample.target.comparisons:
+        first, second = ratings[comparison.first], ratings[comparison.second]
+        losses.append(
+            torch.stack(
+                [
+                    share * preference_loss(first, second, winner, objective)
+                    for winner, share in zip(WINNERS, comparison.shares, strict=True)
+                    if share
+                ]
+            ).sum()
+        )
+        for_first, for_second, _ = comparison.shares
+        if for_first != for_second:
+            right.append(float(bool(first.detach() > second.detach()) == (for_first > for_second)))
+    return Learnt(torch.stack(losses).mean(), sum(right) / len(right) if right else None)
 
 
 def summarise(rows: Any, objectives: Sequence[Objective]) -> dict[str, float]:

@@ -7,7 +7,6 @@ imported, so this package, through which we import it, makes that so first.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import OnFetch, fetch_weights
 from autoj.errors import MissingExtra
+from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
 __all__ = ["EmbeddedBackend", "load"]
@@ -46,11 +46,9 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
 def _adapter(card: JudgeCard, weights: Path) -> Adapter | None:
     if card.adapter is None:
         return None
-    with weights.open("rb") as stream:
-        base_sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     return read_adapter(
         card.locate(card.adapter),
         revision=card.adapter_revision,
-        base_sha256=base_sha256,
+        base_sha256=sha256_of(weights),
         judge=card.name,
     )

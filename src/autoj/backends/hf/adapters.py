@@ -18,7 +18,7 @@ from autoj.backends._adapter_config import CONFIG_FILE
 from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
 from autoj.backends._loading import in_short
 from autoj.errors import ConfigError, MissingExtra
-from autoj.fetching import Checksum
+from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
 __all__ = ["check_adapter", "lay_adapter"]
@@ -96,7 +96,7 @@ def _check_kind(path: Path) -> None:
 
 def _check_digest(path: Path, expected: str, who: str) -> None:
     wanted = expected.removeprefix("sha256:")
-    found = Checksum(kind="sha256", digest=wanted).of(path)
+    found = sha256_of(path)
     if found != wanted:
         raise ConfigError(
             f"{path} is not the file that {who}: expected sha256 {wanted}, found {found}"

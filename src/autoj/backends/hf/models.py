@@ -14,7 +14,7 @@ from autoj.backends.embedded.weights import OnFetch, fetch_weights
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.gguf_tokenizer import mend_splits
 from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
-from autoj.fetching import Checksum
+from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
 __all__ = ["check_options", "load_model"]
@@ -146,7 +146,7 @@ def _check_revision(card: JudgeCard, weights: Path | None) -> None:
     digest = (card.revision or "").removeprefix("sha256:")
     if weights is None or digest == card.revision or not digest:
         return
-    found = Checksum(kind="sha256", digest=digest).of(weights)
+    found = sha256_of(weights)
     if found != digest:
         raise ConfigError(
             f"judge {card.name!r}: {weights} is not the file that its card pins: expected sha256 "
