@@ -29,6 +29,7 @@ RELEASE_NAMES = {
 CASE = Case(
     id="c",
     query="Where is Ouagadougou?",
+    scenario="planning",
     cluster="c",
     responses=(Response(text="the first response"), Response(text="the second response")),
     critiques=("the first critique", "the second critique"),

@@ -93,6 +93,7 @@ def _case(query: str, first: str, second: str, critique: str, other: str) -> Cas
     return Case(
         id="c",
         query=query,
+        scenario="solving_exam_question_with_math",
         cluster="c",
         responses=(Response(text=first), Response(text=second)),
         critiques=(critique, other),

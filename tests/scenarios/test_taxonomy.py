@@ -46,9 +46,13 @@ def test_a_name_is_known_however_its_words_are_joined(name: str) -> None:
         ("general_creative_writing", "creative_writing"),
         ("General Functional Writing", "functional_writing"),
         ("value_judgment", "value_judgement"),
+        ("small talk", "chitchat"),
+        ("role-play", "roleplay"),
+        ("text_summarisation", "text_summarization"),
+        ("code translation", "code_to_code_translation"),
     ],
 )
-def test_other_spellings_of_the_paper_are_known(alias: str, name: str) -> None:
+def test_other_names_are_known(alias: str, name: str) -> None:
     assert resolve_scenario(alias) == name
     assert group_of(alias) == group_of(name)
 
@@ -68,6 +72,12 @@ def test_a_scenario_like_no_other_is_told_all() -> None:
     with pytest.raises(UnknownComponent) as told:
         resolve_scenario("zzz")
     assert all(name in str(told.value) for name in scenario_names())
+
+
+@pytest.mark.parametrize("name", ["email", "recipe", "summary", "story", "code", "translation"])
+def test_a_name_that_may_be_a_users_own_is_not_taken_for_ours(name: str) -> None:
+    with pytest.raises(UnknownComponent):
+        resolve_scenario(name)
 
 
 @given(name=st.text())

@@ -23,6 +23,7 @@ from autoj.cli.judge import judge
 from autoj.cli.judges import judges_app
 from autoj.cli.leaderboard import leaderboard
 from autoj.cli.rate import rate
+from autoj.cli.scenarios import scenarios_app
 from autoj.cli.show import show
 from autoj.cli.train import train
 from autoj.errors import AutojError, UserError
@@ -48,6 +49,7 @@ app.command("export-model")(export_model)
 app.add_typer(judges_app, name="judges")
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
+app.add_typer(scenarios_app, name="scenarios")
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,12 +17,15 @@ __all__ = ["digest_prompts"]
 
 _PAIR = Case(
     id="", query="{query}", responses=(Response(text="{first}"), Response(text="{second}")),
-    cluster="",
+    cluster="", scenario="others",
 )  # fmt: skip
-_SINGLE = Case(id="", query="{query}", responses=(Response(text="{first}"),), cluster="")
+_SINGLE = Case(
+    id="", query="{query}", responses=(Response(text="{first}"),), cluster="",
+    scenario="others",
+)  # fmt: skip
 _CRITIQUES = Case(
     id="", query="{query}", responses=(Response(text="{first}"),), cluster="",
-    critiques=("{one}", "{other}"),
+    scenario="others", critiques=("{one}", "{other}"),
 )  # fmt: skip
 
 

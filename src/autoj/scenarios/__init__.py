@@ -1,5 +1,31 @@
-"""What kind of request a query is: 58 scenarios in 8 groups (paper, section 3.1 and Table 6)."""
+"""What kind of request a query is, and what a good response to it looks like.
 
+58 scenarios in 8 groups (paper, section 3.1 and Table 6), each with its criteria.
+"""
+
+from autoj.scenarios.criteria import Criterion, Scenario
+from autoj.scenarios.library import (
+    CheckedFolder,
+    Library,
+    check_folder,
+    load_library,
+    shipped_library,
+)
+from autoj.scenarios.rendering import render_criteria, render_message
 from autoj.scenarios.taxonomy import group_of, groups, resolve_scenario, scenario_names
 
-__all__ = ["group_of", "groups", "resolve_scenario", "scenario_names"]
+__all__ = [
+    "CheckedFolder",
+    "Criterion",
+    "Library",
+    "Scenario",
+    "check_folder",
+    "group_of",
+    "groups",
+    "load_library",
+    "render_criteria",
+    "render_message",
+    "resolve_scenario",
+    "scenario_names",
+    "shipped_library",
+]

@@ -10,7 +10,7 @@ import yaml
 
 from autoj.errors import UnknownComponent
 
-__all__ = ["group_of", "groups", "resolve_scenario", "scenario_names"]
+__all__ = ["group_of", "groups", "plain_name", "resolve_scenario", "scenario_names"]
 
 
 @cache
@@ -39,6 +39,15 @@ def scenario_names() -> tuple[str, ...]:
     return tuple(_group_by_scenario())
 
 
+def plain_name(name: str) -> str:
+    """A name with its words joined as the taxonomy joins them.
+
+    >>> plain_name(" Code-Generation ")
+    'code_generation'
+    """
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
 def resolve_scenario(name: str) -> str:
     """A scenario's name from any of its spellings.
 
@@ -48,7 +57,7 @@ def resolve_scenario(name: str) -> str:
     >>> resolve_scenario("default")
     'others'
     """
-    plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+    plain = plain_name(name)
     known = _taxonomy()["aliases"].get(plain, plain)
     if known not in _group_by_scenario():
         raise UnknownComponent("scenario", name, scenario_names())

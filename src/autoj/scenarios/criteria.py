@@ -1,0 +1,80 @@
+"""What a good response to a kind of query looks like: criteria, and a scenario with all of its."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+__all__ = [
+    "HIGHEST_WEIGHT",
+    "LOWEST_WEIGHT",
+    "TYPES",
+    "Criterion",
+    "CriterionType",
+    "Scenario",
+    "count_distinct",
+    "normalise_content",
+]
+
+CriterionType: TypeAlias = Literal["content", "format", "style", "basic"]
+TYPES: tuple[CriterionType, ...] = get_args(CriterionType)
+"""The types of criteria, in the order in which a judge reads them (paper, Table 9)."""
+LOWEST_WEIGHT, HIGHEST_WEIGHT = 1, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One thing to look for in a response."""
+
+    name: str
+    """Unique within a scenario."""
+    content: str
+    """What holds of a response that meets it; one paragraph."""
+    weight: int
+    """1 (a detail) to 5 (it decides). Prompts do not show it: the paper dropped weights there."""
+    type: CriterionType
+    """"basic" holds for many kinds of query, the others for this one alone."""
+    path: Path
+    """The file that it is written in."""
+    line: int
+    """Where in that file, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A kind of query, with the criteria for responses to it."""
+
+    name: str
+    group: str | None
+    """One of the taxonomy's eight or the user's own; None where none is said."""
+    description: str
+    """What the user wants, in a sentence."""
+    criteria: tuple[Criterion, ...]
+    """In the order of its file, what it includes in place of the include."""
+    path: Path
+    """The file that it is written in."""
+
+    @property
+    def own(self) -> tuple[Criterion, ...]:
+        """The criteria of its file itself, without what that includes."""
+        return tuple(criterion for criterion in self.criteria if criterion.path == self.path)
+
+    def of_type(self, wanted: CriterionType) -> tuple[Criterion, ...]:
+        """The criteria of one type."""
+        return tuple(criterion for criterion in self.criteria if criterion.type == wanted)
+
+
+def normalise_content(content: str) -> str:
+    """The form under which two criteria say the same: letters and digits, lower case.
+
+    >>> normalise_content("It is  right.") == normalise_content("it is right")
+    True
+    """
+    return "".join(character for character in content.casefold() if character.isalnum())
+
+
+def count_distinct(scenarios: Iterable[Scenario]) -> int:
+    """How many criteria scenarios have that do not say the same; shared ones count once."""
+    return len({normalise_content(item.content) for each in scenarios for item in each.criteria})

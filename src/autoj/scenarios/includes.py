@@ -1,0 +1,179 @@
+"""Files of criteria that include others: what each brings, and what of it stays."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from autoj.errors import DataError
+from autoj.scenarios.criteria import Criterion, normalise_content
+from autoj.scenarios.criteria_files import CriteriaFile, Dropped, Include, read_criteria_file
+
+__all__ = ["OURS", "SHIPPED", "CriteriaReader"]
+
+SHIPPED = Path(__file__).parent / "data" / "criteria"
+"""The folder of the shipped criteria: a file a scenario, and `shared/`."""
+OURS = "autoj:"
+"""What a path begins with that leads into the shipped folder, such as `autoj:shared/writing`."""
+
+
+class CriteriaReader:
+    """Reads files of criteria with what they include, each file once.
+
+    What is wrong with them is kept in `faults`, so that all of it can be reported together.
+    """
+
+    def __init__(self) -> None:
+        self._faults: dict[str, DataError] = {}
+        self._files: dict[Path, CriteriaFile] = {}
+        self._resolved: dict[Path, dict[str, Criterion]] = {}
+        self._circles: set[frozenset[Path]] = set()
+
+    @property
+    def faults(self) -> tuple[DataError, ...]:
+        """All that was wrong, each fault once, by file and line."""
+        return tuple(
+            sorted(self._faults.values(), key=lambda fault: (str(fault.path), fault.line or 0))
+        )
+
+    @property
+    def n_files(self) -> int:
+        """How many files were read."""
+        return len(self._files)
+
+    def report(self, fault: DataError) -> None:
+        """Keep a fault."""
+        self._faults.setdefault(str(fault), fault)
+
+    def read(self, path: Path) -> CriteriaFile:
+        """A file as it is written."""
+        key = path.resolve()
+        if key not in self._files:
+            self._files[key] = read_criteria_file(path, self.report)
+        return self._files[key]
+
+    def resolve(self, path: Path) -> tuple[Criterion, ...]:
+        """A file's criteria, with those of each included file in the include's place.
+
+        A criterion of the file itself replaces an included one of the same name, wherever the
+        include stands; a name with nothing under it leaves the included one out.
+        """
+        return tuple(self._merged(path, ()).values())
+
+    def _merged(self, path: Path, above: tuple[Path, ...]) -> dict[str, Criterion]:
+        key = path.resolve()
+        if key not in self._resolved:
+            self._resolved[key] = self._merge(self.read(path), (*above, path))
+        return self._resolved[key]
+
+    def _merge(self, file: CriteriaFile, chain: tuple[Path, ...]) -> dict[str, Criterion]:
+        merged: dict[str, Criterion] = {}
+        own = {entry.name: entry for entry in file.entries if not isinstance(entry, Include)}
+        brought: set[str] = set()
+        for entry in file.entries:
+            if isinstance(entry, Criterion):
+                merged[entry.name] = entry
+            elif isinstance(entry, Include):
+                for criterion in self._included(file, entry, chain):
+                    brought.add(criterion.name)
+                    if criterion.name not in own:
+                        self._add(merged, criterion, file, entry)
+        for entry in own.values():
+            if isinstance(entry, Dropped) and entry.name not in brought:
+                self._fault(file, entry.line, f"{entry.name!r} is left out, but no include has it")
+        self._check_contents(merged)
+        return merged
+
+    def _add(
+        self, merged: dict[str, Criterion], new: Criterion, file: CriteriaFile, include: Include
+    ) -> None:
+        known = merged.setdefault(new.name, new)
+        # Two ways to one file bring its criteria once.
+        if (known.path.resolve(), known.line) != (new.path.resolve(), new.line):
+            self._fault(
+                file,
+                include.line,
+                f"{new.name!r} is included from {known.path}:{known.line} already, and now from "
+                f"{new.path}:{new.line}",
+                f"Write a criterion of that name into {file.path.name}, which then stands for "
+                f"both, or leave both out: {new.name}: ~",
+            )
+
+    def _check_contents(self, merged: dict[str, Criterion]) -> None:
+        said: dict[str, Criterion] = {}
+        for criterion in merged.values():
+            first = said.setdefault(normalise_content(criterion.content), criterion)
+            if first is not criterion:
+                said_there = f"says the same as {first.name!r} of {first.path}:{first.line}"
+                self.report(
+                    DataError(
+                        said_there, path=criterion.path, line=criterion.line, field=criterion.name
+                    )
+                )
+
+    def _included(
+        self, file: CriteriaFile, include: Include, chain: tuple[Path, ...]
+    ) -> Iterator[Criterion]:
+        path = self._locate(file, include)
+        if path is None:
+            return
+        names = [step.resolve() for step in chain]
+        if path.resolve() not in names:
+            yield from self._merged(path, chain).values()
+            return
+        circle = chain[names.index(path.resolve()) :]
+        members = frozenset(step.resolve() for step in circle)
+        if members not in self._circles:
+            self._circles.add(members)
+            steps = " -> ".join(step.name for step in (*circle, path))
+            self._fault(file, include.line, f"includes itself: {steps}")
+
+    def _locate(self, file: CriteriaFile, include: Include) -> Path | None:
+        """The file that an include means; None where there is none."""
+        found = (path for path in _candidates(file.path, include.target) if path.is_file())
+        if (path := next(found, None)) is not None:
+            return path
+        if include.target.startswith(OURS):
+            near = difflib.get_close_matches(include.target, _our_targets(), n=3)
+            hint = f"Did you mean {', '.join(near)}?" if near else None
+            said = f"autoj ships no criteria under {include.target!r}"
+        else:
+            here = file.path.parent
+            near = difflib.get_close_matches(
+                include.target.removeprefix("./"), _files_near(here), n=3
+            )
+            hint = f"Did you mean {', '.join(near)}?" if near else f"Ours begin with {OURS}"
+            said = f"there is no file {include.target!r}, seen from {here}"
+        self._fault(file, include.line, said, hint)
+        return None
+
+    def _fault(self, file: CriteriaFile, line: int, message: str, hint: str | None = None) -> None:
+        self.report(DataError(message, path=file.path, line=line, hint=hint))
+
+
+def _candidates(path: Path, target: str) -> Iterator[Path]:
+    """Where an include may lead, the likeliest first."""
+    if target.startswith(OURS):
+        name = target.removeprefix(OURS)
+        if ".." not in Path(name).parts and not Path(name).is_absolute():
+            yield SHIPPED / name
+            yield SHIPPED / f"{name}.yaml"
+        return
+    here = path.parent
+    yield here / target
+    # The original release writes its includes from the root of its repository.
+    if target.startswith("./"):
+        yield from (folder / target for folder in path.absolute().parent.parents)
+
+
+def _our_targets() -> list[str]:
+    return [OURS + name.removesuffix(".yaml") for name in _files_near(SHIPPED)]
+
+
+def _files_near(folder: Path) -> list[str]:
+    """The YAML files of a folder and of those in it, as paths from it."""
+    found = (path for depth in ("*", "*/*") for path in folder.glob(depth))
+    return [
+        path.relative_to(folder).as_posix() for path in found if path.suffix in (".yaml", ".yml")
+    ]

@@ -1,0 +1,60 @@
+"""A scenario as a judge reads it: the system message of the paper's Table 8."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from autoj.scenarios.criteria import TYPES, CriterionType, Scenario
+
+__all__ = ["render_criteria", "render_message"]
+
+_SPECIFIC = (
+    "The following are the specific criteria for this type of query, focusing on the {} aspect:"
+)
+_HEADINGS: dict[CriterionType, str] = {
+    "content": _SPECIFIC.format("content"),
+    "format": _SPECIFIC.format("format"),
+    "style": _SPECIFIC.format("style"),
+    "basic": "The following are the basic and general criteria:",
+}
+
+
+@cache
+def _frame() -> tuple[str, str, str]:
+    """Table 8 before the description, between it and the criteria, and after these."""
+    path = Path(__file__).parent / "data" / "system_message.en.txt"
+    before, _, rest = path.read_bytes().decode("utf-8").partition("{description}")
+    between, _, after = rest.partition("{criteria}")
+    return before, between, after
+
+
+def render_criteria(scenario: Scenario) -> str:
+    """The criteria by type, each type numbered from 1; a type without criteria has no heading.
+
+    **Source:** paper, Table 9, whose "planning" shows content, format and basic criteria; those of
+    style stand after format, under a heading of the same form.
+    """
+    sections = [
+        "\n".join(
+            [
+                _HEADINGS[wanted],
+                *(
+                    f"{number}. {criterion.name}: {criterion.content}"
+                    for number, criterion in enumerate(scenario.of_type(wanted), start=1)
+                ),
+            ]
+        )
+        for wanted in TYPES
+        if scenario.of_type(wanted)
+    ]
+    return "\n\n".join(sections)
+
+
+def render_message(scenario: Scenario) -> str:
+    """The system message that tells a judge what to look for.
+
+    **Source:** paper, Table 8; the criteria in it are ours or the user's.
+    """
+    before, between, after = _frame()
+    return f"{before}{scenario.description}{between}{render_criteria(scenario)}{after}"
