@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 # An exact release of torch takes a CPU build where the package index has one.
 $(TEST_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet -e '.[embedded,train,dev]'
+	$(BIN)/python -m pip install --quiet -e '.[embedded,train,openai,data,dev]'
 	touch $(TEST_STAMP)
 
 judge: $(STAMP)  ## judge the example pairs with the embedded judge and print the table

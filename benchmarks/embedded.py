@@ -140,7 +140,7 @@ class _Unending(EmbeddedBackend):
 
 def embedded(requests: list[Request]) -> Answer:
     """The embedded judge."""
-    card = load_card("embedded")
+    card = load_card("embedded-base")
     backend = _Unending(card, convert(fetch_weights(card)))
 
     def ask(prompts: Prompts) -> tuple[int, int]:
@@ -164,7 +164,7 @@ def transformers(texts: list[str], variant: str, n_batch: int) -> Answer:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    card = load_card("embedded")
+    card = load_card("embedded-base")
     weights = fetch_weights(card)
     # Reads "\n\n" before a digit as two tokens and not as one: a prompt is a token longer here.
     tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
@@ -374,7 +374,7 @@ def main() -> None:
     parser.add_argument("--variant", choices=_VARIANTS, help="of transformers; default: fastest")
     options = parser.parse_args()
     cores = options.cores
-    backend = load(load_card("embedded"))
+    backend = load(load_card("embedded-base"))
     written = requests_of(backend, "pairwise")
     scored = requests_of(backend, "pairwise-verdict")
     texts = [render(request.messages, backend.card.wrapper) for request in written]

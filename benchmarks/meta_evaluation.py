@@ -76,7 +76,7 @@ def aggregate(folder: Path) -> None:
     """Read a run's cases and verdicts and make its figures, by group too."""
     started = time.perf_counter()
     run = RunFolder(folder)
-    spec = make_spec("judge", load_card("embedded"))
+    spec = make_spec("judge", load_card("embedded-base"))
     summary = summarise(run.outlined(), spec, run.n_cases(), "group")
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

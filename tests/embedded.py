@@ -18,13 +18,13 @@ from autoj.judges import load_card
 def model_folder() -> Path:
     pytest.importorskip("openvino_genai")
     try:
-        return convert(fetch_weights(load_card("embedded")))
+        return convert(fetch_weights(load_card("embedded-base")))
     except Unavailable as error:
         pytest.skip(f"the embedded judge's weights are not to be had: {error}")
 
 
 @pytest.fixture(scope="session")
 def embedded(model_folder: Path) -> Iterator[EmbeddedBackend]:
-    backend = EmbeddedBackend(load_card("embedded"), model_folder)
+    backend = EmbeddedBackend(load_card("embedded-base"), model_folder)
     yield backend
     backend.close()

@@ -18,7 +18,7 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
-    {"jsonl", "fetching", "components", "chat", "critiques", "ties"},
+    {"jsonl", "fetching", "components", "chat", "critiques", "selection", "ties", "votes"},
     {"scenarios", "backends", "verdicts", "metrics"},
     {"judges", "datasets", "protocols"},
     {"runs"},

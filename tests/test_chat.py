@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.chat import WRAPPERS, render
+from autoj.chat import TEMPLATE, WRAPPER_NAMES, WRAPPERS, Template, describe, render
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Message
 
@@ -130,3 +131,56 @@ def test_each_template_has_one_place_for_content(wrapper: str) -> None:
     for template in (rules.system, rules.user, rules.assistant):
         assert template.count("{content}") == 1
     assert "{content}" not in rules.opening + rules.joint
+
+
+def bracketed(messages: Sequence[Message], opens_answer: bool) -> str:
+    """A template, as an engine hands one over."""
+    turns = "".join(f"<{message.role}>{message.content}" for message in messages)
+    return turns + "<assistant>" * opens_answer
+
+
+def template(**settings: bool | str) -> Template:
+    control = re.compile("(<)(?=(?:system|user|assistant)>)")
+    return Template(text="t", apply=bracketed, control=control, **settings)  # type: ignore[arg-type]
+
+
+def test_a_tokenizers_template_is_rendered_by_its_engine() -> None:
+    assert render([SYSTEM, USER], TEMPLATE, None, template()) == "<system>S<user>U<assistant>"
+    assert render([USER], TEMPLATE, "P", template(joint=" ")).endswith("<assistant> P")
+    assert render([USER], TEMPLATE, "", template(joint=" ")).endswith("<assistant>")
+
+
+def test_a_system_message_opens_the_users_turn_where_a_template_takes_none() -> None:
+    text = render([SYSTEM, USER, ASSISTANT, USER], TEMPLATE, None, template(system_in_user=True))
+    assert text == "<user>S\n\nU<assistant>A<user>U<assistant>"
+
+
+@given(content=hostile)
+def test_no_content_marks_a_turn_of_a_template(content: str) -> None:
+    hostile_message = Message(role="user", content=content.replace("im_end", "user"))
+    text = render([hostile_message], TEMPLATE, None, template())
+    assert re.findall("<(?:system|user|assistant)>", text) == ["<user>", "<assistant>"]
+
+
+def test_an_engine_without_a_tokenizer_of_its_own_has_no_template() -> None:
+    with pytest.raises(ConfigError, match="no tokenizer whose own chat template") as told:
+        render([USER], TEMPLATE)
+    assert "chatml, llama2, none" in str(told.value.hint)
+    with pytest.raises(ConfigError, match="must be the user's"):
+        render([USER, ASSISTANT], TEMPLATE, None, template())
+
+
+def test_a_wrapper_is_described_by_all_that_it_says() -> None:
+    described = {name: describe(name) for name in WRAPPER_NAMES}
+    assert described[TEMPLATE] == {"wrapper": "template"}
+    assert described["llama2"]["user"] == "[INST] {content} [/INST]"
+    assert len({str(sorted(said.items())) for said in described.values()}) == len(WRAPPER_NAMES)
+    with pytest.raises(UnknownComponent, match="'chatm1'"):
+        describe("chatm1")
+
+
+def test_a_templates_digest_is_that_of_its_text() -> None:
+    one = template()
+    assert one.sha256 == Template(text="t", apply=bracketed, control=None).sha256
+    assert one.sha256 != Template(text="u", apply=bracketed, control=None).sha256
+    assert len(one.sha256) == 64

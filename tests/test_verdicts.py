@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -119,6 +120,20 @@ def compared(
     )
 
 
+def drawn(
+    first: Sequence[Shown | None],
+    second: Sequence[Shown | None],
+    on_conflict: OnConflict | None = None,
+) -> Verdict:
+    """The verdict of a pair of which each order was drawn several times; None is unreadable."""
+    judgments = [
+        judged(UNREADABLE if shown is None else decided(shown), order)
+        for draws, order in ((first, (0, 1)), (second, (1, 0)))
+        for shown in draws
+    ]
+    return verdicts.resolve(PAIR, "j", judgments, on_conflict, paired=True, n_draws=len(first))
+
+
 FITTED = Calibration(temperature=0.8, tie=0.75)
 CONFLICT = (decided("1", (0.5, 0.4, 0.1)), decided("1", (0.9, 0.0, 0.1)))
 
@@ -196,6 +211,7 @@ def test_every_rule_of_a_verdict_is_explained() -> None:
         verdicts.resolve(PAIR, "j", [judged(decided("1"), (0, 1))], paired=True).rule,
         calibrated(*CONFLICT).rule,
         compared(Rating(value=2.0), Rating(value=3.0)).rule,
+        drawn(["1", "2"], ["2", "2"]).rule,
     }
     assert seen == set(verdicts.RULES)
 
@@ -415,3 +431,87 @@ def test_a_preference_is_known_where_both_responses_or_both_orders_are() -> None
     assert verdicts.preference(both(decided("1"), decided("2"))) is None
     one = [judged(decided("1", (0.6, 0.2, 0.2)), (0, 1))]
     assert verdicts.preference(verdicts.resolve(PAIR, "j", one, paired=True)) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner", "rule", "shares"),
+    [
+        (["1", "1", "2"], ["2", "2", "2"], "a", "agreed", (2 / 3, 1.0)),
+        (["tie", "1", "tie"], ["1", "tie", "tie"], "tie", "agreed", (2 / 3, 2 / 3)),
+        (["1", "1", "2"], ["1", "1", "2"], None, "unresolved", (2 / 3, 2 / 3)),
+        # Without a majority nobody wins, however many draws there are.
+        (["1", "2", "tie"], ["2", "2", "2"], None, "split", (1 / 3, 1.0)),
+        (["1", "1", "2", "2"], ["1", "1", "1", "tie"], None, "split", (1 / 2, 3 / 4)),
+        # What cannot be read is no vote, and a vote needs more than half of the draws.
+        (["1", None, "1"], ["2", "2", None], "a", "agreed", (1.0, 1.0)),
+        (["1", "2", None], ["2", "2", "2"], None, "split", (1 / 2, 1.0)),
+        (["1", None, None], ["2", "2", "2"], None, "incomplete", (None, 1.0)),
+        (["1", "1", None, None], ["2", "2", "2", "2"], None, "incomplete", (None, 1.0)),
+        ([None, None, None], ["1", "2", "tie"], None, "incomplete", (None, 1 / 3)),
+    ],
+)
+def test_several_draws_vote(first, second, winner, rule, shares) -> None:
+    verdict = drawn(first, second)
+    assert (verdict.winner, verdict.rule) == (winner, rule)
+    assert verdict.vote_shares == pytest.approx(shares)
+    assert verdict.n_unreadable == (*first, *second).count(None)
+    assert len(verdict.winners) == 2
+
+
+@pytest.mark.parametrize("on_conflict", ["tie", "unresolved"])
+def test_a_split_vote_is_no_conflict_of_the_orders(on_conflict: OnConflict) -> None:
+    verdict = drawn(["1", "2"], ["2", "2"], on_conflict)
+    assert (verdict.winner, verdict.rule, verdict.winners) == (None, "split", (None, "a"))
+
+
+def test_a_vote_takes_its_critique_from_a_draw_that_it_followed() -> None:
+    said = [Decision(shown=shown, critique=f"draw {shown}") for shown in ("2", "1", "1")]
+    judgments = [judged(reading, (0, 1)) for reading in said]
+    verdict = verdicts.resolve(PAIR, "j", judgments, paired=True, n_draws=3)
+    assert (verdict.winner, verdict.critiques, verdict.rule) == ("a", ("draw 1",), "one order")
+
+
+def test_failed_draws_are_counted_and_never_votes() -> None:
+    judgments: list[Judgment | Failure] = [
+        judged(decided("1"), (0, 1)),
+        FAILED,
+        judged(decided("1"), (0, 1)),
+        FAILED,
+        FAILED,
+        judged(decided("2"), (1, 0)),
+    ]
+    verdict = verdicts.resolve(PAIR, "j", judgments, paired=True, n_draws=3)
+    assert (verdict.winners, verdict.n_failed, verdict.rule) == (("a", None), 3, "incomplete")
+
+
+def test_ratings_are_averaged_and_their_spread_is_kept() -> None:
+    ratings = [Rating(value=value, critique=f"says {value:g}") for value in (6.0, 7.0, 9.0)]
+    judgments = [judged(reading, (0,)) for reading in ratings]
+    judgments += [judged(reading, (1,)) for reading in (UNREADABLE, UNREADABLE, ratings[0])]
+    verdict = verdicts.resolve(PAIR, "j", judgments, paired=False, n_draws=3)
+    assert verdict.ratings == (pytest.approx(22 / 3), None)
+    assert verdict.rating_sds == (pytest.approx(math.sqrt(7 / 3)), None)
+    assert verdict.critiques == ("says 7", None)
+    assert (verdict.rule, verdict.n_unreadable) == ("incomplete", 2)
+
+
+def test_one_draw_has_no_spread() -> None:
+    assert both(decided("1"), decided("2")).vote_shares == ()
+    assert compared(Rating(value=2.0), Rating(value=3.0)).rating_sds == ()
+
+
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.tuples(
+            *[st.lists(st.sampled_from([*SHOWN, None]), min_size=n, max_size=n) for _ in range(2)]
+        )
+    )
+)
+def test_the_order_of_the_draws_and_of_the_responses_changes_no_vote(draws) -> None:
+    first, second = draws
+    verdict = drawn(first, second)
+    assert drawn(first[::-1], second[::-1]) == verdict
+    exchanged = drawn(second, first)
+    assert exchanged.winner == (OTHER[verdict.winner] if verdict.winner else None)
+    assert exchanged.vote_shares == verdict.vote_shares[::-1]
+    assert exchanged.rule == verdict.rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +12,7 @@ from autoj.errors import DataError
 from autoj.judges import load_card
 from autoj.records import Case, JudgeCard, Response, Verdict, normalise_query
 from autoj.runs import judge_case, make_spec
+from autoj.runs.selecting import By, make_select_spec, select_case
 
 __all__ = ["Judge"]
 
@@ -79,6 +81,31 @@ class Judge:
         spec = make_spec("rate", self.card, **settings)
         return judge_case(_case(query, response), spec, self._backend)
 
+    def select(
+        self, query: str, responses: Sequence[str | Response], by: By = "ratings", **settings: Any
+    ) -> Verdict:
+        """The best of N responses.
+
+        Args:
+            query: the user's request.
+            responses: what is picked from, at least one. A `Response` may carry its `logprob`,
+                which decides between responses that are rated equal.
+            by: "ratings" rates each response, "pairs" lets them meet in a knockout
+                (`runs.knockout`).
+            settings: what `make_spec` takes: `protocol`, `on_overflow`, …
+
+        Returns:
+            The verdict: `selected` is the index of the pick, or None where nothing could be read;
+            `ratings` holds all ratings, and is empty where pairs were compared.
+
+        Raises:
+            DataError: the query is empty, or there are no responses.
+        """
+        if not responses:
+            raise DataError("there are no responses", path="(call)", field="responses")
+        spec = make_select_spec(self.card, by, **settings)
+        return select_case(_case(query, *responses), spec, self._backend)
+
     def close(self) -> None:
         """Free the model."""
         self._backend.close()
@@ -95,12 +122,15 @@ class Judge:
         self.close()
 
 
-def _case(query: str, *responses: str) -> Case:
+def _case(query: str, *responses: str | Response) -> Case:
     if not query.strip():
         raise DataError("the query is empty", path="(call)", field="query")
     return Case(
         id="case",
         query=query,
-        responses=tuple(Response(text=text) for text in responses),
+        responses=tuple(
+            Response(text=response) if isinstance(response, str) else response
+            for response in responses
+        ),
         cluster=normalise_query(query),
     )

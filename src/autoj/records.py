@@ -358,12 +358,19 @@ class Verdict:
     rule: str | None = None
     """How `winner` came about: a name from `verdicts.RULES`."""
     winners: tuple[Winner | None, ...] = ()
-    """Each order's own winner, before any rule."""
+    """Each order's own winner, before any rule; of several draws, what their vote came to."""
     probabilities: tuple[float, float, float] | None = None
     """Of "a", "b" and "tie": averaged over the orders, and calibrated where the card has a
     calibration; of two ratings, only where it has one."""
+    vote_shares: tuple[float | None, ...] = ()
+    """Where each question was asked several times, one per order of a pair: the share, 0 to 1, of
+    its readable draws that state what most of them state. None where too few could be read."""
     ratings: tuple[float | None, ...] = ()
-    """One per response that was read alone, 1.0-10.0; None where it could not be read."""
+    """One per response that was read alone, 1.0-10.0, the mean where it was asked several times;
+    None where it could not be read."""
+    rating_sds: tuple[float | None, ...] = ()
+    """Where each question was asked several times, one per rating: the standard deviation of its
+    readable draws (n - 1 in the denominator). None where there is no rating."""
     selected: int | None = None
     """The index of the response picked from N."""
     critiques: tuple[str | None, ...] = ()
@@ -371,6 +378,7 @@ class Verdict:
     one for the verdict; one per rated response. None where there is none to read."""
     judge: str
     n_unreadable: int = 0
+    """Judgments that state nothing on the menu; each draw of a question counts."""
     n_failed: int = 0
     n_truncated: int = 0
 

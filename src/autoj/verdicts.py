@@ -33,6 +33,7 @@ from autoj.ties import (
     preference_of_probabilities,
     preference_of_ratings,
 )
+from autoj.votes import Vote, take_votes
 
 __all__ = ["RULES", "OnConflict", "add_critiques", "preference", "resolve", "settle", "to_winner"]
 
@@ -46,9 +47,12 @@ RULES = {
     "unresolved": "the orders disagree and nothing decides",
     "calibrated": "the averaged probabilities decide, by the card's calibration",
     "ratings": "each response was read alone, and their ratings decide",
-    "incomplete": "a judgment failed or could not be read",
+    "split": "no decision has more than half of an order's readable draws",
+    "incomplete": "a judgment failed or could not be read; of several draws, at least half",
 }
-"""How a verdict's `winner` came about."""
+"""How a verdict's `winner` came about. Where each question is asked several times, an order's
+winner is what more than half of its readable draws state, and more than half of its draws must be
+readable; a rating is the mean under the same condition (`votes`)."""
 
 _FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
     (0, 1): {"1": "a", "2": "b", "tie": "tie"},
@@ -74,6 +78,7 @@ def resolve(
     paired: bool,
     reads_alone: bool = False,
     calibration: Calibration | None = None,
+    n_draws: int = 1,
 ) -> Verdict:
     """What the judgments of one case come to.
 
@@ -85,19 +90,21 @@ def resolve(
     Args:
         case: what was judged.
         judge: the judge's name.
-        judgments: one per order of a pair, or one per response that was read alone.
+        judgments: one per order of a pair, or one per response that was read alone; of several
+            draws, all of the first, then all of the second.
         on_conflict: what decides where both orders name different winners; None is `probability`
             where both orders have probabilities, else `unresolved`.
         paired: whether the verdict is on a pair, and not on each response.
         reads_alone: whether each response of the pair was read alone; the higher rating then wins,
             and equal ratings tie.
         calibration: how a preference becomes probabilities; None takes probabilities as they are.
+        n_draws: how often each question was asked.
 
     Returns:
         The verdict; `winner` is None where nothing decides it. Probabilities are exactly
         antisymmetric: swapping the case's responses swaps the first two.
     """
-    readings = [item.reading if isinstance(item, Judgment) else item for item in judgments]
+    readings = [_reading(item) for item in judgments]
     counted = Verdict(
         case_id=case.id,
         judge=judge,
@@ -105,16 +112,26 @@ def resolve(
         n_failed=sum(isinstance(reading, Failure) for reading in readings),
         n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
     )
+    votes = take_votes(judgments, n_draws)
     if paired and not reads_alone:
-        return _resolve_pair(counted, case, judgments, on_conflict, calibration)
-    ratings = tuple(_rating(reading) for reading in readings)
+        shares = tuple(vote.share for vote in votes) if n_draws > 1 else ()
+        return _resolve_pair(
+            replace(counted, vote_shares=shares), case, votes, on_conflict, calibration
+        )
+    outcomes = [_reading(vote.outcome) for vote in votes]
+    ratings = tuple(_rating(reading) for reading in outcomes)
     rated = replace(
         counted,
         rule="incomplete" if None in ratings else None,
         ratings=ratings,
-        critiques=tuple(_critique(reading) for reading in readings),
+        rating_sds=tuple(vote.deviation for vote in votes) if n_draws > 1 else (),
+        critiques=tuple(_critique(reading) for reading in outcomes),
     )
     return _compared(rated, calibration) if paired else rated
+
+
+def _reading(item: Judgment | Failure) -> Reading | Failure:
+    return item.reading if isinstance(item, Judgment) else item
 
 
 def _compared(rated: Verdict, calibration: Calibration | None) -> Verdict:
@@ -147,19 +164,22 @@ def preference(verdict: Verdict) -> float | None:
 def _resolve_pair(
     counted: Verdict,
     case: Case,
-    judgments: Sequence[Judgment | Failure],
+    votes: Sequence[Vote],
     on_conflict: OnConflict | None,
     calibration: Calibration | None,
 ) -> Verdict:
-    winners = tuple(_winner(item) for item in judgments)
-    averaged = _average([_probabilities(item) for item in judgments])
+    winners = tuple(_winner(vote.outcome) for vote in votes)
+    averaged = _average([_probabilities(vote.outcome) for vote in votes])
     known = replace(
         counted,
         winners=winners,
         probabilities=averaged,
-        critiques=tuple(_pair_critique(item, case) for item in judgments),
+        critiques=tuple(_pair_critique(vote.outcome, case) for vote in votes),
     )
     settled = settle(known, on_conflict)
+    undecided = [vote for vote, winner in zip(votes, winners, strict=True) if winner is None]
+    if undecided and all(vote.split for vote in undecided):
+        settled = replace(settled, rule="split")
     gap = None if calibration is None else preference(known)
     if calibration is None or gap is None:
         return settled
@@ -267,7 +287,7 @@ def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Ve
         verdict: what was known before.
         written: one for a pair, or one per rated response, in the case's frame.
     """
-    readings = [item.reading if isinstance(item, Judgment) else item for item in written]
+    readings = [_reading(item) for item in written]
     return replace(
         verdict,
         critiques=tuple(_critique(reading) for reading in readings),

@@ -45,7 +45,7 @@ SCORING = ["pairwise-verdict", "single-verdict", "pairwise-verdict-zh", "single-
 def requests(protocol: str, cases: list[Case] = CASES) -> list[Request]:
     """Requests about all cases, with distinct keys."""
     task = "judge" if load_protocol(protocol).subject == "pair" else "rate"
-    card = load_card("embedded")
+    card = load_card("embedded-base")
     spec = make_spec(task, card, protocol=protocol, max_tokens=24)
 
     class Roomy:
@@ -223,9 +223,9 @@ def test_nothing_phones_home(model_folder, tmp_path):
 def test_a_missing_extra_names_the_command(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'autoj\[embedded\]'"):
-        load(load_card("embedded"))
+        load(load_card("embedded-base"))
 
 
 def test_an_adapter_that_is_not_there_is_refused_and_not_ignored(model_folder):
     with pytest.raises(ConfigError, match="no adapter folder 'some'"):
-        load(replace(load_card("embedded"), adapter="some"))
+        load(replace(load_card("embedded-base"), adapter="some"))

@@ -26,6 +26,7 @@ transformers = pytest.importorskip(
     "transformers", reason="the extra `hf` is not installed: no transformers"
 )
 
+from autoj.backends.hf.caching import growing_cache, read_one_by_one  # noqa: E402
 from autoj.backends.hf.engine import HfBackend  # noqa: E402
 from autoj.backends.hf.scoring import choice_logprobs  # noqa: E402
 from autoj.backends.hf.writing import Writing, _Decoder  # noqa: E402
@@ -278,10 +279,73 @@ def test_few_long_texts_do_not_hold_a_batch(tokenizer: Any, model: Any) -> None:
     assert expected[2].completion_tokens == 40, "this text must be the long one"
     with Cramped(model, 100) as steps:
         assert completed(HfBackend(card_of(), tokenizer, model), requests) == expected
-    # All together at first; the long one alone in the end, after it was read again.
-    assert steps.sizes[0] == len(QUERIES)
+    # Read one by one, then written all together; the long one alone in the end.
+    n = len(QUERIES)
+    assert steps.sizes[: n + 1] == [1] * n + [n]
+    assert steps.sizes[-20:] == [1] * 20
+    assert sum(steps.sizes) < n * 40 / 2
+    # Each of its tokens took one step, and nothing was read twice.
+    assert len(steps.sizes) == n + 40
+
+
+def test_rows_that_are_left_are_read_again_where_reading_costs_little(
+    tokenizer: Any, model: Any
+) -> None:
+    decoding = Decoding(temperature=1.0, repetition_penalty=1.2)
+    requests = [
+        ask(query, str(at), decoding=replace(decoding, max_tokens=40 if at == 2 else 5 + at))
+        for at, query in enumerate(QUERIES)
+    ]
+    expected = completed(HfBackend(card_of(), tokenizer, model), requests)
+    backend = HfBackend(card_of(), tokenizer, model)
+    backend._writer._on_gpu, backend._writer.few = True, 0.25
+    with Cramped(model, 100) as steps:
+        assert completed(backend, requests) == expected
+    assert steps.sizes[0] == len(QUERIES), "a batch is read together"
     assert steps.sizes[-20:] == [1] * 20
     assert sum(steps.sizes) < len(QUERIES) * 40 / 2
+
+
+@torch.inference_mode()
+def test_what_a_batch_keeps_is_what_transformers_own_cache_keeps(
+    tokenizer: Any, model: Any
+) -> None:
+    rows = [tokenizer(query, add_special_tokens=False)["input_ids"] for query in QUERIES]
+    cache = growing_cache(model, 2)
+    read_one_by_one(model, cache, rows)
+    width = max(map(len, rows)) - 1
+    for at, ids in enumerate(rows):
+        n = len(ids) - 1
+        plain = transformers.DynamicCache(config=model.config)
+        if n:
+            model(input_ids=torch.tensor([ids[:-1]]), past_key_values=plain)
+        for ours, theirs in zip(cache.layers, plain.layers, strict=True):
+            assert ours.keys.shape[-2] == width
+            assert not ours.keys[at, :, : width - n].any(), "padding is finite"
+            if n:
+                torch.testing.assert_close(ours.keys[at, :, width - n :], theirs.keys[0])
+                torch.testing.assert_close(ours.values[at, :, width - n :], theirs.values[0])
+    # It takes what comes in place while there is room, and grows where there is none.
+    layer, before = cache.layers[0], cache.layers[0].keys.clone()
+    news = [torch.full((len(rows), 2, 1, 8), float(step)) for step in range(6)]
+    places = {layer.update(new, new)[0].data_ptr() for new in news}
+    assert len(places) < 4
+    torch.testing.assert_close(layer.keys, torch.cat([before, *news], dim=-2))
+    torch.testing.assert_close(layer.values[..., width:, :], torch.cat(news, dim=-2))
+    cache.batch_select_indices(torch.tensor([2, 0]))
+    assert layer.update(news[0][:2], news[0][:2])[0].shape[:1] == (2,)
+    torch.testing.assert_close(layer.keys[1, :, :width], before[0])
+
+
+def test_models_that_keep_something_else_are_written_as_transformers_does(tokenizer: Any) -> None:
+    model = make_model("Mistral", sliding_window=8, seed=3)
+    assert growing_cache(model, 8) is None
+    requests = [ask(query, str(at)) for at, query in enumerate(QUERIES)]
+    for query, completion in zip(
+        QUERIES, completed(HfBackend(card_of(), tokenizer, model), requests), strict=True
+    ):
+        tokens = one_by_one(tokenizer, model, query)
+        assert completion.text == tokenizer.decode(tokens, skip_special_tokens=True)
 
 
 def test_a_models_own_settings_and_ends_are_known(tokenizer: Any) -> None:
@@ -314,10 +378,10 @@ def test_a_space_between_the_prompt_and_the_text_is_kept(model: Any) -> None:
     encode = tokenizer.backend_tokenizer.encode
     writing = _writing(encode("Rating:").ids, encode(" four").ids)
     assert tokenizer.decode(writing.tokens) == "four"
-    assert writer._text(writing) == " four"
+    assert writer.text_of(writing) == " four"
     # A token that is half a character has no text to stand before another.
     half = encode("说").ids
-    assert writer._text(_writing(half[:1], half[1:])) == writer._decode(half[1:])
+    assert writer.text_of(_writing(half[:1], half[1:])) == writer._decode(half[1:])
 
 
 def _writing(prompt: list[int], tokens: list[int]) -> Any:

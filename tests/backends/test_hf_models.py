@@ -24,8 +24,9 @@ transformers = pytest.importorskip(
     "transformers", reason="the extra `hf` is not installed: no transformers"
 )
 
-from autoj.backends.hf import load  # noqa: E402
+from autoj.backends.hf import load, models  # noqa: E402
 from autoj.backends.hf.models import load_model  # noqa: E402
+from autoj.backends.hf.places import find_base  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +130,7 @@ def test_the_revision_of_a_card_is_the_one_that_is_fetched(
 
     for kind in (transformers.AutoTokenizer, transformers.AutoModelForCausalLM):
         monkeypatch.setattr(kind, "from_pretrained", stand_in(kind))
+    monkeypatch.setattr(models, "_quantisation", lambda card, base: None)
     load_model(card_of(judge, model="some-org/some-model", revision="0a1b2c"), device="cpu")
     assert asked == [("some-org/some-model", "0a1b2c", False)] * 2
 
@@ -162,6 +164,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"device_map": 0}, "device_map must be a name or a map, found 0"),
     ({"attention": True}, "attention must be a name, such as sdpa, found True"),
     ({"load_in_4bit": "yes"}, "load_in_4bit must be true or false, found 'yes'"),
+    ({"continuous": 1}, "continuous must be true or false, found 1"),
     ({"batch_tokens": 0}, "batch_tokens must be a number from 1, found 0"),
     ({"batch_tokens": True}, "found True"),
     ({"attention": "fast"}, "transformers can load"),
@@ -385,6 +388,57 @@ def test_a_shipped_cards_weights_are_those_that_the_embedded_judge_fetches(
     card = with_adapter(gguf_judge, model="SomeModel.Q8_0", revision=f"sha256:{found}")
     loaded = scores(replace(card, options=options))
     assert loaded == scores(replace(card, model="./tiny.gguf", options={}))
+
+
+# --- Quantised checkpoints ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quantised(judge: Path, tmp_path: Path) -> Path:
+    """A judge's folder whose model says that its weights are packed."""
+    import shutil
+
+    shutil.copytree(judge / "model", tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["quantization_config"] = {"quant_method": "gptq", "bits": 4, "group_size": 128}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_checkpoint_whose_package_is_missing_is_told_with_what_to_install(
+    quantised: Path,
+) -> None:
+    if importlib.util.find_spec("optimum") is not None:
+        pytest.skip("the package is installed")
+    with pytest.raises(
+        ConfigError, match=r"needs a package .* \(its weights are in gptq's"
+    ) as told:
+        load_model(card_of(quantised), device="cpu")
+    assert told.value.hint == "pip install gptqmodel optimum"
+
+
+def test_weights_are_not_quantised_without_the_package_that_does_it(judge: Path) -> None:
+    if importlib.util.find_spec("bitsandbytes") is not None:
+        pytest.skip("the package is installed")
+    with pytest.raises(ConfigError, match="needs a package that is not installed") as told:
+        load_model(card_of(judge, options={"load_in_4bit": True}), device="cpu")
+    assert told.value.hint == "pip install bitsandbytes"
+
+
+def test_nothing_is_cast_that_lies_beside_packed_weights(quantised: Path, judge: Path) -> None:
+    def settings(folder: Path, device: str, **options: Any) -> dict[str, Any]:
+        card = card_of(folder, options=options)
+        base = find_base(card)
+        return models._settings(card, base, device, models._quantisation(card, base))
+
+    assert settings(judge, "cuda")["dtype"] == torch.bfloat16
+    assert settings(judge, "cpu")["dtype"] == torch.float32
+    assert settings(quantised, "cuda")["dtype"] == "auto"
+    assert settings(quantised, "cuda", precision="float16")["dtype"] == torch.float16
+    assert "quantization_config" not in settings(quantised, "cuda")
+    with pytest.raises(ConfigError, match="is quantised already, by gptq"):
+        settings(quantised, "cuda", load_in_4bit=True)
 
 
 # --- Adapters -------------------------------------------------------------------------------------

@@ -25,7 +25,14 @@ GOOD: dict[str, dict[str, Any]] = {
     "autoj-training": {"usrmsg": PROMPT, "target_output": "c"},
     "autoj-scenarios": {"category": "planning", "instruction": "q", "input": ""},
     "autoj-selection": {"prompt": "q", "outputs": {"m": {"outputs": ["x"]}}},
+    "alpaca-eval-annotations": {
+        "instruction": "q",
+        "output_1": "x",
+        "output_2": "y",
+        "preference": 1,
+    },
     "alpaca-eval-outputs": {"instruction": "q", "output": "x", "generator": "m"},
+    "arena-hard-answers": {"uid": "u", "model": "m", "messages": TURN},
     "evalbiasbench": {
         "bias": "b",
         "instruction": "q",
@@ -56,6 +63,7 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "reward-bench": {"prompt": "q", "chosen": "x", "rejected": "y", "id": 1},
     "rmbench": {"id": 1, "prompt": "q", "chosen": ["x"] * 3, "rejected": ["y"] * 3},
+    "table": {"query": "q", "response_a": "x", "response_b": "y", "label": "a"},
 }
 MISSING = object()
 
@@ -162,9 +170,25 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "outputs.m.logprobs",
         "expected a list of 1 numbers",
     ),
+    ("alpaca-eval-annotations", {"preference": MISSING}, "preference", "is missing"),
+    ("alpaca-eval-annotations", {"preference": 3}, "preference", "a number from 1 to 2, found 3"),
+    ("alpaca-eval-annotations", {"preference": True}, "preference", "found True"),
+    ("alpaca-eval-annotations", {"output_2": None}, "output_2", "expected a string"),
+    ("alpaca-eval-annotations", {"generator_1": 5}, "generator_1", "expected a string"),
     ("alpaca-eval-outputs", {"output": None}, "output", "expected a string"),
     ("alpaca-eval-outputs", {"generator": 5}, "generator", "expected a string"),
     ("alpaca-eval-outputs", {"pid": 1.5}, "pid", "expected a number"),
+    ("arena-hard-answers", {"uid": 1.5}, "uid", "expected a string"),
+    ("arena-hard-answers", {"messages": "q"}, "messages", "a list of messages"),
+    ("arena-hard-answers", {"messages": []}, "messages", "turns of the user and the assistant"),
+    ("arena-hard-answers", {"messages": TURN[:1]}, "messages", "turns of the user and"),
+    ("arena-hard-answers", {"messages": [{"role": "cat"}]}, "messages[0]", "role and content"),
+    (
+        "arena-hard-answers",
+        {"messages": [TURN[0], {"role": "assistant", "content": {"answer": None}}]},
+        "messages[1].content",
+        "expected a string, found NoneType",
+    ),
     ("evalbiasbench", {"label": 0}, "label", "expected 1 (a), 2 (b), found 0"),
     ("evalbiasbench", {"label": MISSING}, "label", "is missing; expected 1 (a), 2 (b)"),
     ("evalbiasbench", {"bias": None}, "bias", "expected a string"),
@@ -205,6 +229,12 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
     ("rmbench", {"rejected": ["x", "y", 5]}, "rejected", "expected three strings"),
     ("rmbench", {"rejected": "y"}, "rejected", "expected a list of three strings"),
     ("rmbench", {"domain": 5}, "domain", "expected a string"),
+    ("table", {"query": " "}, "query", "the query is empty"),
+    ("table", {"response_b": None}, "response_b", "expected a string, found NoneType"),
+    ("table", {"label": "c"}, "label", 'expected "a", "b", "tie", a model or a column'),
+    ("table", {"label": "1"}, "label", "--map label=label:1/2/0"),
+    ("table", {"scenario": []}, "scenario", "expected a string, found list"),
+    ("table", {"id": True}, "id", "expected a string, found bool"),
 ]
 
 

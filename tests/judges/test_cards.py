@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from autoj import components
+from autoj.backends._adapters import read_adapter
 from autoj.chat import WRAPPERS
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges import judge_names, load_card
-from autoj.judges.cards import COMING_BACKENDS
-from autoj.protocols import load_protocol
+from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import Decoding, PublishedFigure
 
 BASELINES = {"openassistant-rm", "pandalm", "selfee", "steamshp"}
@@ -39,7 +39,7 @@ def written(folder: Path, content: Any, name: str = "mine.yaml") -> str:
 def test_a_shipped_card_names_things_that_exist(name: str) -> None:
     card = load_card(name)
     assert card.name == name
-    assert card.backend in {*components.names("backends"), *COMING_BACKENDS}
+    assert card.backend in components.names("backends")
     assert card.wrapper in WRAPPERS
     assert set(card.languages) <= {"en", "zh"}
     assert 0 < card.decoding.max_tokens < card.context_tokens
@@ -108,7 +108,7 @@ def test_a_models_name_may_hold_colons() -> None:
 
 
 def test_other_weights_of_the_embedded_engine_keep_its_prompts_but_not_its_digest() -> None:
-    ours, other = load_card("embedded"), load_card("embedded:other.gguf")
+    ours, other = load_card("embedded-base"), load_card("embedded:other.gguf")
     assert (other.name, other.model, other.revision) == ("embedded:other.gguf", "other.gguf", None)
     assert (other.protocols, other.wrapper) == (ours.protocols, ours.wrapper)
 
@@ -227,3 +227,24 @@ def test_a_backend_of_somebody_elses_is_named_by_its_dotted_path(tmp_path: Path)
         "their.engine"
     )
     assert load_card("their.engine:model").model == "model"
+
+
+@every_card
+def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
+    card = load_card(name)
+    if card.adapter is None:
+        return
+    pytest.importorskip("safetensors")
+    folder = card.locate(card.adapter)
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 20_000_000
+    adapter = read_adapter(
+        folder,
+        revision=card.adapter_revision,
+        base_sha256=str(card.revision).removeprefix("sha256:"),
+        judge=name,
+    )
+    assert adapter.modules
+    assert adapter.base_sha256 is not None
+    assert card.training_data
+    protocols = [load_protocol(protocol) for protocol in card.protocols]
+    assert card.prompts_sha256 == digest_prompts(card.wrapper, protocols)

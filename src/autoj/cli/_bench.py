@@ -19,7 +19,7 @@ from autoj.protocols import load_protocol, protocol_names
 from autoj.records import WINNERS, Calibration, Case, JudgeCard, Verdict
 from autoj.runs import RunFolder, make_spec, resolve_run
 from autoj.runs.fit import OnOverflow
-from autoj.runs.plan import RunSpec
+from autoj.runs.spec import RunSpec
 
 __all__ = [
     "JudgeSettings",

@@ -14,18 +14,26 @@ __all__ = [
     "Json",
     "JudgeName",
     "Limit",
+    "MaxRequests",
     "MaxTokens",
+    "MaxUsd",
     "Out",
     "Overflow",
     "ProtocolName",
     "RejectEmpty",
+    "Samples",
+    "Shard",
     "SkipBadRows",
+    "Temperature",
     "WantsCritique",
 ]
 
 Data: TypeAlias = Annotated[
     Path | None,
-    typer.Argument(help="A JSONL file of cases (.gz too); its format is recognised."),
+    typer.Argument(
+        help="A file of cases (JSONL, JSON, CSV, TSV, Parquet; .gz too), or hf-dataset:NAME; its "
+        "format is recognised."
+    ),
 ]
 JudgeName: TypeAlias = Annotated[
     str,
@@ -60,7 +68,36 @@ Overflow: TypeAlias = Annotated[
 MaxTokens: TypeAlias = Annotated[
     int | None, typer.Option(min=1, help="The most tokens the judge may write an answer in.")
 ]
+MaxUsd: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--max-usd",
+        help="The most US dollars that the run may cost, by the card's prices; it stops before.",
+    ),
+]
+MaxRequests: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-requests", help="The most requests of the run; it stops there."),
+]
 Limit: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Judge the first N cases only.")]
+Shard: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Judge one part of the cases: 3/8 is the third of eight. autoj merge joins the parts."
+    ),
+]
+Samples: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Ask each question so many times; what most of them say counts, and the spread is "
+        "shown. Needs a --temperature above 0 and a protocol that writes.",
+    ),
+]
+Temperature: TypeAlias = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="How freely answers are drawn; 0 is greedy. Default: the judge's."),
+]
 By: TypeAlias = Annotated[
     Literal["scenario", "group"] | None, typer.Option(help="Break the figures down.")
 ]

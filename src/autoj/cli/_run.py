@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,12 @@ from rich.text import Text
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
 from autoj.cli import _console
-from autoj.datasets import open_cases, open_joined
 from autoj.datasets.base import Cases
-from autoj.errors import BackendError, ConfigError, StorageFull
+from autoj.errors import AutojError
 from autoj.records import JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
-from autoj.reports.tables import first_critique, summary_table, verdict_table
+from autoj.reports.case_view import first_critique
+from autoj.reports.tables import summary_table, verdict_table
 from autoj.runs import (
     RunCounts,
     RunFolder,
@@ -33,50 +33,41 @@ from autoj.runs import (
     resolve_run,
     spec_digest,
 )
+from autoj.runs.budget import Budget
 
-__all__ = ["find_cases", "judged", "load_with_progress", "run"]
+__all__ = ["judged", "load_with_progress", "run"]
 
 _N_SHOWN = 20
 """Cases whose verdicts are listed above the summary."""
 
 
-def find_cases(
-    data: Path | None, a: Path | None, b: Path | None, format: str | None = None
-) -> Cases:
-    """The data set that the flags name, and a word on how it was recognised.
-
-    Raises:
-        ConfigError: neither one file nor two are named, or both.
-    """
-    if data is not None and a is None and b is None:
-        cases = open_cases(data, format)
-    elif data is None and a is not None and b is not None:
-        cases = open_joined(a, b)
-    else:
-        raise ConfigError("give one file of cases, or two files of responses with --a and --b")
-    names = " and ".join(str(path) for path in cases.paths)
-    _console.print_message(f"reading {names} as {cases.format}")
-    return cases
-
-
 def run(
-    spec: RunSpec, cases: Cases, out: Path | None, breakdown: Breakdown | None, as_json: bool
+    spec: RunSpec,
+    cases: Cases,
+    out: Path | None,
+    breakdown: Breakdown | None,
+    as_json: bool,
+    budget: Budget | None = None,
 ) -> None:
-    """Judge all cases, print what came of it, and exit with 1 where something failed."""
-    with judged(spec, cases, out) as (folder, counts):
+    """Judge all cases, print what came of it, and exit with 1 where something failed or is left."""
+    with judged(spec, cases, out, budget=budget) as (folder, counts):
         found = folder.outlined() if spec.paired else folder.judged()
         summary = summarise(found, spec, folder.n_cases(), breakdown)
         if as_json:
             _console.print_json(_as_json(folder, summary, counts))
         else:
             _print_tables(folder, spec, summary, counts)
-    if summary.n_failed:
+    if summary.n_failed or (budget is not None and budget.stopped):
         raise typer.Exit(1)
 
 
 @contextmanager
 def judged(
-    spec: RunSpec, cases: Cases, out: Path | None, backend: Backend | None = None
+    spec: RunSpec,
+    cases: Cases,
+    out: Path | None,
+    backend: Backend | None = None,
+    budget: Budget | None = None,
 ) -> Iterator[tuple[RunFolder, RunCounts]]:
     """A run in which all cases are judged, with progress on stderr; locked until the block ends.
 
@@ -85,7 +76,10 @@ def judged(
         cases: the data.
         out: the run's folder; None takes the default one.
         backend: runs the judge; None loads it, and frees it afterwards.
+        budget: what may be spent; None sets no limit.
     """
+    if budget is not None:
+        budget.check(spec.judge)
     path = out or _default_folder(spec, cases)
     with open_run(path, spec, cases) as folder:
         _report_bad_rows(folder)
@@ -94,18 +88,22 @@ def judged(
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
             counts = RunCounts()
         else:
-            counts = _judge(folder, spec, backend)
-        if counts.n_answered == 0:
+            counts = _judge(folder, spec, backend, budget)
+        if budget is not None and budget.stopped:
+            _console.print_message(budget.summary())
+        elif counts.n_answered == 0:
             _console.print_message(f"nothing was left to ask: this is what {path} holds")
         yield folder, counts
 
 
-def _judge(folder: RunFolder, spec: RunSpec, backend: Backend | None) -> RunCounts:
+def _judge(
+    folder: RunFolder, spec: RunSpec, backend: Backend | None, budget: Budget | None
+) -> RunCounts:
     with _console.show_progress() as watch:
         engine = backend or load_with_progress(spec.judge, watch)
         try:
-            return judge_run(folder, spec, engine, watch.update)
-        except (KeyboardInterrupt, BackendError, StorageFull) as error:
+            return judge_run(folder, spec, engine, watch.update, budget)
+        except (KeyboardInterrupt, AutojError) as error:
             watch.stop()
             _say_how_to_go_on(folder)
             if isinstance(error, KeyboardInterrupt):
@@ -118,9 +116,13 @@ def _judge(folder: RunFolder, spec: RunSpec, backend: Backend | None) -> RunCoun
 
 def _default_folder(spec: RunSpec, cases: Cases) -> Path:
     """A folder that the same command finds again: named for data, judge and settings."""
-    data = cases.paths[0].name.partition(".")[0]
+    data = cases.name or cases.paths[0].name.partition(".")[0]
     judge = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
-    return Path("runs") / f"{data}-{judge}-{spec_digest(spec, cases)}"
+    name = f"{data}-{judge}-{spec_digest(replace(spec, shard=None), cases)}"
+    if spec.shard is not None:
+        # Shards of one run are seen to belong together, and a pattern names them all.
+        name += f"-shard-{spec.shard.replace('/', '-of-')}"
+    return Path("runs") / name
 
 
 def load_with_progress(card: JudgeCard, watch: _console.Watch) -> Backend:

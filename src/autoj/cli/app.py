@@ -18,12 +18,15 @@ from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
 from autoj.cli.calibrate import calibrate
 from autoj.cli.data import data_app
+from autoj.cli.export import export
 from autoj.cli.export_model import export_model
 from autoj.cli.judge import judge
 from autoj.cli.judges import judges_app
 from autoj.cli.leaderboard import leaderboard
+from autoj.cli.merge import merge
 from autoj.cli.rate import rate
 from autoj.cli.scenarios import scenarios_app
+from autoj.cli.select import select
 from autoj.cli.show import show
 from autoj.cli.train import train
 from autoj.errors import AutojError, UserError
@@ -40,7 +43,10 @@ app = typer.Typer(
 )
 app.command()(judge)
 app.command()(rate)
+app.command()(select)
 app.command()(show)
+app.command()(export)
+app.command()(merge)
 app.command()(audit)
 app.command()(calibrate)
 app.command()(leaderboard)

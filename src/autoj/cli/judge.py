@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from autoj.cli import _console, _options
-from autoj.cli._run import find_cases, run
-from autoj.judges import load_card
-from autoj.runs import make_spec
+from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
+from autoj.cli._jury import JudgeNames, JuryRule, find_seats, run_seats
+from autoj.runs.budget import Budget
 
 __all__ = ["judge"]
 
@@ -23,7 +23,11 @@ def judge(
     b: Annotated[
         Path | None, typer.Option("--b", help="Responses of model b, joined on the query.")
     ] = None,
-    judge: _options.JudgeName = "embedded",
+    questions: Questions = None,
+    turn: Turn = None,
+    join: JoinRule = None,
+    judge: JudgeNames = "embedded",
+    jury: JuryRule = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     critique: _options.WantsCritique = None,
@@ -40,9 +44,15 @@ def judge(
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
+    samples: _options.Samples = None,
+    temperature: _options.Temperature = None,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     limit: _options.Limit = None,
+    shard: _options.Shard = None,
     by: _options.By = None,
     format: _options.Format = None,
+    columns: Map = None,
     skip_bad_rows: _options.SkipBadRows = False,
     reject_empty: _options.RejectEmpty = False,
     as_json: _options.Json = False,
@@ -54,10 +64,9 @@ def judge(
     Example: autoj judge pairs.jsonl --by group
     """
     _console.set_json(as_json)
-    card = load_card(judge)
-    spec = make_spec(
+    seats = find_seats(
         "judge",
-        card,
+        judge,
         protocol=protocol,
         critique=critique,
         max_tokens=max_tokens,
@@ -67,5 +76,11 @@ def judge(
         reject_empty=reject_empty,
         skip_bad_rows=skip_bad_rows,
         limit=limit,
+        samples=samples,
+        temperature=temperature,
+        shard=shard,
     )
-    run(spec, find_cases(data, a, b, format), out, by, as_json)
+    cases = find_cases(
+        data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
+    )
+    run_seats("judge", seats, cases, out, by, as_json, Budget(max_usd, max_requests), jury)

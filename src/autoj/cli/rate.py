@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from autoj.cli import _console, _options
-from autoj.cli._run import find_cases, run
-from autoj.judges import load_card
-from autoj.runs import make_spec
+from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
+from autoj.cli._jury import JudgeNames, find_seats, run_seats
+from autoj.runs.budget import Budget
 
 __all__ = ["rate"]
 
 
 def rate(
     data: _options.Data = None,
-    judge: _options.JudgeName = "embedded",
+    judge: JudgeNames = "embedded",
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     critique: _options.WantsCritique = None,
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
+    samples: _options.Samples = None,
+    temperature: _options.Temperature = None,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     limit: _options.Limit = None,
+    shard: _options.Shard = None,
     by: _options.By = None,
     format: _options.Format = None,
+    columns: Map = None,
+    questions: Questions = None,
+    turn: Turn = None,
+    join: JoinRule = None,
     skip_bad_rows: _options.SkipBadRows = False,
     reject_empty: _options.RejectEmpty = False,
     as_json: _options.Json = False,
@@ -32,9 +41,9 @@ def rate(
     Example: autoj rate responses.jsonl --limit 20
     """
     _console.set_json(as_json)
-    spec = make_spec(
+    seats = find_seats(
         "rate",
-        load_card(judge),
+        judge,
         protocol=protocol,
         critique=critique,
         max_tokens=max_tokens,
@@ -42,5 +51,11 @@ def rate(
         reject_empty=reject_empty,
         skip_bad_rows=skip_bad_rows,
         limit=limit,
+        samples=samples,
+        temperature=temperature,
+        shard=shard,
     )
-    run(spec, find_cases(data, None, None, format), out, by, as_json)
+    cases = find_cases(
+        data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
+    )
+    run_seats("rate", seats, cases, out, by, as_json, Budget(max_usd, max_requests))

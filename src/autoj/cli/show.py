@@ -14,14 +14,18 @@ from rich.text import Text
 
 from autoj.bench.base import cluster_number, pair_row
 from autoj.cli import _console, _options
+from autoj.cli._jury import show_jury
+from autoj.cli.select import show_selection
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics import Row, win_rate
 from autoj.records import Estimate, Winner
 from autoj.reports import summarise
-from autoj.reports.tables import case_view, convention_table, summary_table, verdict_table
+from autoj.reports.case_view import case_view
+from autoj.reports.tables import convention_table, summary_table, verdict_table
 from autoj.reports.text import visible_text
 from autoj.runs import RunFolder, RunSpec, read_case, resolve_run
+from autoj.runs.jury_folder import is_jury
 
 __all__ = ["show"]
 
@@ -54,6 +58,13 @@ def show(
     if convention is not None and run.is_file():
         _show_published(run, convention, as_json)
         return
+    if is_jury(run):
+        if case is not None or convention is not None:
+            raise ConfigError(
+                f"{run} is a jury's folder", hint=f"autoj show {run}/judges/NAME shows one judge's."
+            )
+        show_jury(run, by, first, as_json)
+        return
     folder = RunFolder.existing(run)
     if case is not None:
         _show_case(folder, case, None if full else _N_LINES, as_json)
@@ -61,6 +72,9 @@ def show(
     spec = folder.spec()
     if convention is not None:
         _show_conventions(folder, spec, convention, as_json)
+        return
+    if (run / "picks.jsonl").is_file():
+        show_selection(folder, first, as_json)
         return
     summary = summarise(resolve_run(folder, spec), spec, folder.n_cases(), by)
     if as_json:

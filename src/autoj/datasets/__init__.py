@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from autoj import components
-from autoj.datasets._joined import read_joined
-from autoj.datasets.base import Cases
+from autoj.datasets._answers import AnswerFiles, is_answer, is_question
+from autoj.datasets._hub import data_files, is_dataset, parse_name
+from autoj.datasets._joined import check_joined, read_joined
+from autoj.datasets._mapping import ColumnMap, parse_map
+from autoj.datasets._matching import Join
+from autoj.datasets._rows import first_row, read_rows
+from autoj.datasets.base import Cases, read_file
 from autoj.datasets.published_verdicts import verdict_format_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.jsonl import read_rows
 
-__all__ = ["format_names", "open_cases", "open_joined"]
+__all__ = [
+    "ColumnMap",
+    "Join",
+    "format_names",
+    "open_answers",
+    "open_cases",
+    "open_joined",
+    "parse_map",
+]
 
 
 _NO_FORMATS = {"catalog", "overlap", "published-verdicts"}
 """Modules of this room that read no cases."""
+_N_CHECKED = 100
+"""Rows that are looked at for the columns of a map: where rows leave fields out, more than one."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -25,41 +41,117 @@ def format_names() -> tuple[str, ...]:
     return tuple(name for name in components.names("datasets") if name not in _NO_FORMATS)
 
 
-def open_cases(path: Path, format: str | None = None) -> Cases:
-    """A file of cases.
+def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
+    """A file of cases, or a data set of Hugging Face.
 
     Args:
-        path: a JSONL file, compressed where its name ends in `.gz`; a JSON list where it ends in
-            `.json` (or `.json.gz`).
+        path: a file whose name ends in `.jsonl`, `.json` (a list of rows), `.csv`, `.tsv` (each
+            compressed where `.gz` follows) or `.parquet`; or `hf-dataset:NAME[:SPLIT]`, or the
+            folder of a data set that was saved.
         format: a format's name; None recognises it from the fields of the first row.
+        columns: which column holds what, in place of a format.
 
     Raises:
-        DataError: the file cannot be read, is empty, or is of no known format.
-        ConfigError: several formats could be meant.
+        DataError: the file cannot be read, is empty, is of no known format, or lacks a column.
+        ConfigError: several formats could be meant, or both a format and columns are given.
+        MissingExtra: reading it needs packages that are not installed.
     """
-    name = format or _recognise(path)
-    if "." not in name and name.replace("_", "-") not in format_names():
-        raise UnknownComponent("data format", name, format_names())
-    module = components.load("datasets", name)
-    return Cases(format=name, paths=(path,), read=lambda: module.read(path))
+    paths, name = _place(path)
+    if columns is not None:
+        if format is not None:
+            raise ConfigError("--format and --map exclude each other")
+        first_row(path)
+        columns.check(path, _rows_alone(path))
+        return Cases(
+            format="mapped columns",
+            paths=paths,
+            read=lambda: read_file(path, columns.to_case, as_texts=True),
+            derivation=f"map {columns}",
+            name=name,
+        )
+    chosen = format or _recognise(path)
+    if "." not in chosen and chosen.replace("_", "-") not in format_names():
+        raise UnknownComponent("data format", chosen, format_names())
+    module = components.load("datasets", chosen)
+    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name)
 
 
-def open_joined(a: Path, b: Path) -> Cases:
+def open_joined(
+    a: Path,
+    b: Path,
+    *,
+    format: str | None = None,
+    columns: ColumnMap | None = None,
+    join: Join = "strict",
+) -> Cases:
     """Two files of one response per query, joined on the query.
 
+    Args:
+        a: the file of response a.
+        b: the file of response b; it is held in memory.
+        format: as in `open_cases`, of both.
+        columns: as in `open_cases`, of both.
+        join: whether a query that one file lacks is an error, or is left out.
+
     Raises:
-        DataError: as `open_cases`.
+        DataError: as `open_cases`; or the files' queries do not match.
     """
-    first, second = open_cases(a), open_cases(b)
+    first, second = open_cases(a, format, columns), open_cases(b, format, columns)
+    reads = (first.read, second.read)
+    note = check_joined((a, b), reads, join)
+    made = [first.derivation, f"{join} join" if note else None]
     return Cases(
         format=f"{first.format} joined with {second.format}",
-        paths=(a, b),
-        read=lambda: read_joined((a, b), (first.read, second.read)),
+        paths=(*first.paths, *second.paths),
+        read=lambda: read_joined((a, b), reads),
+        derivation="; ".join(part for part in made if part) or None,
+        name=first.name,
+        note=note,
     )
 
 
+def open_answers(
+    questions: Path, answers: tuple[Path, ...], *, turn: int = 1, join: Join = "strict"
+) -> Cases:
+    """MT-Bench's or Arena-Hard's questions with the answers of one model, or of two.
+
+    Args:
+        questions: `question.jsonl`.
+        answers: one file of `model_answer/` to rate, or two to compare, a first.
+        turn: which turn is judged, counted from 1.
+        join: whether a question that a file does not answer is an error, or is left out.
+
+    Raises:
+        DataError: a file cannot be read, or the questions do not match.
+    """
+    files = AnswerFiles(questions=questions, answers=answers, turn=turn, join=join)
+    note = files.check()
+    made = [f"turn {turn}", f"{join} join" if note else None]
+    return Cases(
+        format="answers to questions",
+        paths=(*answers, questions),
+        read=files.read,
+        derivation="; ".join(part for part in made if part),
+        note=note,
+    )
+
+
+def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
+    """The files that hold a data set, and what a run of it is called."""
+    if not is_dataset(path):
+        return (path,), None
+    wanted = parse_name(path)
+    named = [Path(wanted.name).name, wanted.config, wanted.split]
+    return data_files(path), "-".join(part for part in named if part)
+
+
+def _rows_alone(path: Path) -> Iterator[dict[str, Any]]:
+    rows: Iterable[Any] = (row for _, row in islice(read_rows(path), _N_CHECKED))
+    return (row for row in rows if not isinstance(row, DataError))
+
+
 def _recognise(path: Path) -> str:
-    line, row = _first_row(path)
+    line, row = first_row(path)
     modules: dict[str, ModuleType] = {
         name: components.load("datasets", name) for name in format_names()
     }
@@ -71,27 +163,32 @@ def _recognise(path: Path) -> str:
             f"{path}: the fields {', '.join(map(repr, row))} fit several formats: "
             f"{', '.join(candidates)}; choose one with --format"
         )
+    raise _unknown(path, line, row, modules)
+
+
+def _unknown(
+    path: Path, line: int, row: dict[str, Any], modules: dict[str, ModuleType]
+) -> DataError:
+    if is_answer(row) or is_question(row):
+        there, lacks = ("answers", "questions") if is_answer(row) else ("questions", "answers")
+        return DataError(
+            f"holds {there} without their {lacks}",
+            path=path,
+            line=line,
+            hint="autoj judge --questions question.jsonl --a ONE.jsonl --b OTHER.jsonl reads both.",
+        )
     if (verdicts := verdict_format_of(row)) is not None:
-        raise DataError(
+        return DataError(
             f"holds another judge's verdicts ({verdicts}), not cases",
             path=path,
             line=line,
             hint="autoj.datasets.published_verdicts.read_verdicts reads them.",
         )
     expected = "\n    ".join(f"{name}: {module.FIELDS}" for name, module in modules.items())
-    raise DataError(
+    return DataError(
         f"the fields {', '.join(map(repr, row)) or '(none)'} fit no known format",
         path=path,
         line=line,
-        hint=f"Expected one of:\n    {expected}",
+        hint="--map query=COLUMN,a=COLUMN,b=COLUMN (or response=COLUMN) says what they hold. "
+        f"Known are:\n    {expected}",
     )
-
-
-def _first_row(path: Path) -> tuple[int, dict[str, Any]]:
-    """The first row that is a JSON object; if there is none, what is wrong with the first."""
-    first_error: DataError | None = None
-    for line, row in read_rows(path):
-        if not isinstance(row, DataError):
-            return line, row
-        first_error = first_error or row
-    raise first_error or DataError("is empty: it holds no rows", path=path)

@@ -2,62 +2,74 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from autoj.datasets._matching import Join, Side, check_match
 from autoj.datasets.base import Row
 from autoj.errors import DataError
 from autoj.records import Case
 
-__all__ = ["read_joined"]
+__all__ = ["check_joined", "read_joined"]
 
 Read = Callable[[], Iterator[Row]]
 
 
-def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[Row]:
-    """Pairs of what both files answer, in the order of the first.
-
-    A query that stands in a file several times meets its namesakes in order. A row whose query the
-    other file lacks is a bad row.
+def check_joined(paths: tuple[Path, Path], reads: tuple[Read, Read], join: Join) -> str | None:
+    """Read two files once, to see that they answer the same queries.
 
     Args:
         paths: the files of response a and of response b.
         reads: what reads each.
+        join: whether a query that one of them lacks is an error, or left out.
+
+    Returns:
+        What is left out; None where nothing is.
 
     Raises:
-        DataError: no query stands in both files.
+        DataError: no query stands in both, or with `strict` one stands in one alone.
     """
-    others: dict[str, deque[tuple[int, Case]]] = {}
+    first, second = (_side(path, read) for path, read in zip(paths, reads, strict=True))
+    return check_match(first, second, join, "queries")
+
+
+def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[Row]:
+    """Pairs of what both files answer, in the order of the first; the second is held in memory.
+
+    A query that stands in a file several times meets its namesakes in order: the first of one file
+    the first of the other. What stands in one file alone, or there more often, is left out.
+
+    Args:
+        paths: the files of response a and of response b.
+        reads: what reads each.
+    """
+    others: dict[str, deque[Case]] = {}
     for line, case in reads[1]():
         if (error := _fault(case, paths[1], line)) is not None:
             yield Row(line, error)
         elif isinstance(case, Case):
-            others.setdefault(case.query, deque()).append((line, case))
-    n_pairs = 0
+            others.setdefault(case.query, deque()).append(case)
     for line, case in reads[0]():
         if (error := _fault(case, paths[0], line)) is not None:
             yield Row(line, error)
-        elif isinstance(case, Case):
-            if not (waiting := others.get(case.query)):
-                yield Row(line, _unmatched(paths[0], line, paths[1]))
-                continue
-            n_pairs += 1
-            _, other = waiting.popleft()
+        elif isinstance(case, Case) and (waiting := others.get(case.query)):
+            other = waiting.popleft()
             yield Row(line, replace(case, responses=case.responses + other.responses, label=None))
-    if n_pairs == 0:
-        raise DataError(
-            f"no query of it is in {paths[1]}",
-            path=paths[0],
-            hint="The two files are joined on the exact text of the query.",
-        )
-    for line, _ in (row for rows in others.values() for row in rows):
-        yield Row(line, _unmatched(paths[1], line, paths[0]))
 
 
-def _unmatched(path: Path, line: int, other: Path) -> DataError:
-    return DataError(f"the query is not in {other}", path=path, line=line, field="query")
+def _side(path: Path, read: Read) -> Side:
+    keys: Counter[str] = Counter()
+    faults: list[DataError] = []
+    for line, case in read():
+        if (error := _fault(case, path, line)) is not None:
+            faults.append(error)
+        elif isinstance(case, Case):
+            keys[case.query] += 1
+    return Side(
+        path=path, keys=keys, first_fault=faults[0] if faults else None, n_faults=len(faults)
+    )
 
 
 def _fault(case: Case | DataError, path: Path, line: int) -> DataError | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autoj.datasets._rows import read_rows
 from autoj.errors import DataError, UnknownComponent
-from autoj.jsonl import read_rows
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
 from autoj.scenarios import resolve_scenario
 
@@ -61,6 +61,10 @@ class Cases:
     """Reads it from the start, lazily."""
     derivation: str | None = None
     """How its cases were made from the files: a run folder of other cases is not gone on with."""
+    name: str | None = None
+    """What a run of it is called; None is the first file's name."""
+    note: str | None = None
+    """What the user must know of how it was read."""
 
 
 ToCase = Callable[[dict[str, Any], int], Case]
@@ -71,22 +75,27 @@ ToCases = Callable[[dict[str, Any], int], Iterable[Case]]
 """The same for a row that holds several cases; a row that is wrong in part gives none."""
 
 
-def read_file(path: Path, to_case: ToCase) -> Iterator[Row]:
+def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterator[Row]:
     """The rows of a file, lazily; one that is wrong is yielded as its error.
+
+    Args:
+        path: the file.
+        to_case: makes a row's case.
+        as_texts: whether all cells of a table are texts, and no column is known to hold numbers.
 
     Raises:
         DataError: the file as a whole cannot be read.
     """
-    return read_file_of_several(path, lambda row, line: (to_case(row, line),))
+    return read_file_of_several(path, lambda row, line: (to_case(row, line),), as_texts=as_texts)
 
 
-def read_file_of_several(path: Path, to_cases: ToCases) -> Iterator[Row]:
+def read_file_of_several(path: Path, to_cases: ToCases, *, as_texts: bool = False) -> Iterator[Row]:
     """The same for a file whose rows hold several cases each: they share their line.
 
     Raises:
         DataError: the file as a whole cannot be read.
     """
-    for line, row in read_rows(path):
+    for line, row in read_rows(path, as_texts=as_texts):
         if isinstance(row, DataError):
             yield Row(line, row)
             continue

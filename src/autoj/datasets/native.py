@@ -34,7 +34,7 @@ _LARGEST = 1e100
 
 def matches(row: dict[str, Any]) -> bool:
     """Whether a row looks like one of these."""
-    return "query" in row or "responses" in row
+    return "responses" in row or ("query" in row and "response_a" not in row)
 
 
 def read(path: Path) -> Iterator[Row]:

@@ -11,17 +11,17 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autoj import components
-from autoj.chat import WRAPPERS
+from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 
-__all__ = ["COMING_BACKENDS", "FOLDER_CARD", "judge_names", "load_card"]
-
-COMING_BACKENDS = ("openai", "vllm")
-"""Backends that cards may name and that a later release brings."""
+__all__ = ["FOLDER_CARD", "judge_names", "load_card"]
 
 FOLDER_CARD = "judge.yaml"
 """The card of a judge that is a folder, as training writes it."""
+
+# A server applies its own template to messages.
+_BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
 _FOLDER = Path(__file__).parent
 
@@ -111,16 +111,18 @@ def load_card(name: str) -> JudgeCard:
 
 
 def _known_backends() -> tuple[str, ...]:
-    return tuple(sorted({*components.names("backends"), *COMING_BACKENDS}))
+    return tuple(sorted(components.names("backends")))
 
 
 def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
     if "." not in backend and backend not in _known_backends():
         raise UnknownComponent("backend", backend, _known_backends())
     # What is not ours was not trained on our prompts: it gets the prompts that the paper gives to
-    # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's.
+    # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's, without
+    # the adapter, which belongs to other weights.
     if backend == "embedded":
-        return replace(load_card("embedded"), name=name, title=model, model=model, revision=None)
+        base = load_card("embedded-base")
+        return replace(base, name=name, title=model, model=model, revision=None)
     if backend == "scalar":
         # A reward model is asked nothing in words, and one token is left for an answer of none.
         return JudgeCard(
@@ -137,6 +139,8 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
         title=model,
         backend=backend,
         model=model,
+        # What marks its turns only its own tokenizer knows; where that does not, loading says so.
+        wrapper=_BARE_WRAPPERS.get(backend, "chatml"),
         protocols=("baseline-pairwise", "baseline-single"),
     )
 
@@ -158,8 +162,8 @@ def _read_card(path: Path) -> JudgeCard:
         raise DataError(
             f"{first['msg']}, found {first['input']!r}", path=path, field=field
         ) from None
-    if card.wrapper not in WRAPPERS:
-        raise UnknownComponent("wrapper", card.wrapper, WRAPPERS)
+    if card.wrapper not in WRAPPER_NAMES:
+        raise UnknownComponent("wrapper", card.wrapper, WRAPPER_NAMES)
     if "." not in card.backend and card.backend not in _known_backends():
         raise UnknownComponent("backend", card.backend, _known_backends())
     if card.decoding.max_tokens >= card.context_tokens:

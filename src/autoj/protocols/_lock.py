@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 import orjson
 
-from autoj.chat import WRAPPERS
+from autoj.chat import describe
 from autoj.protocols.base import JudgeProtocol
 from autoj.records import Case, Response, Verdict
 
@@ -33,10 +32,10 @@ def digest_prompts(wrapper: str, protocols: Iterable[JudgeProtocol]) -> str:
     """The sha256 (hex) of a wrapper and of what protocols ask about a fixed case.
 
     Args:
-        wrapper: a name in `chat.WRAPPERS`.
+        wrapper: a name in `chat.WRAPPER_NAMES`.
         protocols: in any order.
     """
-    marks = {name: str(value) for name, value in asdict(WRAPPERS[wrapper]).items()}
+    marks = describe(wrapper)
     asked = {protocol.name: _questions(protocol) for protocol in protocols}
     content = orjson.dumps([marks, asked], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()

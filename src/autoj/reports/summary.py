@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +47,13 @@ class RunSummary:
     estimates: tuple[Estimate, ...]
     parts: dict[str, tuple[Estimate, ...]]
     """The same estimates by scenario or group."""
+    n_split: int = 0
+    """Orders of pairs whose draws have no majority, where each question was asked several times."""
+    vote_share: float | None = None
+    """The share of an order's readable draws that agree with its vote, averaged over all votes;
+    None where each question was asked once, or there is no vote."""
+    rating_sd: float | None = None
+    """The standard deviation of a rating's draws, averaged over all ratings; None likewise."""
 
 
 def summarise(
@@ -63,11 +72,13 @@ def summarise(
     """
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
+    spread = _Spread()
 
     def counted() -> Iterator[Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
         for case, verdict in judged:
             n_judged += 1
+            spread.add(verdict)
             n_unreadable += verdict.n_unreadable
             n_failed += verdict.n_failed
             n_truncated += verdict.n_truncated
@@ -89,7 +100,32 @@ def summarise(
         n_truncated=n_truncated,
         estimates=_estimates(rows, spec),
         parts={name: _estimates(part, spec) for name, part in parts.items()},
+        n_split=spread.n_split,
+        vote_share=_mean(spread.shares),
+        rating_sd=_mean(spread.deviations),
     )
+
+
+class _Spread:
+    """How far the draws of each question agree, over a run."""
+
+    def __init__(self) -> None:
+        self.n_split = 0
+        self.shares = array("d")
+        self.deviations = array("d")
+
+    def add(self, verdict: Verdict) -> None:
+        if verdict.vote_shares:
+            for winner, share in zip(verdict.winners, verdict.vote_shares, strict=True):
+                if share is not None and winner is None:
+                    self.n_split += 1
+                elif share is not None:
+                    self.shares.append(share)
+        self.deviations.extend(found for found in verdict.rating_sds if found is not None)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
 
 
 def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:

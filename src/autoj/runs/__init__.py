@@ -1,20 +1,15 @@
 """Do it for many and forget nothing: plan, fit, ask, resolve; killed anywhere, it goes on."""
 
-from autoj.runs.folder import RunFolder, open_run, spec_digest
-from autoj.runs.judging import (
-    CaseRecord,
-    Progress,
-    RunCounts,
-    is_finished,
-    judge_case,
-    judge_run,
-    read_case,
-    resolve_run,
-)
-from autoj.runs.plan import RunSpec, make_spec
+from autoj.runs.folder import RunFolder, open_run
+from autoj.runs.judging import Progress, RunCounts, judge_case, judge_run
+from autoj.runs.merge import Merged, merge_runs
+from autoj.runs.resolving import CaseRecord, is_finished, read_case, resolve_run
+from autoj.runs.settings import spec_digest
+from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
     "CaseRecord",
+    "Merged",
     "Progress",
     "RunCounts",
     "RunFolder",
@@ -23,6 +18,7 @@ __all__ = [
     "judge_case",
     "judge_run",
     "make_spec",
+    "merge_runs",
     "open_run",
     "read_case",
     "resolve_run",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 from autoj.backends.base import Limits
-from autoj.chat import render
+from autoj.chat import Template, render
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Decoding, JudgeCard, Response
 
@@ -90,7 +90,7 @@ def fit(
 
 def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:
     """Tokens of the longest request; an upper bound where that already fits."""
-    texts = [_text(body, reader.card.wrapper) for body in bodies]
+    texts = [_text(body, reader) for body in bodies]
     # A token stands for a byte at least, so a text of few bytes needs no count. Half the budget is
     # more than any engine puts around a text.
     n_bytes = max(len(text.encode()) for text in texts)
@@ -99,12 +99,14 @@ def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:
     return max(reader.count_tokens(text) for text in texts)
 
 
-def _text(body: RequestBody, wrapper: str) -> str:
+def _text(body: RequestBody, reader: Reader) -> str:
     # A request that ends with the assistant's turn is read and not answered: its engine, a reward
     # model, puts the turns together and counts what that adds.
     if body.messages[-1].role == "assistant":
         return "\n\n".join(message.content for message in body.messages)
-    return render(body.messages, wrapper, body.prefix)
+    # Only engines that read a tokenizer of transformers have a template of its own.
+    template: Template | None = getattr(reader, "template", None)
+    return render(body.messages, reader.card.wrapper, body.prefix, template)
 
 
 def _cut_to_fit(case: Case, build: Build, reader: Reader, budget: int) -> list[RequestBody] | None:

@@ -2,7 +2,8 @@
 
 ```
 run.json         the settings, the data's hash, the versions
-cases.jsonl      the cases; the run can be shown when its input is gone
+cases.jsonl      the cases; the run can be shown when its input is gone. Those of a shard have their
+                 place among the cases of all shards
 bad_rows.jsonl   rows that could not be read, with --skip-bad-rows
 plan.jsonl       what was asked of which case: (case, shown, sample, judge) -> key
 follow.jsonl     the same for critiques that were asked for after the verdict
@@ -20,7 +21,6 @@ own into `run.json` and makes all verdicts again, with new critiques where a win
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -29,13 +29,10 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter
 
 from autoj.datasets.base import Cases
 from autoj.errors import DataError, RunBusy, SpecMismatch
@@ -44,25 +41,30 @@ from autoj.jsonl import (
     count_lines,
     encode,
     read_records,
-    sha256_of,
     storage_error,
+    whole_lines,
     write_records,
 )
 from autoj.records import Asked, Case, CaseOutline, Verdict
 from autoj.runs.intake import bad_row, checked_cases
-from autoj.runs.plan import RunSpec, answer_options
+from autoj.runs.settings import (
+    differences,
+    read_settings,
+    read_spec,
+    settings_of,
+    stable_part,
+    versions,
+    write_settings,
+)
+from autoj.runs.shards import Dealer, Shard
+from autoj.runs.spec import RunSpec
 
-# What of a card changes an answer or what may be asked; its notes and prices do not.
-_JUDGE_SETTINGS = (
-    "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
-    "context_tokens",
-)  # fmt: skip
-
-__all__ = ["PlanWriter", "RunFolder", "open_run", "spec_digest"]
+__all__ = ["HOLDER", "LOCK", "PlanWriter", "RunFolder", "locked", "open_run"]
 
 _log = logging.getLogger(__name__)
 
-_HOLDER = "holder.json"
+HOLDER = "holder.json"
+LOCK = "run.lock"
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 
 
@@ -85,12 +87,30 @@ class RunFolder:
 
     def settings(self) -> dict[str, Any]:
         """What `run.json` holds."""
-        loaded: dict[str, Any] = orjson.loads((self.path / "run.json").read_bytes())
-        return loaded
+        return read_settings(self.path)
+
+    def bind_template(self, sha256: str | None) -> None:
+        """Note which chat template renders the judge's prompts, or make sure that it is that one.
+
+        Only the engine knows it, so it is not among the settings that a run is opened with.
+
+        Args:
+            sha256: the digest of its tokenizer's template; None where its wrapper is another.
+
+        Raises:
+            SpecMismatch: the run was begun with another template.
+        """
+        record = self.settings()
+        noted = record.get("template_sha256")
+        if sha256 is None or noted == sha256:
+            return
+        if noted is not None:
+            raise SpecMismatch(self.path, [f"template_sha256: there {noted!r}, now {sha256!r}"])
+        write_settings(self.path, {**record, "template_sha256": sha256})
 
     def spec(self) -> RunSpec:
         """The settings it was made with."""
-        return TypeAdapter(RunSpec).validate_python(self.settings()["spec"])
+        return read_spec(self.path)
 
     def cases(self) -> Iterator[Case]:
         """The cases, in order, lazily."""
@@ -143,21 +163,31 @@ class PlanWriter:
     """Writes plan rows again from the start, and leaves those alone that are there already.
 
     A run's plan follows from its cases and its settings, so a second start plans the same rows.
+    Where it does not, as in a run that was joined from unfinished ones, the file goes on from the
+    first row that differs.
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._appender = Appender(path)
-        self._n_there = count_lines(path)
+        self._there: Iterator[bytes] | None = whole_lines(path)
+        self._n_bytes = 0
 
     def write(self, asked: Asked) -> None:
         """Write the next row, unless it is there."""
-        if self._n_there > 0:
-            self._n_there -= 1
-        else:
-            self._appender.append(asked)
+        if self._there is not None:
+            line = next(self._there, None)
+            if line == encode(asked):
+                self._n_bytes += len(line)
+                return
+            self._there = None
+            if line is not None:
+                os.truncate(self._path, self._n_bytes)
+        self._appender.append(asked)
 
     def close(self) -> None:
         """Sync and close."""
+        self._there = None
         self._appender.close()
 
 
@@ -178,43 +208,69 @@ def open_run(path: Path, spec: RunSpec, cases: Cases) -> Iterator[RunFolder]:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    with locked(path):
+        folder = RunFolder(path)
+        _prepare(folder, spec, cases)
+        yield folder
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a run's folder until the block ends.
+
+    Raises:
+        RunBusy: another process is writing to it.
+        StorageFull: the disk took no more.
+    """
+    try:
         lock = _take(path)
     except OSError as error:
         raise storage_error(error, path) from error
     try:
-        folder = RunFolder(path)
-        _prepare(folder, spec, cases)
-        yield folder
+        yield
     finally:
-        (path / _HOLDER).unlink(missing_ok=True)
+        (path / HOLDER).unlink(missing_ok=True)
         lock.release()
 
 
 def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
     """Write `cases.jsonl` and `run.json`, or check that they are the same."""
     path = folder.path
-    wanted = {"spec": asdict(spec), "data": _data(cases)}
+    wanted = settings_of(spec, cases)
     if (path / "run.json").is_file():
-        differences = _differences(_stable(wanted), _stable(folder.settings()))
-        if differences:
-            raise SpecMismatch(path, differences)
+        found = differences(stable_part(folder.settings()), stable_part(wanted))
+        if found:
+            lines = (f"{name}: there {there!r}, now {now!r}" for name, there, now in found)
+            raise SpecMismatch(path, lines)
         _take_calibration(folder, spec)
         return
     bad_rows: list[DataError] = []
-    write_records(path / "cases.jsonl", checked_cases(cases, spec, bad_rows))
+    taken = checked_cases(cases, spec, bad_rows)
+    shard = None if spec.shard is None else Shard.parse(spec.shard)
+    if shard is None:
+        write_records(path / "cases.jsonl", taken)
+    else:
+        dealer = Dealer(shard)
+        write_records(path / "cases.jsonl", _dealt(dealer, taken, cases.paths[0]))
+        # So that joining shards knows what is missing.
+        wanted["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
     if bad_rows:
         write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
     # run.json comes last: a folder that has one has all its cases.
-    _write_settings(path, {**wanted, "versions": _versions(), "n_bad_rows": len(bad_rows)})
+    write_settings(path, {**wanted, "versions": versions(), "n_bad_rows": len(bad_rows)})
 
 
-def _write_settings(path: Path, record: dict[str, Any]) -> None:
-    draft = path / "run.json.draft"
-    try:
-        draft.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
-        draft.replace(path / "run.json")
-    except OSError as error:
-        raise storage_error(error, path) from error
+def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[Case]:
+    """The cases of a shard, which holds one at least."""
+    yield from dealer.deal(cases)
+    if dealer.n_kept == 0:
+        raise DataError(
+            f"has {dealer.n_distinct:,} distinct cases; shard {dealer.shard} holds none of them",
+            path=path,
+            hint="The other shards hold them all; this one is not needed.",
+        )
 
 
 def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
@@ -235,12 +291,12 @@ def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
         (folder.path / "verdicts.jsonl").unlink(missing_ok=True)
         (folder.path / "follow.jsonl").unlink(missing_ok=True)
     judge["calibration"] = wanted
-    _write_settings(folder.path, record)
+    write_settings(folder.path, record)
 
 
 def _take(path: Path) -> FileLock:
     """Lock the folder; the operating system frees the lock of a process that died."""
-    lock = FileLock(path / "run.lock")
+    lock = FileLock(path / LOCK)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -249,13 +305,13 @@ def _take(path: Path) -> FileLock:
             hint="Wait for it, stop it, or choose another --out.",
         ) from None
     holder = {"pid": os.getpid(), "host": platform.node(), "started": _now()}
-    (path / _HOLDER).write_bytes(encode(holder))
+    (path / HOLDER).write_bytes(encode(holder))
     return lock
 
 
 def _holder(path: Path) -> str:
     try:
-        holder = json.loads((path / _HOLDER).read_bytes())
+        holder = json.loads((path / HOLDER).read_bytes())
         return f"process {holder['pid']} on {holder['host']} since {holder['started']}"
     except (OSError, ValueError, KeyError):
         return "another process"
@@ -263,57 +319,3 @@ def _holder(path: Path) -> str:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
-
-
-def _data(cases: Cases) -> dict[str, Any]:
-    return {
-        "format": cases.format,
-        "paths": [str(path) for path in cases.paths],
-        "sha256": [sha256_of(path) for path in cases.paths],
-        "derivation": cases.derivation,
-    }
-
-
-def _versions() -> dict[str, str]:
-    return {"autoj": version("autoj"), "python": platform.python_version()}
-
-
-def spec_digest(spec: RunSpec, cases: Cases) -> str:
-    """Eight hex digits that differ where settings or data do."""
-    wanted = _stable({"spec": asdict(spec), "data": _data(cases)})
-    return hashlib.sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
-
-
-def _stable(record: dict[str, Any]) -> dict[str, Any]:
-    """The part of `run.json` that must stay the same: not where the data lies."""
-    stable: dict[str, Any] = orjson.loads(
-        orjson.dumps(
-            {
-                "spec": record["spec"],
-                "data": {name: record["data"].get(name) for name in ("sha256", "derivation")},
-            }
-        )
-    )
-    # Settings that came later, where they are not used: runs from before them can go on.
-    for part, name in (("spec", "seed"), ("spec", "sample"), ("data", "derivation")):
-        if stable[part].get(name) is None:
-            stable[part].pop(name, None)
-    judge = stable["spec"]["judge"]
-    stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
-    stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))
-    return stable
-
-
-def _differences(wanted: Any, found: Any, name: str = "") -> list[str]:
-    """One line per setting that differs."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return [
-            line
-            for key in sorted({*wanted, *found})
-            for line in _differences(
-                wanted.get(key), found.get(key), f"{name}.{key}".removeprefix(".")
-            )
-        ]
-    if wanted == found:
-        return []
-    return [f"{name.removeprefix('spec.')}: there {found!r}, now {wanted!r}"]

@@ -9,7 +9,7 @@ from typing import Any
 from autoj.datasets.base import Cases
 from autoj.errors import DataError
 from autoj.records import Case
-from autoj.runs.plan import RunSpec
+from autoj.runs.spec import RunSpec
 
 __all__ = ["bad_row", "checked_cases"]
 
@@ -56,9 +56,12 @@ def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> 
         return DataError(
             f"the id {case.id!r} is taken by a row above", path=path, line=line, field="id"
         )
-    if spec.task == "rate" and not case.responses:
+    if spec.task in ("rate", "select") and not case.responses:
         return DataError(
-            f"case {case.id!r} has no response to rate", path=path, line=line, field="responses"
+            f"case {case.id!r} has no response to {'rate' if spec.task == 'rate' else 'pick'}",
+            path=path,
+            line=line,
+            field="responses",
         )
     if spec.task == "judge" and len(case.responses) != 2:
         return DataError(

@@ -19,10 +19,10 @@ import numpy as np
 from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
 from autoj.records import Completion, Failure
 
-__all__ = ["Answers", "Ledger", "LedgerReader", "MemoryLedger"]
+__all__ = ["FAILURES", "LEDGER", "Answers", "Ledger", "LedgerReader", "MemoryLedger"]
 
-_LEDGER = "ledger.jsonl"
-_FAILURES = "failures.jsonl"
+LEDGER = "ledger.jsonl"
+FAILURES = "failures.jsonl"
 _SYNC_SECONDS = 1.0
 # Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
 _KEY = slice(8, 72)
@@ -42,14 +42,14 @@ class Ledger:
     """
 
     def __init__(self, folder: Path) -> None:
-        path = folder / _LEDGER
+        path = folder / LEDGER
         repair(path)
         self._held = {_short(key) for key in _keys(path)}
         self._attempts = {
-            failure.key: failure.attempts for failure in read_records(folder / _FAILURES, Failure)
+            failure.key: failure.attempts for failure in read_records(folder / FAILURES, Failure)
         }
         self._ledger = Appender(path)
-        self._failures = Appender(folder / _FAILURES)
+        self._failures = Appender(folder / FAILURES)
         self._synced = time.monotonic()
 
     def __enter__(self) -> Ledger:
@@ -111,7 +111,7 @@ class LedgerReader:
     """Finds answers by key: 16 bytes of memory per key, the text stays in the file."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / _LEDGER
+        self._path = folder / LEDGER
         digests, offsets, position = array("Q"), array("Q"), 0
         for line in whole_lines(self._path):
             digests.append(int(_key_of(line)[:16], 16))
@@ -121,7 +121,7 @@ class LedgerReader:
         self._digests = np.asarray(digests)[order]
         self._offsets = np.asarray(offsets)[order]
         self._failures = {
-            failure.key: failure for failure in read_records(folder / _FAILURES, Failure)
+            failure.key: failure for failure in read_records(folder / FAILURES, Failure)
         }
         # Read by position and not mapped: a mapped file counts as memory once it was read.
         self._stream = self._path.open("rb") if position else None

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
+from autoj.backends.hf.templates import PIN as TEMPLATE_PIN
+from autoj.backends.hf.templates import read_template
+from autoj.chat import TEMPLATE
 from autoj.jsonl import sha256_of
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import JudgeCard
@@ -95,6 +98,10 @@ def _worded_card(
     critique = recipe.critique
     if critique is None:
         critique = any(objective.kind == "critique" for objective in recipe.objectives)
+    if base.wrapper == TEMPLATE:
+        # The judge is bound to the template that it was trained on, as to its prompts.
+        pinned = {TEMPLATE_PIN: read_template(tokenizer).sha256}
+        card["options"] = {**card.get("options", {}), **pinned}
     return {
         **card,
         "wrapper": base.wrapper,

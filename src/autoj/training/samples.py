@@ -15,6 +15,7 @@ from autoj.backends._choices import ChoiceTrie
 from autoj.backends.base import Limits
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.scalar.inputs import Inputs
+from autoj.chat import Template
 from autoj.critiques import swap_responses
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody
@@ -78,6 +79,10 @@ class _Reader:
     card: JudgeCard
     limits: Limits
     encoder: Encoder | Inputs
+
+    @property
+    def template(self) -> Template | None:
+        return self.encoder.template if isinstance(self.encoder, Encoder) else None
 
     def count_tokens(self, text: str) -> int:
         return self.encoder.count(text)

@@ -2,14 +2,17 @@
 
 A card's model is a folder in transformers' layout ("./model" lies beside the card), the name of a
 model on the Hugging Face Hub, or a `.gguf` file, whose weights are unpacked. Quantised checkpoints
-are run as they are. The card's options say how:
+(GPTQ, AWQ, bitsandbytes) are run as they are, by the packages that transformers reads them with.
+The card's options say how:
 
 ```
 precision     float32, bfloat16, float16, or auto: the checkpoint's own
-              (without it: bfloat16 on a GPU, float32 on the CPU)
+              (without it: bfloat16 on a GPU, float32 on the CPU, auto for a quantised checkpoint)
 device_map    auto spreads the layers over the GPUs; or a map, as accelerate reads it
 attention     eager, sdpa or another of transformers' implementations
 load_in_4bit  true quantises the weights as they are loaded (bitsandbytes)
+continuous    false keeps from transformers' continuous batching, which writes on a GPU what needs
+              neither draws, nor a penalty of repetition, nor stop strings
 batch_tokens  the most tokens of one batch, with padding, where the memory is to be kept small
 ```
 """

@@ -8,7 +8,6 @@ names (`base_sha256`) against the base that was loaded. PEFT knows more kinds of
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import warnings
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from autoj.backends._adapter_config import CONFIG_FILE
 from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
 from autoj.backends._loading import in_short
-from autoj.errors import ConfigError, MissingExtra
+from autoj.errors import ConfigError
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
@@ -32,12 +31,9 @@ def check_adapter(card: JudgeCard, base: Path | None) -> Path:
         base: the base's weights file; None where there is no single one to compare with.
 
     Raises:
-        MissingExtra: PEFT is not installed.
         ConfigError: a file is missing or damaged, is not the one that the card pins, or was trained
             on other weights.
     """
-    if importlib.util.find_spec("peft") is None:
-        raise MissingExtra("hf", f"the adapter of judge {card.name!r}")
     folder = card.locate(str(card.adapter))
     weights = folder / WEIGHTS_FILE
     for path in (folder / CONFIG_FILE, weights):

@@ -7,6 +7,9 @@ is put in front of it. What a tokenizer would put behind a text is left out.
 
 What was judged is data: a special token of the tokenizer that the wrapper never writes is broken up
 by a space, as `autoj.chat` breaks up the wrapper's own marks, so that no response ends its turn.
+
+With the wrapper `template` the tokenizer's own chat template renders the turns, and nothing is put
+in front: a template writes the tokens that begin a text itself.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from autoj.backends._choices import ChoiceTrie, build_trie
-from autoj.chat import WRAPPERS, render
+from autoj.backends.hf.templates import any_of, read_template
+from autoj.chat import TEMPLATE, WRAPPER_NAMES, WRAPPERS, Template, render
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Message
 
@@ -50,27 +54,39 @@ class Encoder:
 
         Args:
             tokenizer: of transformers.
-            wrapper: a name in `chat.WRAPPERS`.
+            wrapper: a name in `chat.WRAPPER_NAMES`.
 
         Raises:
             UnknownComponent: there is no such wrapper.
-            ConfigError: the tokenizer has no token that ends a text.
+            ConfigError: the tokenizer has no token that ends a text, or no chat template where the
+                wrapper is `template`.
         """
-        if wrapper not in WRAPPERS:
-            raise UnknownComponent("wrapper", wrapper, WRAPPERS)
+        if wrapper not in WRAPPER_NAMES:
+            raise UnknownComponent("wrapper", wrapper, WRAPPER_NAMES)
         if tokenizer.eos_token_id is None:
             raise ConfigError("the judge's tokenizer names no token that ends an answer")
         self.end_token: int = tokenizer.eos_token_id
         """The token that ends an answer."""
         self._tokenizer = tokenizer
         self._wrapper = wrapper
-        self._opening = self._find_opening()
-        rules = WRAPPERS[wrapper]
-        own = rules.system + rules.user + rules.assistant + rules.opening
+        self.template: Template | None = None
+        """The tokenizer's own chat template, where the wrapper is `template`."""
         special = list(tokenizer.all_special_tokens)
-        self._marks = [token for token in special if token in own]
-        self._special = _any_of(special)
-        self._foreign = _any_of([token for token in special if token not in own])
+        if wrapper == TEMPLATE:
+            self.template = read_template(tokenizer)
+            # What the template writes cannot be told from what it was given once it is rendered:
+            # contents are broken up before, and all the tokens in a rendered text are its own.
+            self._opening, foreign = [], None
+            self._marks = special
+            self._special = self.template.control
+        else:
+            self._opening = self._find_opening()
+            rules = WRAPPERS[wrapper]
+            own = rules.system + rules.user + rules.assistant + rules.opening
+            foreign = any_of([token for token in special if token not in own])
+            self._marks = [token for token in special if token in own]
+            self._special = any_of(special)
+        self._foreign = foreign
 
     def prompt(self, body: RequestBodyLike) -> list[int]:
         """The tokens of all that the judge reads before it writes, the prefix included."""
@@ -97,7 +113,7 @@ class Encoder:
         return len(self._encode_prompt(text))
 
     def _render(self, body: RequestBodyLike) -> str:
-        return render(body.messages, self._wrapper, body.prefix)
+        return render(body.messages, self._wrapper, body.prefix, self.template)
 
     def _encode_choices(self, text: str, choices: Sequence[str]) -> list[list[int]]:
         """The tokens of a prompt with each of its choices behind it.
@@ -137,11 +153,3 @@ class Encoder:
 
 def _broken_up(text: str, marks: re.Pattern[str] | None) -> str:
     return text if marks is None else marks.sub(r"\1 ", text)
-
-
-def _any_of(marks: Sequence[str]) -> re.Pattern[str] | None:
-    """Matches the first character of each mark, wherever one begins."""
-    known = sorted(mark for mark in marks if len(mark) > 1)
-    if not known:
-        return None
-    return re.compile(f"(?={'|'.join(map(re.escape, known))})(.)", re.DOTALL)

@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends._loading import in_short
 from autoj.backends.base import Limits, OnText, Outcome
+from autoj.backends.hf.continuous import can_continue, has_continuous, write_continuously
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.scoring import check_scoring, choice_logprobs
+from autoj.backends.hf.templates import pin_template
 from autoj.backends.hf.writing import Writer, Writing
 from autoj.errors import BackendError
 from autoj.records import Completion, Failure, JudgeCard, Request
@@ -28,8 +30,9 @@ _READ_TOKENS = {"cpu": 2048, "cuda": 32768}
 # On a GPU it follows from the memory that is free, and this is where nothing can be known.
 _KEPT_TOKENS = {"cpu": 16384, "cuda": 65536}
 _MOST_ROWS = {"cpu": 32, "cuda": 256}
-# What other tensors need while a batch is written is about as much as its cache.
-_CACHE_SHARE = 0.5
+# The share of a GPU's free memory that keeps a batch's keys and values; the rest is for what passes
+# through the layers as its prompts are read.
+_CACHE_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +75,13 @@ class HfBackend:
     """
 
     def __init__(self, card: JudgeCard, tokenizer: Any, model: Any) -> None:
-        self.card = card
         self._encoder = Encoder(tokenizer, card.wrapper)
+        self.template = self._encoder.template
+        """The tokenizer's own chat template, where the card's wrapper is `template`."""
+        self.card = pin_template(card, self.template)
         self._model = model
         self._writer = Writer(tokenizer, model)
+        self._continuous: bool = card.options.get("continuous", True) and has_continuous(model)
         self._checked = False
         positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.limits = Limits(
@@ -123,7 +129,19 @@ class HfBackend:
             else:
                 askings.append(job)
         yield from self._in_batches(scorings, self._score)
+        if self._continuous:
+            yield from self._continuously([job for job in askings if can_continue(job.writing)])
+            askings = [job for job in askings if job.writing.finish is None]
         yield from self._in_batches(askings, self._write)
+
+    def _continuously(self, jobs: list[_Asking]) -> Iterator[Outcome]:
+        """Those of the jobs that continuous batching brings to an end."""
+        if not jobs:
+            return
+        of = {id(job.writing): job for job in jobs}
+        writings = [job.writing for job in jobs]
+        for writing in write_continuously(self._model, self._writer, writings):
+            yield _written(of[id(writing)])
 
     def _job(self, request: Request) -> _Job | Failure:
         most = self.limits.context_tokens

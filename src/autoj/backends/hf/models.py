@@ -5,38 +5,34 @@ from __future__ import annotations
 import importlib.util
 import io
 from contextlib import ExitStack, redirect_stderr
-from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from autoj.backends._loading import in_short, quiet
-from autoj.backends.embedded.weights import OnFetch, fetch_weights
+from autoj.backends.embedded.weights import OnFetch
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.gguf_tokenizer import mend_splits
+from autoj.backends.hf.places import Base, find_base
+from autoj.backends.hf.templates import PIN
 from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
-from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
 __all__ = ["check_options", "load_model"]
 
-_OPTIONS = ("precision", "device_map", "attention", "load_in_4bit", "batch_tokens")
+_OPTIONS = (
+    "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
+)  # fmt: skip
+_SWITCHES = ("load_in_4bit", "continuous")
 # Where the weights of a shipped card come from, by `embedded.weights.fetch_weights`.
 _SOURCES = ("package", "file", "url", "size_bytes")
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
-_WEIGHTS = "model.safetensors"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Base:
-    """Where a base lies."""
-
-    name: str
-    """A folder, or a name on the hub."""
-    local: bool
-    gguf: str | None = None
-    """The file in that folder, where it is a GGUF file."""
-    weights: Path | None = None
-    """The one file that holds all weights, where there is one here."""
+# What transformers reads 4-bit checkpoints with; none of it comes with our extras.
+_PACKAGES = {
+    "gptq": "pip install gptqmodel optimum",
+    "awq": "pip install gptqmodel",
+    "bitsandbytes": "pip install bitsandbytes",
+    "compressed-tensors": "pip install compressed-tensors",
+}
 
 
 def load_model(
@@ -64,7 +60,9 @@ def load_model(
     check_options(card)
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
         raise MissingExtra("hf", f"judge {card.name!r}")
-    base = _find(card, on_fetch)
+    if card.adapter is not None and importlib.util.find_spec("peft") is None:
+        raise MissingExtra("hf", f"the adapter of judge {card.name!r}")
+    base = find_base(card, on_fetch)
     adapter = None if card.adapter is None else check_adapter(card, base.weights)
     import torch
     import transformers
@@ -87,7 +85,9 @@ def load_model(
         except OSError as error:
             kind = ConfigError if base.local else Unavailable
             raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
-        except (ImportError, KeyError, RuntimeError, ValueError, SafetensorError) as error:
+        except ImportError as error:
+            raise _missing_packages(card, base, error) from None
+        except (KeyError, RuntimeError, ValueError, SafetensorError) as error:
             raise ConfigError(
                 f"{card.model} is no language model that transformers can load: {in_short(error)}"
             ) from None
@@ -114,59 +114,57 @@ def check_options(card: JudgeCard) -> None:
         wrong = f"options.device_map must be a name or a map, found {given['device_map']!r}"
     elif not isinstance(given.get("attention", ""), str):
         wrong = f"options.attention must be a name, such as sdpa, found {given['attention']!r}"
-    elif not isinstance(given.get("load_in_4bit", False), bool):
-        wrong = f"options.load_in_4bit must be true or false, found {given['load_in_4bit']!r}"
+    elif switches := [name for name in _SWITCHES if not isinstance(given.get(name, False), bool)]:
+        wrong = f"options.{switches[0]} must be true or false, found {given[switches[0]]!r}"
     elif type(batch_tokens) is not int or batch_tokens < 1:
         wrong = f"options.batch_tokens must be a number from 1, found {batch_tokens!r}"
     if wrong is not None:
         raise ConfigError(f"judge {card.name!r}: {wrong}")
 
 
-def _find(card: JudgeCard, on_fetch: OnFetch | None) -> _Base:
-    path = card.locate(card.model)
-    if card.model.endswith(".gguf") or "package" in card.options or "url" in card.options:
-        for package in ("gguf", "accelerate"):
-            if importlib.util.find_spec(package) is None:
-                raise MissingExtra("hf", f"the GGUF file of judge {card.name!r}")
-        own = card.model.endswith(".gguf")
-        file = fetch_weights(replace(card, model=str(path)) if own else card, on_fetch)
-        base = _Base(name=str(file.parent), local=True, gguf=file.name, weights=file)
-    elif path.is_dir():
-        single = path / _WEIGHTS
-        base = _Base(name=str(path), local=True, weights=single if single.is_file() else None)
-    elif card.model.startswith(("/", ".", "~")):
-        raise ConfigError(f"judge {card.name!r}: there is no folder {str(path)!r}")
-    else:
-        return _Base(name=card.model, local=False)
-    _check_revision(card, base.weights)
-    return base
+def _missing_packages(card: JudgeCard, base: Base, error: ImportError) -> ConfigError:
+    """What to install where transformers lacks a package that a checkpoint's own layout needs."""
+    method = "bitsandbytes" if card.options.get("load_in_4bit") else _quantisation(card, base)
+    what = f"{card.model} needs a package that is not installed: {in_short(error)}"
+    if method not in _PACKAGES:
+        return ConfigError(what)
+    return ConfigError(f"{what} (its weights are in {method}'s layout)", hint=_PACKAGES[method])
 
 
-def _check_revision(card: JudgeCard, weights: Path | None) -> None:
-    digest = (card.revision or "").removeprefix("sha256:")
-    if weights is None or digest == card.revision or not digest:
-        return
-    found = sha256_of(weights)
-    if found != digest:
-        raise ConfigError(
-            f"judge {card.name!r}: {weights} is not the file that its card pins: expected sha256 "
-            f"{digest}, found {found}"
-        )
-
-
-def _load(card: JudgeCard, base: _Base, device: str) -> tuple[Any, Any]:
+def _quantisation(card: JudgeCard, base: Base) -> str | None:
+    """The method that a checkpoint was quantised by; None where its weights are dense."""
     import transformers
 
+    if base.gguf is not None:
+        return None
+    config = transformers.AutoConfig.from_pretrained(base.name, **_where(card, base))
+    settings: Any = getattr(config, "quantization_config", None)
+    if settings is None:
+        return None
+    read = settings.get if isinstance(settings, dict) else partial(getattr, settings)
+    method = read("quant_method", None) or "unknown"
+    return str(getattr(method, "value", method))
+
+
+def _where(card: JudgeCard, base: Base) -> dict[str, Any]:
     where: dict[str, Any] = {"local_files_only": base.local}
     if not base.local:
         where["revision"] = card.revision
     if base.gguf is not None:
         where["gguf_file"] = base.gguf
+    return where
+
+
+def _load(card: JudgeCard, base: Base, device: str) -> tuple[Any, Any]:
+    import transformers
+
+    where = _where(card, base)
     tokenizer = transformers.AutoTokenizer.from_pretrained(base.name, **where)
     if base.gguf is not None and base.weights is not None:
         mend_splits(tokenizer, base.weights)
+    method = _quantisation(card, base)
     model, report = transformers.AutoModelForCausalLM.from_pretrained(
-        base.name, output_loading_info=True, **where, **_settings(card, base, device)
+        base.name, output_loading_info=True, **where, **_settings(card, base, device, method)
     )
     if report["missing_keys"]:
         raise ConfigError(
@@ -179,13 +177,21 @@ def _load(card: JudgeCard, base: _Base, device: str) -> tuple[Any, Any]:
     return tokenizer, (model if getattr(model, "is_quantized", False) else model.to(device)).eval()
 
 
-def _settings(card: JudgeCard, base: _Base, device: str) -> dict[str, Any]:
+def _settings(card: JudgeCard, base: Base, device: str, method: str | None) -> dict[str, Any]:
     """What `from_pretrained` is told of how weights are kept and computed with."""
     import torch
     import transformers
 
     given = card.options
-    precision = given.get("precision", "bfloat16" if device.startswith("cuda") else "float32")
+    usual = "bfloat16" if device.startswith("cuda") else "float32"
+    if method is not None:
+        usual = "auto"  # what lies beside packed weights is of the kind that their kernels take
+        if given.get("load_in_4bit"):
+            raise ConfigError(
+                f"{card.model} is quantised already, by {method}",
+                hint="Leave out options.load_in_4bit: the checkpoint is run as it is.",
+            )
+    precision = given.get("precision", usual)
     settings: dict[str, Any] = {
         "dtype": precision if precision == "auto" else getattr(torch, precision)
     }

@@ -25,6 +25,7 @@ __all__ = [
     "asked_positions",
     "check_scoring",
     "choice_logprobs",
+    "decoder_of",
     "hidden_states",
     "next_token_logits",
     "project",
@@ -130,7 +131,7 @@ def hidden_states(
     model = _base(model)
     rows, steps = _rows_and_steps(model, tries, positions)
     inputs = _pad(model, rows)
-    hidden = _decoder(model)(**inputs, use_cache=False).last_hidden_state
+    hidden = decoder_of(model)(**inputs, use_cache=False).last_hidden_state
     at = torch.tensor(
         [(row, step) for of_sequence in steps for row, step in of_sequence], device=hidden.device
     ).reshape(-1, 2)
@@ -202,7 +203,7 @@ def _takes_masks(model: Any, n_tokens: int) -> bool:
         _MASKED_LAYERS.issuperset(getattr(config, "layer_types", None) or ())
         and n_tokens <= (getattr(config, "sliding_window", None) or n_tokens)
         and config._attn_implementation in _MASKED_ATTENTION
-        and "position_ids" in inspect.signature(_decoder(model).forward).parameters
+        and "position_ids" in inspect.signature(decoder_of(model).forward).parameters
     )
 
 
@@ -246,7 +247,13 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     }
 
 
-def _decoder(model: Any) -> Any:
+def decoder_of(model: Any) -> Any:
+    """The layers of a model, without its projection to the vocabulary.
+
+    Raises:
+        ConfigError: they cannot be told apart.
+    """
+    model = _base(model)
     decoder = model.get_decoder()
     if decoder is None or decoder is model or model.get_output_embeddings() is None:
         raise ConfigError(f"{type(model).__name__} is no causal language model that can be scored")

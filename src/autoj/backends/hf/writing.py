@@ -5,11 +5,9 @@ penalty, its seed, where it stops) is applied row by row, so rows of any decodin
 a text that is drawn does not depend on what is drawn beside it.
 
 A batch is as slow as its longest text, and a small model that repeats itself writes to its limit.
-So when few rows of a batch are left they are handed back, to be written on beside others; reading
-again what they have written is cheap.
-
-transformers' continuous batching (5.23) is not used: it knows no penalty of repetition, no stop
-strings and no seed per request.
+So a batch is not written on when few of its rows are left. On a GPU, where reading costs little,
+they are handed back, to be read again and written on beside others. On the CPU reading is most of
+the work: there the rows that are left go on by themselves with what is kept of them.
 """
 
 from __future__ import annotations
@@ -19,15 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from autoj.backends.hf.caching import growing_cache, read_one_by_one
 from autoj.records import Decoding
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Writer", "Writing"]
+__all__ = ["Writer", "Writing", "end_tokens"]
 
-# The share of a batch's rows that are handed back.
-_FEW = 0.25
+# The share of a batch's rows that are few: those are handed back, or go on by themselves.
+_FEW = {"cpu": 0.5, "cuda": 0.25}
 # Tokens before a stop string that are decoded with it: one may hold its first letters, and the
 # first of all may lose a space.
 _MARGIN_TOKENS = 2
@@ -64,7 +63,11 @@ class Writer:
     def __init__(self, tokenizer: Any, model: Any) -> None:
         self._tokenizer = tokenizer
         self._model = model
-        self._ends = _end_tokens(tokenizer, model)
+        self.ends = end_tokens(tokenizer, model)
+        """The tokens that end a text."""
+        self._on_gpu = model.device.type == "cuda"
+        self.few = _FEW["cuda" if self._on_gpu else "cpu"]
+        """The share of a batch's rows at which it is not written on."""
 
     def write(self, rows: Sequence[Writing]) -> None:
         """Write a batch, in place, until all or most of its rows have ended.
@@ -73,21 +76,44 @@ class Writer:
             rows: prompts are padded on the left, so give some of like length. Where it fails, what
                 was written stays and can be written on.
         """
-        if live := [row for row in rows if row.finish is None]:
-            self._generate(live)
+        import torch
+
+        live = [row for row in rows if row.finish is None]
+        cache = growing_cache(self._model, max((_n_more(row) for row in live), default=0))
+        if live and cache is not None and not self._on_gpu:
+            read_one_by_one(self._model, cache, [row.read for row in live])
+        while live:
+            self._generate(live, cache)
+            left = [at for at, row in enumerate(live) if row.finish is None]
+            if self._on_gpu or cache is None:
+                break
+            if left:
+                cache.batch_select_indices(torch.tensor(left, device=self._device))
+            live = [live[at] for at in left]
         for row in rows:
             if row.finish is not None:
-                row.text = self._text(row)
+                row.text = self.text_of(row)
 
-    def _generate(self, rows: list[Writing]) -> None:
+    @property
+    def _device(self) -> Any:
+        return self._model.get_input_embeddings().weight.device
+
+    def _generate(self, rows: list[Writing], cache: Any) -> None:
+        """Write rows until few are left.
+
+        Args:
+            rows: the cache keeps nothing, or of each all but the token that was written last.
+            cache: keeps keys and values; None takes one of transformers' own.
+        """
         import torch
         import transformers
 
-        width = max(len(row.read) for row in rows)
-        filler = self._ends[0]
+        n_kept = 0 if cache is None else cache.get_seq_length()
+        width = n_kept + 1 if n_kept else max(len(row.read) for row in rows)
+        filler = self.ends[0]
         ids = [[filler] * (width - len(row.read)) + row.read for row in rows]
         seen = [[0] * (width - len(row.read)) + [1] * len(row.read) for row in rows]
-        device = self._model.get_input_embeddings().weight.device
+        device = self._device
         # All that is not said here is what transformers does without a model's own settings: a
         # judge's decoding is its card's.
         self._model.generation_config = transformers.GenerationConfig()
@@ -96,19 +122,20 @@ class Writer:
                 input_ids=torch.tensor(ids, device=device),
                 attention_mask=torch.tensor(seen, device=device),
                 generation_config=transformers.GenerationConfig(
-                    max_new_tokens=max(row.most_tokens - len(row.tokens) for row in rows),
+                    max_new_tokens=max(_n_more(row) for row in rows),
                     do_sample=False,
                     use_cache=True,
                     pad_token_id=filler,
-                    eos_token_id=list(self._ends),
+                    eos_token_id=list(self.ends),
                 ),
+                past_key_values=cache,
                 logits_processor=transformers.LogitsProcessorList([_Decoder(rows)]),
                 stopping_criteria=transformers.StoppingCriteriaList([_Ender(rows, self)]),
             )
 
     def end_of(self, row: Writing) -> Literal["stop", "length"] | None:
         """Why a text ends with the token that was just written, if it does."""
-        if row.tokens[-1] in self._ends:
+        if row.tokens[-1] in self.ends:
             return "stop"
         for stop in row.stop:
             # A token is a byte of the string at least.
@@ -117,9 +144,9 @@ class Writer:
                 return "stop"
         return "length" if len(row.tokens) >= row.most_tokens else None
 
-    def _text(self, row: Writing) -> str:
+    def text_of(self, row: Writing) -> str:
         """What was written, decoded after the token before it, which may own a space between."""
-        tokens = row.tokens[:-1] if row.tokens and row.tokens[-1] in self._ends else row.tokens
+        tokens = row.tokens[:-1] if row.tokens and row.tokens[-1] in self.ends else row.tokens
         before = self._decode(row.prompt[-1:])
         both = self._decode(row.prompt[-1:] + tokens)
         text = both.removeprefix(before) if both.startswith(before) else self._decode(tokens)
@@ -141,7 +168,7 @@ class _Decoder:
         self._rows = rows
         self._penalised = any(row.decoding.repetition_penalty != 1 for row in rows)
         self._drawn = [at for at, row in enumerate(rows) if row.decoding.temperature > 0]
-        self._seen: Tensor | None = None
+        self._read: Tensor | None = None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         scores = scores.float()
@@ -160,16 +187,17 @@ class _Decoder:
         """Tokens of the prompt and of the text become less likely, as other engines do it."""
         import torch
 
-        if self._seen is None:
-            self._seen = torch.zeros_like(scores, dtype=torch.bool)
-            for row, writing in enumerate(self._rows):
-                self._seen[row, torch.tensor(writing.read, device=scores.device)] = True
+        if self._read is None:
+            # Padding is no token that was read: a row's first token stands in for it.
+            width = input_ids.shape[1]
+            read = [[row.read[0]] * (width - len(row.read)) + row.read for row in self._rows]
+            self._read = torch.tensor(read, device=scores.device)
         else:
-            self._seen.scatter_(1, input_ids[:, -1:], True)
+            self._read = torch.cat([self._read, input_ids[:, -1:].to(scores.device)], dim=1)
         penalties = [[row.decoding.repetition_penalty] for row in self._rows]
         penalty = torch.tensor(penalties, device=scores.device)
-        lowered = torch.where(scores < 0, scores * penalty, scores / penalty)
-        return torch.where(self._seen, lowered, scores)
+        seen = scores.gather(1, self._read)
+        return scores.scatter(1, self._read, torch.where(seen < 0, seen * penalty, seen / penalty))
 
     def _draw(self, scores: Tensor) -> Tensor:
         """Where a row is drawn and not greedy, all but the token that it draws is ruled out."""
@@ -209,7 +237,7 @@ class _Ender:
                 row.tokens.append(token)
                 row.finish = self._writer.end_of(row)
         ended = [row.finish is not None for row in self._rows]
-        if ended.count(False) <= _FEW * len(ended):
+        if ended.count(False) <= self._writer.few * len(ended):
             ended = [True] * len(ended)
         return torch.tensor(ended, device=input_ids.device)
 
@@ -219,7 +247,12 @@ def _chance(row: Writing) -> float:
     return random.Random(f"{row.seed}:{len(row.tokens)}").random()
 
 
-def _end_tokens(tokenizer: Any, model: Any) -> tuple[int, ...]:
+def _n_more(row: Writing) -> int:
+    """How many tokens may still be written."""
+    return row.most_tokens - len(row.tokens)
+
+
+def end_tokens(tokenizer: Any, model: Any) -> tuple[int, ...]:
     """The tokenizer's end token, and those that the model's own settings name besides."""
     named = model.generation_config.eos_token_id
     others = named if isinstance(named, list) else [] if named is None else [named]

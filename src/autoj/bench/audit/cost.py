@@ -109,7 +109,14 @@ def _prompt_tokens(requests: list[Request], backend: Backend) -> int:
         return 0
     counted = requests[:: max(1, len(requests) // _N_COUNTED)]
     n_tokens = sum(
-        backend.count_tokens(render(request.messages, backend.card.wrapper, request.prefix))
+        backend.count_tokens(
+            render(
+                request.messages,
+                backend.card.wrapper,
+                request.prefix,
+                getattr(backend, "template", None),
+            )
+        )
         for request in counted
     )
     return round(n_tokens / len(counted) * len(requests))

@@ -9,6 +9,7 @@ from pathlib import Path
 from autoj.bench.base import align
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Response, Verdict
+from autoj.selection import pick
 
 __all__ = [
     "SIZES",
@@ -37,42 +38,6 @@ class RatedCandidates:
     """One per candidate, in the set's order, on any scale: higher is better. None is unreadable."""
     n_unreadable: int = 0
     n_failed: int = 0
-
-
-def pick(ratings: Sequence[float | None], responses: Sequence[Response]) -> int | None:
-    """The candidate with the highest rating; None where no rating could be read.
-
-    Of equal ratings the higher log-probability wins where both are known, else the first.
-
-    Args:
-        ratings: one per candidate.
-        responses: the candidates.
-
-    **Source:** paper, section 6.3, which does not say what decides without log-probabilities.
-
-    >>> one, other = Response(text="x", logprob=-9.0), Response(text="y", logprob=-2.0)
-    >>> pick([6.0, 6.0], [one, other])
-    1
-    """
-    best: int | None = None
-    for index, rating in enumerate(ratings):
-        if rating is None:
-            continue
-        if best is None or _beats(index, best, ratings, responses):
-            best = index
-    return best
-
-
-def _beats(
-    index: int, best: int, ratings: Sequence[float | None], responses: Sequence[Response]
-) -> bool:
-    rating, highest = ratings[index], ratings[best]
-    assert rating is not None
-    assert highest is not None
-    if rating != highest:
-        return rating > highest
-    mine, its = responses[index].logprob, responses[best].logprob
-    return mine is not None and its is not None and mine > its
 
 
 def _longest(responses: Sequence[Response]) -> int:

@@ -1,0 +1,117 @@
+"""Keys and values of a batch that is being written, kept in place.
+
+transformers' own cache makes a new tensor of all keys and values for each token, which for a batch
+of some length is more memory to move than the model's weights. Here the room for what will be
+written is taken once, each token is put into it, and attention reads a view of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from autoj.backends.hf.scoring import decoder_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["growing_cache", "read_one_by_one"]
+
+
+def growing_cache(model: Any, room_tokens: int) -> Any:
+    """A cache for `generate`, whose rows can be selected when some have ended.
+
+    Args:
+        model: a causal language model of transformers, or PEFT's wrapping of one.
+        room_tokens: how many tokens will be written, about; more make it grow.
+
+    Returns:
+        None where a layer of the model does not keep the keys and values of all tokens.
+    """
+    from transformers.cache_utils import DynamicCache, DynamicLayer
+
+    class GrowingLayer(DynamicLayer):  # type: ignore[misc]
+        """All keys and values of a layer, [n_rows, n_heads, n_tokens, width] each."""
+
+        _room: tuple[Tensor, Tensor] | None = None
+
+        def lazy_initialization(self, key_states: Tensor, *_: Any) -> None:
+            self.dtype, self.device = key_states.dtype, key_states.device
+            self.keys = self.values = key_states[..., :0, :]
+            self.is_initialized = True
+
+        def update(
+            self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any
+        ) -> tuple[Tensor, Tensor]:
+            if not self.is_initialized:
+                self.lazy_initialization(key_states)
+            start = self.keys.shape[-2]
+            end = start + key_states.shape[-2]
+            if self._room is None or self._room[0].shape[-2] < end:
+                self._room = (
+                    _with_room(self.keys, key_states, end + room_tokens),
+                    _with_room(self.values, value_states, end + room_tokens),
+                )
+            keys, values = self._room
+            keys[..., start:end, :] = key_states
+            values[..., start:end, :] = value_states
+            self.keys, self.values = keys[..., :end, :], values[..., :end, :]
+            return self.keys, self.values
+
+        def batch_select_indices(self, indices: Tensor) -> None:
+            super().batch_select_indices(indices)
+            self._room = None
+
+        def reset(self) -> None:
+            super().reset()
+            self._room = None
+
+    cache = DynamicCache(config=model.config.get_text_config())
+    if not cache.layers or {type(layer) for layer in cache.layers} != {DynamicLayer}:
+        return None
+    cache.layers = [GrowingLayer() for _ in cache.layers]
+    return cache
+
+
+def read_one_by_one(model: Any, cache: Any, rows: Sequence[Sequence[int]]) -> None:
+    """Read a batch into an empty cache, all but the last token of each row.
+
+    On the CPU a row is work enough for its cores. Alone it needs neither padding nor a mask, with
+    which attention would compute what causality rules out, too.
+
+    Args:
+        model: as of `growing_cache`.
+        cache: from `growing_cache`; then padded on the left, to be gone on with by the last tokens.
+        rows: tokens, at least one each.
+    """
+    import torch
+    from transformers.cache_utils import DynamicCache
+
+    width = max(map(len, rows)) - 1
+    for at, tokens in enumerate(rows):
+        n_tokens = len(tokens) - 1
+        if n_tokens == 0:
+            continue
+        own = DynamicCache(config=model.config.get_text_config())
+        ids = torch.tensor([tokens[:-1]], device=model.get_input_embeddings().weight.device)
+        with torch.inference_mode():
+            decoder_of(model)(input_ids=ids, past_key_values=own, use_cache=True)
+            for layer, read in zip(cache.layers, own.layers, strict=True):
+                if not layer.is_initialized:
+                    # What is padded is masked, and must be finite all the same.
+                    layer.update(_zeros(read.keys, len(rows), width),
+                                 _zeros(read.values, len(rows), width))  # fmt: skip
+                layer.keys[at, :, width - n_tokens :] = read.keys[0]
+                layer.values[at, :, width - n_tokens :] = read.values[0]
+
+
+def _zeros(like: Tensor, n_rows: int, n_tokens: int) -> Tensor:
+    return like.new_zeros((n_rows, like.shape[1], n_tokens, like.shape[-1]))
+
+
+def _with_room(kept: Tensor, new: Tensor, n_tokens: int) -> Tensor:
+    """Room for so many tokens, in the shape of the new ones, that begins with what was kept."""
+    room = new.new_empty((*new.shape[:-2], n_tokens, new.shape[-1]))
+    if n_kept := kept.shape[-2]:
+        room[..., :n_kept, :] = kept
+    return room

@@ -1,0 +1,73 @@
+"""Where the model of a card lies: a folder, a GGUF file or a name on the hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autoj.backends.embedded.weights import OnFetch, fetch_weights
+from autoj.errors import ConfigError, MissingExtra
+from autoj.jsonl import sha256_of
+from autoj.records import JudgeCard
+
+__all__ = ["Base", "find_base"]
+
+_WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """Where a base lies."""
+
+    name: str
+    """A folder, or a name on the hub."""
+    local: bool
+    gguf: str | None = None
+    """The file in that folder, where it is a GGUF file."""
+    weights: Path | None = None
+    """The one file that holds all weights, where there is one here."""
+
+
+def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
+    """The place of a card's model.
+
+    Args:
+        card: its model is a folder, a `.gguf` file, a name on the hub, or a shipped card's weights,
+            which its options say the source of.
+        on_fetch: told of the progress of a fetch of a shipped card's weights.
+
+    Raises:
+        MissingExtra: a package that reads GGUF files is not installed.
+        ConfigError: there is no such folder or file, or it is not the one that the card pins.
+        Unavailable: a shipped card's weights could not be fetched.
+    """
+    path = card.locate(card.model)
+    if card.model.endswith(".gguf") or "package" in card.options or "url" in card.options:
+        for package in ("gguf", "accelerate"):
+            if importlib.util.find_spec(package) is None:
+                raise MissingExtra("hf", f"the GGUF file of judge {card.name!r}")
+        own = card.model.endswith(".gguf")
+        file = fetch_weights(replace(card, model=str(path)) if own else card, on_fetch)
+        base = Base(name=str(file.parent), local=True, gguf=file.name, weights=file)
+    elif path.is_dir():
+        single = path / _WEIGHTS
+        base = Base(name=str(path), local=True, weights=single if single.is_file() else None)
+    elif card.model.startswith(("/", ".", "~")):
+        raise ConfigError(f"judge {card.name!r}: there is no folder {str(path)!r}")
+    else:
+        return Base(name=card.model, local=False)
+    _check_revision(card, base.weights)
+    return base
+
+
+def _check_revision(card: JudgeCard, weights: Path | None) -> None:
+    digest = (card.revision or "").removeprefix("sha256:")
+    if weights is None or digest == card.revision or not digest:
+        return
+    found = sha256_of(weights)
+    if found != digest:
+        raise ConfigError(
+            f"judge {card.name!r}: {weights} is not the file that its card pins: expected sha256 "
+            f"{digest}, found {found}"
+        )

@@ -1,0 +1,115 @@
+"""Requests to the body of a chat completion: messages as they are, and how to force an opening.
+
+A chat server puts the turns together itself. Where it can go on from an unfinished turn of the
+assistant (`scoring: prefill`), an opening is forced by that. Where it cannot, the judge is asked in
+words to go on from the opening, or to write a choice and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autoj.backends.openai.scoring import short_names
+from autoj.backends.openai.settings import Settings
+from autoj.records import Message, Request
+
+__all__ = ["body_of", "without_opening"]
+
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+# Room for a judge that repeats the opening before it states its choice.
+_ASKED_TOKENS = 16
+# Room for a choice whose characters are several tokens each.
+_FORCED_TOKENS = 8
+
+_CHOOSE = {
+    "en": (
+        "\n\nWrite no critique now. State your verdict alone, as the end of this line:\n"
+        "{prefix}…\nIt can end in {choices}. Write {names} for these, one of them and nothing else."
+    ),
+    "zh": (
+        "\n\n现在不要写评论，只给出结论，即补全下面这一行：\n{prefix}……\n"
+        "可选的结尾是{choices}。请对应地只写{names}中的一个，不要写任何其他内容。"
+    ),
+}
+_OPEN = {
+    "en": "\n\nBegin your answer with exactly these words and go on from them:\n{prefix}",
+    "zh": "\n\n请以下面的文字原样开头，并接着往下写：\n{prefix}",
+}
+_JOINTS = {"en": (", ", " or "), "zh": ("、", "或")}
+
+
+def body_of(request: Request, model: str, settings: Settings, begun: str = "") -> dict[str, Any]:
+    """All fields of a chat completion.
+
+    Args:
+        request: one question.
+        model: the server's name for the model.
+        settings: what the server knows.
+        begun: what the answer has already, after the prefix; for servers that prefill.
+    """
+    messages = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+    body = {**settings.extra_body, "model": model, "messages": messages}
+    if request.prefix is not None and settings.scoring == "prefill":
+        messages.append({"role": "assistant", "content": request.prefix + begun})
+        body |= {"continue_final_message": True, "add_generation_prompt": False}
+    elif request.prefix is not None:
+        messages[-1] = {"role": "user", "content": _asked_in_words(request)}
+    if request.choices is not None:
+        body |= {"logprobs": True, "top_logprobs": settings.top_logprobs, "temperature": 0.0}
+        body[settings.max_tokens_parameter] = (
+            _FORCED_TOKENS if settings.scoring == "prefill" else _ASKED_TOKENS
+        )
+    else:
+        body |= _decoding(request, settings)
+    return {name: value for name, value in body.items() if name not in settings.omit}
+
+
+def _decoding(request: Request, settings: Settings) -> dict[str, Any]:
+    """How the answer is drawn; what is the server's default anyway is left out."""
+    decoding = request.decoding
+    body: dict[str, Any] = {
+        "temperature": decoding.temperature,
+        settings.max_tokens_parameter: decoding.max_tokens,
+    }
+    if decoding.top_p != 1:
+        body["top_p"] = decoding.top_p
+    if decoding.temperature > 0:
+        body["seed"] = decoding.seed + request.sample
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if decoding.repetition_penalty != 1 and settings.repetition_penalty is not None:
+        body[settings.repetition_penalty] = decoding.repetition_penalty
+    return body
+
+
+def _asked_in_words(request: Request) -> str:
+    last: Message = request.messages[-1]
+    prefix = request.prefix or ""
+    language = "zh" if _CHINESE.search(prefix) else "en"
+    if request.choices is None:
+        return last.content + _OPEN[language].format(prefix=prefix)
+    choices = [f'"{choice.strip()}"' for choice in request.choices]
+    return last.content + _CHOOSE[language].format(
+        prefix=prefix,
+        choices=_listed(choices, language),
+        names=_listed(list(short_names(request.choices)), language),
+    )
+
+
+def _listed(names: list[str], language: str) -> str:
+    joint, last_joint = _JOINTS[language]
+    return joint.join(names[:-1]) + last_joint + names[-1]
+
+
+def without_opening(text: str, request: Request) -> str:
+    """What was written after the forced opening, and before the first stop string.
+
+    Args:
+        text: an answer, which may repeat an opening that it was asked in words to begin with.
+        request: what was asked.
+    """
+    if request.prefix is not None and text.lstrip().startswith(request.prefix):
+        text = text.lstrip()[len(request.prefix) :]
+    cuts = [place for string in request.stop if (place := text.find(string)) >= 0]
+    return text[: min(cuts)] if cuts else text

@@ -1,0 +1,87 @@
+"""One try: a body to a server through the official client, and back a reply or a fault."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import SecretStr
+
+from autoj.backends.openai.faults import Fault, Place, Scrub, fault_of_connection, fault_of_status
+from autoj.backends.openai.replies import Reply, read_reply
+from autoj.backends.openai.settings import Settings
+
+__all__ = ["Client"]
+
+_CONNECT_SECONDS = 10.0
+_LIST_SECONDS = 5.0
+_MOST_LISTED = 5
+
+
+class Client:
+    """Sends bodies; used in one event loop alone. Retries are its caller's."""
+
+    def __init__(self, settings: Settings, key: SecretStr | None, place: Place) -> None:
+        import openai
+
+        self._seconds = settings.timeout_seconds
+        self._place = place
+        self._scrub = Scrub(key)
+        # The client wants a key in any case; a server without one is sent none.
+        self._headers = {} if key is not None else {"Authorization": openai.Omit()}
+        self._api: Any = openai.AsyncOpenAI(
+            api_key="none" if key is None else key.get_secret_value(),
+            base_url=settings.base_url,
+            timeout=openai.Timeout(
+                settings.timeout_seconds, connect=min(_CONNECT_SECONDS, settings.timeout_seconds)
+            ),
+            max_retries=0,
+            # What is on this machine is not asked for through a proxy.
+            http_client=openai.DefaultAioHttpClient(trust_env=not settings.is_loopback),
+        )
+
+    async def ask(self, body: dict[str, Any], *, scored: bool) -> Reply | Fault:
+        """Send one body.
+
+        Args:
+            body: all fields of a chat completion.
+            scored: whether log-probabilities were asked for.
+        """
+        import aiohttp
+        import openai
+
+        try:
+            # The client's own limit is per read; a server that drips would never be given up.
+            async with asyncio.timeout(self._seconds):
+                # The client walks through typed parameters one by one, which takes it longer than
+                # sending them; what is in `extra_body` it sends as it is.
+                raw = await self._api.chat.completions.with_raw_response.create(
+                    model=self._place.model,
+                    messages=[],
+                    extra_body=body,
+                    extra_headers=self._headers,
+                )
+        except openai.APIStatusError as error:
+            return fault_of_status(
+                error.status_code, error.response.headers, error.body, self._place, self._scrub
+            )
+        except (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError) as error:
+            return fault_of_connection(error, self._place, self._scrub)
+        return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
+
+    async def model_names(self) -> list[str]:
+        """A few of the models that the server knows; none where it does not say."""
+        import aiohttp
+        import openai
+
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                page = await self._api.models.list(extra_headers=self._headers)
+                names = [self._scrub(model.id) for model in page.data]
+        except (openai.OpenAIError, aiohttp.ClientError, OSError, AttributeError, TypeError):
+            return []
+        return names[:_MOST_LISTED]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._api.close()

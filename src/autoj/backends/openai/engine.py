@@ -1,0 +1,161 @@
+"""Requests to completions: an iterator for callers, an event loop behind it."""
+
+from __future__ import annotations
+
+import queue
+import weakref
+from asyncio import Task, create_task, gather
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from autoj.backends.base import Limits, OnText, Outcome
+from autoj.backends.openai.asker import Asker, Ended
+from autoj.backends.openai.bridge import Bridge
+from autoj.backends.openai.client import Client
+from autoj.backends.openai.counting import estimate_tokens
+from autoj.backends.openai.faults import Place
+from autoj.backends.openai.settings import Settings
+from autoj.errors import ConfigError
+from autoj.records import JudgeCard, Request
+
+__all__ = ["OpenAIBackend"]
+
+# So many requests are read ahead per slot, so that a slot that gets free does not wait for us.
+_AHEAD = 2
+
+_Done: TypeAlias = Outcome | BaseException | None
+"""None is a request that was not asked any more."""
+
+
+class OpenAIBackend:
+    """Runs a judge behind an OpenAI-compatible server; connects on first use."""
+
+    def __init__(self, card: JudgeCard, settings: Settings, place: Place, client: Client) -> None:
+        self.card = card
+        self.limits = Limits(
+            context_tokens=card.context_tokens,
+            scores_choices=settings.scoring != "none",
+            streams=False,
+        )
+        self._settings = settings
+        self._place = place
+        self._client = client
+        self._bridge: Bridge | None = None
+        self._asker: Asker | None = None
+
+    def complete(
+        self, requests: Iterable[Request], on_text: OnText | None = None
+    ) -> Iterator[Outcome]:
+        """Answer requests, `options.concurrency` at a time, each as soon as it is done.
+
+        When the iterator is closed, what is under way is cancelled.
+
+        Raises:
+            ConfigError: the server, its key or its model is not what the card says, or a request
+                wants probabilities that the card does not promise.
+            BackendError: the server is gone, or the account has no credit.
+        """
+        asker, bridge = self._connected()
+        batch = _Batch(asker)
+        unread, n_open, n_ahead = iter(requests), 0, _AHEAD * self._settings.concurrency
+        more, ends = True, None
+        try:
+            while more or n_open:
+                try:
+                    # What is done is recorded before anything else is read or waited for.
+                    done = batch.done.get(block=not more or n_open >= n_ahead)
+                except queue.Empty:
+                    request = next(unread, None)
+                    if request is None:
+                        more = False
+                    else:
+                        self._check(request)
+                        bridge.call(batch.start, request)
+                        n_open += 1
+                    continue
+                n_open -= 1
+                if isinstance(done, BaseException):
+                    ends, more = ends or done, False
+                elif done is not None:
+                    yield done
+            if ends is not None:
+                raise ends
+        finally:
+            if n_open:
+                bridge.run(batch.cancel())
+
+    def count_tokens(self, text: str) -> int:
+        """About how many tokens a text has; rather too many (`counting.estimate_tokens`)."""
+        return estimate_tokens(text)
+
+    def close(self) -> None:
+        """Cancel what is under way and close the connections."""
+        if self._asker is not None and self._bridge is not None:
+            _shut(self._bridge, self._client)
+        self._asker = self._bridge = None
+
+    def _connected(self) -> tuple[Asker, Bridge]:
+        if self._asker is None or self._bridge is None:
+            self._bridge = Bridge(f"autoj-{self.card.name}")
+            self._asker = self._bridge.run(self._make_asker())
+            # A caller may never close; the connections then end with the process, quietly.
+            weakref.finalize(self, _shut, self._bridge, self._client)
+        return self._asker, self._bridge
+
+    async def _make_asker(self) -> Asker:
+        # In the loop's thread, which everything in it belongs to.
+        return Asker(self.card, self._settings, self._place, self._client)
+
+    def _check(self, request: Request) -> None:
+        if request.messages[-1].role != "user":
+            raise ConfigError(
+                f"judge {self.card.name!r} writes and gives no scores; protocol "
+                f"{request.protocol!r} is for reward models"
+            )
+        if request.choices is not None and not self.limits.scores_choices:
+            raise ConfigError(
+                f"protocol {request.protocol!r} compares probabilities, and the card of judge "
+                f"{self.card.name!r} promises none",
+                hint="Use a protocol that writes, such as baseline-pairwise; or set "
+                "options.scoring: logprobs where the server gives log-probabilities, prefill "
+                "where it also goes on from an unfinished message.",
+            )
+
+
+def _shut(bridge: Bridge, client: Client) -> None:
+    if not bridge.is_closed:
+        bridge.run(client.close())
+        bridge.close()
+
+
+class _Batch:
+    """The requests of one call that are under way; but for `done`, in the loop's thread alone."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.done: queue.SimpleQueue[_Done] = queue.SimpleQueue()
+        self._asker = asker
+        self._ended = Ended()
+        self._tasks: set[Task[None]] = set()
+
+    def start(self, request: Request) -> None:
+        """Begin with a request; its outcome, or what ends everything, comes through `done`."""
+        task = create_task(self._answer(request))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            done: _Done = await self._asker.answer(request, self._ended)
+        except Exception as error:
+            # A mistake of ours: it must not leave the caller waiting.
+            done = error
+        if isinstance(done, BaseException):
+            self._ended.set()
+        self.done.put(done)
+
+    async def cancel(self) -> None:
+        """End what is under way."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)

@@ -1,0 +1,137 @@
+"""A card's options, checked: where the server is, what it knows, and how hard it may be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from autoj.errors import ConfigError
+from autoj.records import JudgeCard
+
+__all__ = ["Settings", "find_key", "read_settings"]
+
+_PROVIDER = "https://api.openai.com/v1"
+_PROVIDERS_KEY = "OPENAI_API_KEY"
+# What this backend writes into a request itself; `extra_body` may not contradict it.
+_OURS = {
+    "model", "messages", "n", "stream", "stop", "temperature", "top_p", "seed", "max_tokens",
+    "max_completion_tokens", "logprobs", "top_logprobs",
+}  # fmt: skip
+
+
+class Settings(BaseModel):
+    """The options of a card; `autoj.backends.openai` explains each."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str = _PROVIDER
+    api_key_variable: str | None = None
+    scoring: Literal["none", "logprobs", "prefill"] = "none"
+    top_logprobs: int = Field(20, ge=2, le=20)
+    concurrency: int = Field(64, ge=1, le=1000)
+    timeout_seconds: float = Field(600, gt=0)
+    attempts: int = Field(8, ge=1)
+    first_wait_seconds: float = Field(0.5, ge=0)
+    longest_wait_seconds: float = Field(120, ge=0)
+    requests_per_minute: float | None = Field(None, gt=0)
+    tokens_per_minute: float | None = Field(None, gt=0)
+    max_tokens_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    omit: tuple[Literal["temperature", "top_p", "seed", "stop"], ...] = ()
+    repetition_penalty: Literal["repetition_penalty", "repeat_penalty"] | None = None
+    extra_body: dict[str, Any] = {}
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_plain_address(cls, address: str) -> str:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an address such as http://127.0.0.1:8000/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError(
+                "must hold no user, password or query: a key belongs into the environment variable "
+                "that options.api_key_variable names"
+            )
+        return address
+
+    @field_validator("extra_body")
+    @classmethod
+    def _adds_only(cls, body: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(_OURS & body.keys()):
+            raise ValueError(f"{taken[0]} is set by the request itself, not by extra_body")
+        return body
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key; None where the server gets none.
+
+        The provider's own key goes to the provider alone: another server gets a key only where its
+        card names the variable.
+        """
+        if self.api_key_variable is None and self.base_url == _PROVIDER:
+            return _PROVIDERS_KEY
+        return self.api_key_variable
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the server is on this machine, where no proxy is asked."""
+        return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
+    """The settings of a judge.
+
+    Args:
+        card: its options are those of this backend.
+        options: what was given besides; goes before the card's.
+
+    Raises:
+        ConfigError: an option is unknown or makes no sense. Its value is not repeated: it may be a
+            key that somebody put into the wrong place.
+    """
+    given = {**card.options, **options}
+    # The variable that the official client and its users know; it stands behind the card.
+    if not given.get("base_url") and os.environ.get("OPENAI_BASE_URL"):
+        given["base_url"] = os.environ["OPENAI_BASE_URL"]
+        given.setdefault("api_key_variable", _PROVIDERS_KEY)
+    try:
+        settings = Settings.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            said = f"there is no option {field!r}; there are {', '.join(Settings.model_fields)}"
+        else:
+            said = f"options.{field}: {first['msg'].removeprefix('Value error, ')}"
+        raise ConfigError(f"judge {card.name!r}: {said}") from None
+    if card.decoding.repetition_penalty != 1 and settings.repetition_penalty is None:
+        raise ConfigError(
+            f"judge {card.name!r}: decoding.repetition_penalty is "
+            f"{card.decoding.repetition_penalty:g}, and options.repetition_penalty does not say by "
+            "which name the server takes it",
+            hint="vLLM and SGLang say repetition_penalty, llama.cpp says repeat_penalty; the "
+            "provider itself has none.",
+        )
+    return settings
+
+
+def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
+    """The key from the environment; None where the server gets none.
+
+    Raises:
+        ConfigError: the variable is not set.
+    """
+    variable = settings.key_variable
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if key:
+        return SecretStr(key)
+    raise ConfigError(
+        f"judge {card.name!r} needs a key, and the environment variable {variable} is not set",
+        hint=f"Set {variable}, or name another variable in options.api_key_variable; a local "
+        "server is found by options.base_url and may need no key.",
+    )

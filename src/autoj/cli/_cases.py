@@ -1,0 +1,102 @@
+"""From flags to a data set: one file, two that are joined, questions with answers, or columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from autoj.cli import _console
+from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_map
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError
+
+__all__ = ["JoinRule", "Map", "Questions", "Turn", "find_cases"]
+
+Map: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="Which column holds what, where no format fits: query=question,a=one,b=two,"
+        "label=winner for pairs, query=question,response=text for one response. Paths reach into "
+        "nested fields (messages.0.content); codes of a label follow it in the order a, b, tie "
+        "(label=winner:1/2/0).",
+    ),
+]
+JoinRule: TypeAlias = Annotated[
+    Join | None,
+    typer.Option(
+        "--join",
+        help="Two files whose queries do not match: strict is an error, inner goes on with those "
+        "that both have. Default: strict.",
+    ),
+]
+Questions: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--questions", help="MT-Bench's or Arena-Hard's question.jsonl, for files of answers."
+    ),
+]
+Turn: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--turn",
+        min=1,
+        help="With --questions: the turn to judge, with those before it. Default: 1.",
+    ),
+]
+
+
+def find_cases(
+    data: Path | None,
+    a: Path | None,
+    b: Path | None,
+    format: str | None = None,
+    *,
+    columns: list[str] | None = None,
+    join: Join | None = None,
+    questions: Path | None = None,
+    turn: int | None = None,
+) -> Cases:
+    """The data set that the flags name, and a word on how it was recognised.
+
+    Args:
+        data: one file.
+        a: the first of two files of responses.
+        b: the second of them.
+        format: a format's name, where the fields fit several.
+        columns: which column holds what, in place of a format.
+        join: what becomes of what only one of several files has.
+        questions: what the files answer.
+        turn: which turn of a conversation is judged.
+
+    Raises:
+        ConfigError: neither one file nor two are named, or both; or flags exclude each other.
+        DataError: a file cannot be read, or the files do not match.
+    """
+    named = tuple(path for path in (data, a, b) if path is not None)
+    two = data is None and len(named) == 2
+    if not two and named != (data,):
+        raise ConfigError("give one file of cases, or two files of responses with --a and --b")
+    if turn is not None and questions is None:
+        raise ConfigError("--turn needs --questions, the file that says what is asked in each turn")
+    if join is not None and not two and questions is None:
+        raise ConfigError("--join needs two files: --a and --b, or --questions")
+    if questions is not None and (format is not None or columns):
+        raise ConfigError(
+            f"--questions says what the files are; {'--map' if columns else '--format'} makes no "
+            "sense with it"
+        )
+    mapped = parse_map(columns) if columns else None
+    rule = join or "strict"
+    if questions is not None:
+        cases = open_answers(questions, named, turn=turn or 1, join=rule)
+    elif two:
+        cases = open_joined(*named, format=format, columns=mapped, join=rule)
+    else:
+        cases = open_cases(named[0], format, mapped)
+    _console.print_message(f"reading {' and '.join(map(str, named))} as {cases.format}")
+    if cases.note is not None:
+        _console.print_message(cases.note)
+    return cases

@@ -1,0 +1,131 @@
+"""Data sets of Hugging Face: a name on the Hub, or a folder; the datasets library is an extra.
+
+`hf-dataset:NAME`, `hf-dataset:NAME:SPLIT` and `hf-dataset:NAME:CONFIG:SPLIT` name one. NAME is as
+on the Hub (`owner/name`) or a folder: one that `save_to_disk` wrote, which may also be named by
+its bare path, or one of data files. A split must be named where there are several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets._arrow import plain
+from autoj.errors import DataError, MissingExtra
+
+__all__ = ["DatasetName", "data_files", "is_dataset", "parse_name", "read_dataset"]
+
+_PREFIX = "hf-dataset:"
+_ROWS_AT_ONCE = 256
+# What `save_to_disk` leaves in a folder: of one data set, and of several splits.
+_SAVED = "state.json"
+_SAVED_SPLITS = "dataset_dict.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetName:
+    """Which data set is meant."""
+
+    name: str
+    """On the Hub, or a folder."""
+    config: str | None = None
+    split: str | None = None
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a path names a data set of Hugging Face and not a file."""
+    return str(path).startswith(_PREFIX) or (path.is_dir() and _is_saved(path))
+
+
+def _is_saved(folder: Path) -> bool:
+    return (folder / _SAVED).is_file() or (folder / _SAVED_SPLITS).is_file()
+
+
+def parse_name(path: Path) -> DatasetName:
+    """The parts of a data set's name.
+
+    Raises:
+        DataError: it has too many parts, or an empty one.
+
+    >>> parse_name(Path("hf-dataset:owner/name:test"))
+    DatasetName(name='owner/name', config=None, split='test')
+    """
+    if not str(path).startswith(_PREFIX):
+        return DatasetName(name=str(path))
+    parts = str(path).removeprefix(_PREFIX).split(":")
+    if len(parts) > 3 or not all(parts):
+        raise DataError(
+            "is no name of a data set",
+            path=path,
+            hint="Expected hf-dataset:NAME, hf-dataset:NAME:SPLIT or hf-dataset:NAME:CONFIG:SPLIT.",
+        )
+    if len(parts) == 3:
+        return DatasetName(name=parts[0], config=parts[1], split=parts[2])
+    return DatasetName(name=parts[0], split=parts[1] if len(parts) == 2 else None)
+
+
+def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
+    """The rows of a data set, in batches out of its memory-mapped files, numbered from 1.
+
+    Raises:
+        DataError: there is no such data set or split.
+        MissingExtra: the datasets library is not installed.
+    """
+    number = 0
+    for table in _open(path).with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
+        for row in table.to_pylist():
+            number += 1
+            yield number, {name: plain(value) for name, value in row.items()}
+
+
+def data_files(path: Path) -> tuple[Path, ...]:
+    """The files that hold a data set's rows on this machine.
+
+    Raises:
+        DataError: as `read_dataset`; or no file holds its rows.
+    """
+    files = tuple(Path(file["filename"]) for file in _open(path).cache_files)
+    if not files:
+        raise DataError("has no rows in files", path=path)
+    return files
+
+
+def _open(path: Path) -> Any:
+    """The data set, memory-mapped."""
+    try:
+        import datasets
+    except ImportError:
+        raise MissingExtra("data", f"reading {path}") from None
+    wanted = parse_name(path)
+    folder = Path(wanted.name).expanduser()
+    saved = folder.is_dir() and _is_saved(folder)
+    try:
+        if saved:
+            found = datasets.load_from_disk(str(folder))
+        else:
+            name = str(folder) if folder.is_dir() else wanted.name
+            found = datasets.load_dataset(name, wanted.config)
+    # The library raises errors of its own, of the Hub's client and of Python's, by the dozen.
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot be loaded ({type(error).__name__}: {reason})", path=path) from None
+    return _split_of(path, found, wanted.split)
+
+
+def _split_of(path: Path, found: Any, split: str | None) -> Any:
+    if not isinstance(found, dict):
+        there = str(found.split) if found.split is not None else None
+        if split not in (None, there):
+            named = f"only {there!r}" if there else "no split that has a name"
+            raise DataError(f"has no split {split!r}, {named}", path=path)
+        return found
+    if split is None and len(found) == 1:
+        return next(iter(found.values()))
+    names = ", ".join(found)
+    if split is None:
+        raise DataError(f"has several splits: {names}", path=path, hint=f"Name one: {path}:SPLIT")
+    if split not in found:
+        raise DataError(f"has no split {split!r}; it has: {names}", path=path)
+    return found[split]

@@ -1,0 +1,279 @@
+"""Rows of any layout, by a map from what a case needs to the columns that hold it.
+
+`query=question,a=answer_1,b=answer_2,label=winner` names the columns of pairs. A column's name may
+be a path into nested fields: `messages.0.content`, `messages.-1.content`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import FieldError, make_case, scenario_of
+from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.records import Case, Response, Winner
+
+__all__ = ["ColumnMap", "parse_map"]
+
+_TARGETS = (
+    "query", "a", "b", "response", "responses", "label", "id", "scenario", "source", "reference",
+    "model", "model_a", "model_b",
+)  # fmt: skip
+_NEXT = re.compile(rf",(?=(?:{'|'.join(_TARGETS)})=)")
+_CODES = re.compile(r"(.+):([^/:]+(?:/[^/:]+){1,2})\Z", re.DOTALL)
+_MEANINGS: tuple[Winner, ...] = ("a", "b", "tie")
+_WORDS: Mapping[str, Winner] = {
+    "a": "a", "model_a": "a", "response_a": "a",
+    "b": "b", "model_b": "b", "response_b": "b",
+    "tie": "tie", "tie (bothbad)": "tie",
+}  # fmt: skip
+
+
+def parse_map(texts: Sequence[str]) -> ColumnMap:
+    """The map that `--map` says, in one text or in several.
+
+    Args:
+        texts: `TARGET=COLUMN`, with commas between. A label may be followed by the codes of "a",
+            "b" and, where there is one, "tie": `label=winner:1/2/0`.
+
+    Raises:
+        ConfigError: it makes no sense, or not all that a case needs is there.
+
+    >>> parse_map(["query=question,a=one,b=two,label=winner:1/2/0"]).codes
+    {'1': 'a', '2': 'b', '0': 'tie'}
+    """
+    columns: dict[str, str] = {}
+    for part in (part for text in texts for part in _NEXT.split(text)):
+        target, equals, column = part.partition("=")
+        target = target.strip()
+        if not equals or not column:
+            raise ConfigError(
+                f"--map: expected TARGET=COLUMN, found {part!r}",
+                hint="For example: --map query=question,a=answer_1,b=answer_2,label=winner",
+            )
+        if target not in _TARGETS:
+            raise UnknownComponent("target of --map", target, _TARGETS)
+        if target in columns:
+            raise ConfigError(f"--map names {target} twice: {columns[target]!r} and {column!r}")
+        columns[target] = column
+    return ColumnMap(columns=columns, codes=_take_codes(columns))
+
+
+def _take_codes(columns: dict[str, str]) -> Mapping[str, Winner]:
+    """The codes behind a label's column, which is left without them."""
+    found = _CODES.match(columns.get("label", ""))
+    if found is None:
+        return {}
+    columns["label"] = found[1]
+    codes = found[2].split("/")
+    if len(set(codes)) < len(codes):
+        raise ConfigError(f"--map: one code has two meanings in {found[2]!r}")
+    return dict(zip(codes, _MEANINGS, strict=False))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMap:
+    """Which column holds what."""
+
+    columns: Mapping[str, str]
+    """Per target the name of a column, or a path into nested fields."""
+    codes: Mapping[str, Winner] = field(default_factory=dict)
+    """What the label's values mean; empty where they say it themselves."""
+
+    def __post_init__(self) -> None:
+        named = self.columns.keys()
+        if "query" not in named:
+            raise ConfigError("--map names no query")
+        ways = [way for way in ({"a", "b"}, {"response"}, {"responses"}) if way & named]
+        if len(ways) != 1 or not ways[0] <= named:
+            raise ConfigError(
+                "--map must name either a and b (a pair), response (one), or responses (a list)"
+            )
+        if self.codes and "a" not in named:
+            raise ConfigError("--map: codes of a label are those of a pair, and it names none")
+
+    def __str__(self) -> str:
+        codes = f":{'/'.join(self.codes)}" if self.codes else ""
+        return ",".join(
+            f"{target}={column}{codes if target == 'label' else ''}"
+            for target, column in sorted(self.columns.items())
+        )
+
+    def check(self, path: Path, rows: Iterable[dict[str, Any]]) -> None:
+        """Hold the map against some rows of a file: each column must be in one of them.
+
+        Raises:
+            DataError: a column is in none; it says which there are.
+        """
+        missing: dict[str, FieldError] = {}
+        for index, row in enumerate(rows):
+            for target, column in self.columns.items():
+                try:
+                    _value(row, column)
+                except FieldError as error:
+                    if index == 0:
+                        missing[target] = error
+                else:
+                    missing.pop(target, None)
+        for target, fault in missing.items():
+            raise DataError(f"{fault.message} (--map {target})", path=path)
+
+    def to_case(self, row: dict[str, Any], line: int) -> Case:
+        """The case of one row.
+
+        Raises:
+            FieldError: a column that a case needs is not there, or holds something else.
+        """
+        optional = {
+            name: self._optional_text(row, name) for name in ("scenario", "source", "reference")
+        }
+        fields: dict[str, Any] = {name: value for name, value in optional.items() if value}
+        if "scenario" in fields:
+            fields["scenario"] = scenario_of(fields)
+        if number := self._optional_text(row, "id"):
+            fields["id"] = number
+        responses = self._responses(row)
+        return make_case(
+            query=self._text(row, "query"),
+            responses=responses,
+            line=line,
+            label=self._label(row, responses),
+            **fields,
+        )
+
+    def _responses(self, row: dict[str, Any]) -> tuple[Response, ...]:
+        if "responses" in self.columns:
+            column = self.columns["responses"]
+            texts = _value(row, column)
+            if not isinstance(texts, list) or not texts:
+                raise FieldError(column, f"expected a list of strings, found {_shown(texts)}")
+            return tuple(
+                Response(text=_string(text, f"{column}.{index}"))
+                for index, text in enumerate(texts)
+            )
+        if "response" in self.columns:
+            model = self._optional_text(row, "model")
+            return (Response(text=self._text(row, "response"), model=model),)
+        return tuple(
+            Response(text=self._text(row, side), model=self._optional_text(row, f"model_{side}"))
+            for side in ("a", "b")
+        )
+
+    def _text(self, row: dict[str, Any], target: str) -> str:
+        column = self.columns[target]
+        return _string(_value(row, column), column)
+
+    def _optional_text(self, row: dict[str, Any], target: str) -> str | None:
+        """A text, or a number as one; None where the column is absent, null or empty."""
+        value = self._optional(row, target)
+        if isinstance(value, bool) or not isinstance(value, str | int | None):
+            raise FieldError(self.columns[target], f"expected a string, found {_shown(value)}")
+        return None if value is None else str(value)
+
+    def _optional(self, row: dict[str, Any], target: str) -> Any:
+        if target not in self.columns:
+            return None
+        try:
+            value = _value(row, self.columns[target])
+        except FieldError:
+            return None
+        return None if value == "" else value
+
+    def _label(self, row: dict[str, Any], responses: tuple[Response, ...]) -> Winner | float | None:
+        value = self._optional(row, "label")
+        if value is None:
+            return None
+        column = self.columns["label"]
+        if len(responses) == 2:
+            return self._winner(value, column, responses)
+        if len(responses) == 1 and (rating := _number(value)) is not None:
+            return rating
+        raise FieldError(column, f"expected a rating, found {_shown(value)}")
+
+    def _winner(self, value: Any, column: str, responses: tuple[Response, ...]) -> Winner:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        text = str(value)
+        if self.codes:
+            if text not in self.codes or isinstance(value, bool):
+                menu = ", ".join(f"{code} ({winner})" for code, winner in self.codes.items())
+                raise FieldError(column, f"expected {menu}, found {_shown(value)}")
+            return self.codes[text]
+        names: dict[str, Winner] = {}
+        for side, response in zip(_MEANINGS, responses, strict=False):
+            names[self.columns.get(side, side)] = side
+            if response.model is not None:
+                names[response.model] = side
+        winner = names.get(text) or _WORDS.get(text.strip().lower())
+        if winner is None:
+            raise FieldError(
+                column,
+                f'expected "a", "b", "tie", a model or a column, found {_shown(value)}; for codes, '
+                f"say which mean a, b and tie: --map label={column}:1/2/0",
+            )
+        return winner
+
+
+def _value(row: dict[str, Any], column: str) -> Any:
+    """What stands in a column, or at the end of a path into nested fields.
+
+    Raises:
+        FieldError: there is no such column; it says which there are.
+    """
+    if column in row:
+        return row[column]
+    found: Any = row
+    done: list[str] = []
+    for part in column.split("."):
+        if isinstance(found, dict) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and re.fullmatch(r"-?\d+", part):
+            index = int(part)
+            if not -len(found) <= index < len(found):
+                place = ".".join(done)
+                raise FieldError(column, f"{place!r} has {len(found)} items and no item {part}")
+            found = found[index]
+        else:
+            raise FieldError(column, _missing(column, part, ".".join(done), found))
+        done.append(part)
+    return found
+
+
+def _missing(column: str, part: str, place: str, found: Any) -> str:
+    if not isinstance(found, dict):
+        wanted = "a number, of an item" if isinstance(found, list) else "no fields in it"
+        return f"there is no {column!r}: {place!r} is {_shown(found)}, expected {wanted}"
+    names = [str(name) for name in found]
+    wanted = column if not place else part
+    near = difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    there = ", ".join(map(repr, names)) or "(none)"
+    if not place:
+        return f"there is no column {column!r}; {hint}The columns are {there}"
+    return f"there is no {part!r} in {place!r}; {hint}It has {there}"
+
+
+def _string(value: Any, column: str) -> str:
+    if not isinstance(value, str):
+        raise FieldError(column, f"expected a string, found {_shown(value)}")
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _shown(value: Any) -> str:
+    text = f"{type(value).__name__} {value!r}"
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,85 @@
+"""What two files must do to be joined: answer the same, or say what they do not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from autoj.errors import DataError
+
+__all__ = ["Join", "Side", "check_match"]
+
+Join: TypeAlias = Literal["strict", "inner"]
+"""What becomes of a query that one of two files lacks: an error, or it is left out."""
+
+_N_NAMED = 3
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the files, and what it answers."""
+
+    path: Path
+    keys: Counter[str]
+    """Each query, or its number, and how often the file has it."""
+    first_fault: DataError | None = None
+    """What is wrong with its first row that cannot be read."""
+    n_faults: int = 0
+
+
+def check_match(first: Side, second: Side, join: Join, what: str) -> str | None:
+    """Hold two files against each other.
+
+    Args:
+        first: one file.
+        second: the other.
+        join: what becomes of what only one of them has.
+        what: what they are joined on, in the plural.
+
+    Returns:
+        With `inner`, what is left out; None where nothing is.
+
+    Raises:
+        DataError: they have nothing in common, or with `strict` not the same.
+    """
+    fault = first.first_fault or second.first_fault
+    n_common = (first.keys & second.keys).total()
+    if n_common == 0:
+        if fault is not None:
+            raise fault
+        raise DataError(
+            f"has no {what} in common with {second.path}",
+            path=first.path,
+            hint=f"The files are joined on the exact text of their {what}.",
+        )
+    told = [
+        f"{missing.total():,} of {side.keys.total():,} {what} of {side.path} are not in "
+        f"{other.path} ({_some(missing)})"
+        for side, other in ((first, second), (second, first))
+        if (missing := side.keys - other.keys)
+    ]
+    if not told:
+        return None
+    if join == "inner":
+        return f"left out: {'; '.join(told)}"
+    if fault is not None:
+        n_faults = first.n_faults + second.n_faults
+        told.append(f"{n_faults:,} rows cannot be read, the first: {fault.message}")
+    raise DataError(
+        f"does not match {second.path}: {'; '.join(told)}",
+        path=first.path,
+        hint=f"--join inner goes on with the {n_common:,} that both have.",
+    )
+
+
+def _some(keys: Counter[str]) -> str:
+    names = (_short(repr(key)) for key in islice(keys, _N_NAMED))
+    return ", ".join([*names, *(["…"] if len(keys) > _N_NAMED else [])])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

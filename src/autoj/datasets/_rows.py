@@ -1,0 +1,63 @@
+"""A file of any kind to rows: JSON, CSV, TSV, Parquet, or a data set of Hugging Face.
+
+What a row means is decided elsewhere, by its fields: each format is read from each kind of file.
+All but a JSON list are read lazily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autoj import jsonl
+from autoj.datasets._arrow import read_parquet
+from autoj.datasets._delimited import NUMBERS, read_delimited
+from autoj.datasets._hub import is_dataset, read_dataset
+from autoj.errors import DataError
+
+__all__ = ["Rows", "first_row", "read_rows"]
+
+Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
+"""Each row with its line, counted from 1, or what is wrong with it."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = (".parquet", ".pq")
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+
+
+def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
+    """The rows of a file; its name says what kind it is, and anything unknown is JSON.
+
+    Args:
+        path: the file, or the name of a data set.
+        as_texts: whether all cells of CSV and TSV are texts; else those of `NUMBERS` are numbers.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+        MissingExtra: Parquet and data sets need packages that are not installed.
+    """
+    if is_dataset(path):
+        return read_dataset(path)
+    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if ending in _DELIMITERS:
+        return read_delimited(path, _DELIMITERS[ending], () if as_texts else NUMBERS)
+    if ending in _PARQUET:
+        return read_parquet(path)
+    if ending in _SPREADSHEETS:
+        raise DataError("is a spreadsheet; save it as CSV (UTF-8)", path=path)
+    return jsonl.read_rows(path)
+
+
+def first_row(path: Path) -> tuple[int, dict[str, Any]]:
+    """The first row that has fields.
+
+    Raises:
+        DataError: there is none; it says what is wrong with the first.
+    """
+    first_error: DataError | None = None
+    for line, row in read_rows(path):
+        if not isinstance(row, DataError):
+            return line, row
+        first_error = first_error or row
+    raise first_error or DataError("is empty: it holds no rows", path=path)

@@ -1,0 +1,102 @@
+"""Runs as CSV, Parquet and JSONL, with the texts.
+
+A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula,
+and judged text is anybody's: in CSV such texts begin with an apostrophe, and numbers stay as they
+are. All other texts come back exactly, line ends and quotes with them. Parquet and JSONL hold every
+text as it is, and tell an empty text from none.
+
+**Source**: RFC 4180; OWASP, "CSV Injection", for the characters.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from autoj.errors import MissingExtra
+from autoj.jsonl import write_records
+from autoj.records import Verdict
+from autoj.reports.exports.base import JudgedRun
+from autoj.reports.exports.rows import columns_of, flat_rows, full_row
+
+__all__ = ["guarded", "write_csv", "write_jsonl", "write_parquet"]
+
+# The full-width forms are formulas where the spreadsheet's language is Japanese or Chinese.
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+_ROWS_AT_ONCE = 1000
+
+
+def guarded(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> guarded("=1+1"), guarded("1 = 1"), guarded(-1.5)
+    ("'=1+1", '1 = 1', -1.5)
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def write_csv(run: JudgedRun, path: Path) -> None:
+    """A row per pair or per rated response, in UTF-8."""
+    columns = columns_of(run.spec)
+    # Line ends in texts are what they are only where the file is opened without translation.
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        for row in _rows(run):
+            writer.writerow([guarded(row[name]) for name in columns])
+
+
+def write_parquet(run: JudgedRun, path: Path) -> None:
+    """The same rows with their types.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("data", "writing Parquet") from None
+    kinds = {
+        "text": pyarrow.string(),
+        "number": pyarrow.float64(),
+        "whole": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+    }
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns_of(run.spec).items()])
+    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        rows = _rows(run)
+        while block := list(islice(rows, _ROWS_AT_ONCE)):
+            writer.write_table(pyarrow.Table.from_pylist(block, schema))
+
+
+def _rows(run: JudgedRun) -> Iterator[dict[str, Any]]:
+    for case, verdict in run.verdicts():
+        for row in flat_rows(case, verdict, run):
+            run.n_rows += 1
+            yield row
+
+
+def write_jsonl(run: JudgedRun, path: Path) -> None:
+    """A native row per case, with its whole verdict."""
+    write_records(path, _full_rows(run))
+
+
+def _full_rows(run: JudgedRun) -> Iterator[dict[str, Any]]:
+    for case, verdict in run.verdicts():
+        run.n_rows += 1
+        if _is_open(verdict):
+            run.notes["cases have no full verdict (failed, unreadable or undecided): null"] += 1
+        yield full_row(case, verdict)
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """Whether nothing was decided, or a response has no rating."""
+    if verdict.ratings:
+        return None in verdict.ratings
+    return verdict.winner is None and verdict.selected is None

@@ -1,0 +1,183 @@
+"""What a run's answers come to: judgments, verdicts and cases, read from its folder; no model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+from autoj.jsonl import count_lines
+from autoj.protocols import load_protocol
+from autoj.records import Asked, Calibration, Case, Completion, Failure, Judgment, Verdict
+from autoj.runs.folder import RunFolder
+from autoj.runs.plan import follow_pages, n_asked
+from autoj.runs.spec import RunSpec
+from autoj.runs.store import Answers, LedgerReader
+from autoj.verdicts import add_critiques, resolve
+
+__all__ = [
+    "CaseRecord",
+    "is_finished",
+    "read_answer",
+    "read_case",
+    "resolve_first",
+    "resolve_judgments",
+    "resolve_run",
+    "with_critiques",
+]
+
+
+def is_finished(folder: RunFolder, spec: RunSpec) -> bool:
+    """Whether nothing is left to ask: an answer is there to everything, and no failure.
+
+    Args:
+        folder: a run's folder.
+        spec: its settings.
+    """
+    if count_lines(folder.path / "verdicts.jsonl") < folder.n_cases():
+        return False
+    planned = (folder.plan(), folder.follow() if spec.critique else ())
+    with closing(LedgerReader(folder.path)) as reader:
+        if not all(isinstance(reader.find(row.key), Completion) for row in chain(*planned)):
+            return False
+    if not spec.critique:
+        return True
+    # A run that was joined from others has verdicts before all their critiques are asked for.
+    follow = _Groups(folder.follow())
+    return all(
+        len(follow.of(case.id)) == len(follow_pages(case, verdict, spec))
+        for case, verdict in resolve_first(folder, spec)
+    )
+
+
+def resolve_run(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Verdict]]:
+    """The verdict of each case that was asked about, in order; reads no model.
+
+    Args:
+        folder: a run's folder, finished or not.
+        spec: its settings.
+    """
+    follow = _Groups(folder.follow() if spec.critique else ())
+    with closing(LedgerReader(folder.path)) as reader:
+        for case, verdict in _resolve_with(reader, folder, spec):
+            yield case, with_critiques(verdict, follow.of(case.id), reader)
+
+
+def resolve_first(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Verdict]]:
+    """The same without the critiques that were asked for after the verdicts."""
+    with closing(LedgerReader(folder.path)) as reader:
+        yield from _resolve_with(reader, folder, spec)
+
+
+def _resolve_with(
+    reader: LedgerReader, folder: RunFolder, spec: RunSpec
+) -> Iterator[tuple[Case, Verdict]]:
+    plan = _Groups(folder.plan())
+    for case in folder.cases():
+        judgments = [read_answer(asked, reader) for asked in plan.of(case.id)]
+        known = [item for item in judgments if item is not None]
+        if known and len(known) == n_asked(case, spec):
+            yield case, resolve_judgments(case, spec, known)
+
+
+def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
+    """The verdict that all judgments of a case come to, in the order in which they were planned."""
+    return resolve(
+        case,
+        spec.judge.name,
+        judgments,
+        spec.on_conflict,
+        paired=spec.paired,
+        reads_alone=not spec.has_orders,
+        calibration=spec.calibration,
+        n_draws=spec.n_draws,
+    )
+
+
+class _Groups:
+    """Plan rows by case, read along with the cases: both are in the same order."""
+
+    def __init__(self, rows: Iterable[Asked]) -> None:
+        self._groups = groupby(rows, key=lambda asked: asked.case_id)
+        self._ahead: tuple[str, list[Asked]] | None = None
+
+    def of(self, case_id: str) -> list[Asked]:
+        """The rows of a case; none where it has none."""
+        if self._ahead is None:
+            if (group := next(self._groups, None)) is None:
+                return []
+            self._ahead = group[0], list(group[1])
+        if self._ahead[0] != case_id:
+            return []
+        rows, self._ahead = self._ahead[1], None
+        return rows
+
+
+def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
+    """What came of a question; None where nothing did yet."""
+    found = answers.find(asked.key)
+    if not isinstance(found, Completion):
+        return found
+    reading = load_protocol(asked.protocol).read(found)
+    return Judgment(asked=asked, completion=found, reading=reading)
+
+
+def _read_follow(asked: Asked, verdict: Verdict, answers: Answers) -> Judgment | Failure | None:
+    found = answers.find(asked.key)
+    if not isinstance(found, Completion):
+        return found
+    reading = load_protocol(asked.protocol).read_follow(verdict, asked.shown, found)
+    return Judgment(asked=asked, completion=found, reading=reading)
+
+
+def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:
+    """A verdict with the critiques that were asked for it, as far as they are there."""
+    written = [_read_follow(row, verdict, answers) for row in asked]
+    known = [item for item in written if item is not None]
+    return add_critiques(verdict, known) if known else verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRecord:
+    """All that a run holds about one case."""
+
+    case: Case
+    verdict: Verdict | None
+    """None where it was not judged yet."""
+    judgments: tuple[tuple[Asked, Judgment | Failure | None], ...]
+    """What was asked, in order, with what came of it; None where nothing did yet."""
+    paired: bool
+    """Whether the verdict is on a pair, and not on each response."""
+    calibration: Calibration | None = None
+    """What the verdict's probabilities were made with."""
+
+
+def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | None:
+    """One case of a run with its judgments; None where the run has no such case.
+
+    Args:
+        folder: a run's folder, finished or not.
+        spec: its settings.
+        case_id: the case.
+    """
+    case = next((case for case in folder.cases() if case.id == case_id), None)
+    if case is None:
+        return None
+    with closing(LedgerReader(folder.path)) as reader:
+        first = [asked for asked in folder.plan() if asked.case_id == case_id]
+        judgments = [(asked, read_answer(asked, reader)) for asked in first]
+        known = [item for _, item in judgments if item is not None]
+        verdict = None
+        if known and len(known) == n_asked(case, spec):
+            verdict = resolve_judgments(case, spec, known)
+            follow = [asked for asked in folder.follow() if asked.case_id == case_id]
+            judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
+            verdict = with_critiques(verdict, follow, reader)
+    return CaseRecord(
+        case=case,
+        verdict=verdict,
+        judgments=tuple(judgments),
+        paired=spec.paired,
+        calibration=spec.calibration,
+    )

@@ -1,0 +1,159 @@
+"""What `run.json` holds, and what of it must stay the same for a run to go on."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from autoj.datasets.base import Cases
+from autoj.errors import DataError
+from autoj.jsonl import sha256_of, storage_error
+from autoj.runs.plan import answer_options
+from autoj.runs.spec import RunSpec
+
+__all__ = [
+    "Difference",
+    "differences",
+    "read_settings",
+    "read_spec",
+    "settings_of",
+    "spec_digest",
+    "stable_part",
+    "versions",
+    "write_settings",
+]
+
+# What of a card changes an answer or what may be asked; its notes and prices do not.
+_JUDGE_SETTINGS = (
+    "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
+    "context_tokens",
+)  # fmt: skip
+# Settings that came later, where they are not used: runs from before them can go on.
+_LATER = (
+    ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
+    ("data", "derivation"),
+)  # fmt: skip
+
+
+def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
+    """A run's settings and its data, as `run.json` holds them."""
+    data = {
+        "format": cases.format,
+        "paths": [str(path) for path in cases.paths],
+        "sha256": [sha256_of(path) for path in cases.paths],
+        "derivation": cases.derivation,
+    }
+    return {"spec": asdict(spec), "data": data}
+
+
+def versions() -> dict[str, str]:
+    """What a run was made with."""
+    return {"autoj": version("autoj"), "python": platform.python_version()}
+
+
+def write_settings(folder: Path, record: Mapping[str, Any]) -> None:
+    """Replace a run's `run.json`, all at once.
+
+    Raises:
+        StorageFull: the disk took no more.
+    """
+    draft = folder / "run.json.draft"
+    try:
+        draft.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
+        draft.replace(folder / "run.json")
+    except OSError as error:
+        raise storage_error(error, folder) from error
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """What a run's `run.json` holds.
+
+    Raises:
+        DataError: it cannot be read, or is of something else.
+    """
+    path = folder / "run.json"
+    try:
+        record: dict[str, Any] = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    except ValueError as error:
+        raise DataError(f"is not JSON ({error})", path=path) from None
+    match record:
+        case {"spec": {"judge": {}}, "data": {"paths": [*_], "sha256": [*_]}}:
+            return record
+    raise DataError("is of no run: expected spec, with its judge, and data", path=path)
+
+
+def read_spec(folder: Path) -> RunSpec:
+    """The settings that a run was made with.
+
+    Raises:
+        DataError: they cannot be read, or lack something.
+    """
+    record = read_settings(folder)
+    try:
+        return TypeAdapter(RunSpec).validate_python(record["spec"])
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in ("spec", *first["loc"]))
+        raise DataError(first["msg"], path=folder / "run.json", field=field) from None
+
+
+def spec_digest(spec: RunSpec, cases: Cases) -> str:
+    """Eight hex digits that differ where settings or data do."""
+    wanted = stable_part(settings_of(spec, cases))
+    return hashlib.sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+
+
+def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of `run.json` that must stay the same: not where the data lies."""
+    stable: dict[str, Any] = orjson.loads(
+        orjson.dumps(
+            {
+                "spec": record["spec"],
+                "data": {name: record["data"].get(name) for name in ("sha256", "derivation")},
+            }
+        )
+    )
+    for part, name in _LATER:
+        if stable[part].get(name) is None:
+            stable[part].pop(name, None)
+    judge = stable["spec"]["judge"]
+    stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
+    stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))
+    return stable
+
+
+class Difference(NamedTuple):
+    """A setting that two runs do not share."""
+
+    name: str
+    one: Any
+    other: Any
+
+
+def differences(one: Any, other: Any, name: str = "") -> list[Difference]:
+    """The settings that differ, by the names that `run.json` has for them.
+
+    Args:
+        one: a part of a run's settings.
+        other: the same part of another's.
+        name: what the part is called.
+    """
+    if isinstance(one, dict) and isinstance(other, dict):
+        return [
+            found
+            for key in sorted({*one, *other})
+            for found in differences(
+                one.get(key), other.get(key), f"{name}.{key}".removeprefix(".")
+            )
+        ]
+    return [] if one == other else [Difference(name.removeprefix("spec."), one, other)]

@@ -1,0 +1,170 @@
+"""Shards: which part of the cases a run judges, so that several machines share the work.
+
+Distinct cases are dealt out in turn, as cards are: shard 3/8 gets the 3rd, the 11th, the 19th, …
+Shards then differ by one case at most, and which case is where follows from the data alone, so that
+shard 3/8 is the same for any judge and any setting that leaves the cases as they are. A case whose
+query and responses stood in an earlier one goes where that one went: equal texts share their keys,
+and a key that two machines asked may have two answers, which cannot be joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import orjson
+
+from autoj.errors import ConfigError
+from autoj.records import Case
+
+__all__ = ["Dealer", "PlacedCase", "Shard", "joined_shards", "missing_parts"]
+
+_SYNTAX = re.compile(r"([1-9][0-9]{0,5}(?:,[1-9][0-9]{0,5})*)/([1-9][0-9]{0,5})")
+_MOST_PARTS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Some of the equal parts that cases are dealt into."""
+
+    parts: tuple[int, ...]
+    """Which ones, counted from 1; sorted, distinct, and not all."""
+    of: int
+    """How many parts there are."""
+
+    @classmethod
+    def parse(cls, text: str) -> Shard | None:
+        """The shard that `3/8`, or `3,5/8`, stands for; None where that is all parts.
+
+        Raises:
+            ConfigError: it stands for none.
+
+        >>> str(Shard.parse("5,3/8"))
+        '3,5/8'
+        """
+        found = _SYNTAX.fullmatch(text.replace(" ", ""))
+        if found is None:
+            raise ConfigError(
+                f"{text!r} is no shard",
+                hint="Write 3/8 for the third of eight, or 3,5/8 for two of them.",
+            )
+        of, parts = int(found[2]), {int(part) for part in found[1].split(",")}
+        if max(parts) > of:
+            raise ConfigError(
+                f"there is no shard {max(parts)} of {of}", hint=f"Choose from 1/{of} to {of}/{of}."
+            )
+        return _shard(parts, of)
+
+    def __str__(self) -> str:
+        return f"{','.join(map(str, self.parts))}/{self.of}"
+
+    def holds(self, turn: int) -> bool:
+        """Whether it gets what is dealt out at a turn, counted from 0."""
+        return turn % self.of + 1 in self.parts
+
+
+def _shard(parts: set[int], of: int) -> Shard | None:
+    return None if len(parts) == of else Shard(parts=tuple(sorted(parts)), of=of)
+
+
+def joined_shards(shards: Iterable[Shard | None]) -> Shard | None:
+    """What several shards hold together; None where that is all.
+
+    Shards of different counts go together: 1/2 is 1,3/4.
+
+    Raises:
+        ConfigError: their counts have too large a common multiple.
+
+    >>> str(joined_shards([Shard.parse("1/2"), Shard.parse("2/4")]))
+    '1,2,3/4'
+    """
+    listed = list(shards)
+    known = [shard for shard in listed if shard is not None]
+    if len(known) < len(listed):
+        return None
+    of = math.lcm(*(shard.of for shard in known))
+    if of > _MOST_PARTS:
+        raise ConfigError(
+            f"shards {', '.join(map(str, known))} have no common count of parts below {of:,}",
+            hint="Join those of one count first; when none of them is missing they are a whole.",
+        )
+    return _shard(
+        {1 + turn for s in known for part in s.parts for turn in range(part - 1, of, s.of)}, of
+    )
+
+
+def missing_parts(shard: Shard, n_distinct: int) -> Shard | None:
+    """The other parts, as far as there are cases for them; None where there are no others.
+
+    Args:
+        shard: what is there.
+        n_distinct: how many distinct cases were dealt out.
+    """
+    others = {*range(1, min(shard.of, n_distinct) + 1)} - {*shard.parts}
+    return Shard(parts=tuple(sorted(others)), of=shard.of) if others else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedCase(Case):
+    """A case with its place among the cases of all shards: a line of a shard's `cases.jsonl`."""
+
+    position: int | None = None
+    """Counted from 0; None in a run of all cases, where it is that of the line."""
+
+    @classmethod
+    def of(cls, case: Case, position: int) -> PlacedCase:
+        """A case at a place."""
+        return cls(**_fields(case), position=position)
+
+    def plain(self) -> Case:
+        """The case alone."""
+        return Case(**_fields(self))
+
+
+def _fields(case: Case) -> dict[str, Any]:
+    return {field.name: getattr(case, field.name) for field in fields(Case)}
+
+
+class Dealer:
+    """Deals cases out to shards and keeps those of one; counts them all.
+
+    Memory grows with the distinct cases, by a number for each.
+    """
+
+    def __init__(self, shard: Shard) -> None:
+        self.shard = shard
+        self._turns: dict[int, int] = {}
+        self.n_cases = 0
+        """Cases that were dealt, to any shard."""
+        self.n_kept = 0
+        """Those of this shard."""
+
+    @property
+    def n_distinct(self) -> int:
+        """Distinct cases among those that were dealt."""
+        return len(self._turns)
+
+    def deal(self, cases: Iterable[Case]) -> Iterator[PlacedCase]:
+        """The cases of the shard, each with its place among all."""
+        for case in cases:
+            turn = self._turns.setdefault(_content(case), len(self._turns))
+            if self.shard.holds(turn):
+                self.n_kept += 1
+                yield PlacedCase.of(case, self.n_cases)
+            self.n_cases += 1
+
+
+def _content(case: Case) -> int:
+    """The same for cases that may share a key: whatever the order of their responses."""
+    content = (
+        case.query,
+        [(turn.role, turn.content) for turn in case.history],
+        sorted(response.text for response in case.responses),
+        sorted(case.critiques),
+    )
+    digest = hashlib.blake2b(orjson.dumps(content), digest_size=8).digest()
+    return int.from_bytes(digest, "big")

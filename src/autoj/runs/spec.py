@@ -1,0 +1,239 @@
+"""The settings of a run: all that decides what is asked and what its verdicts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from autoj.errors import ConfigError
+from autoj.protocols import digest_prompts, load_protocol
+from autoj.protocols.base import JudgeProtocol, Subject
+from autoj.records import Calibration, Case, Decoding, JudgeCard, Response
+from autoj.runs.fit import OnOverflow
+from autoj.runs.shards import Shard
+from autoj.verdicts import OnConflict
+
+__all__ = ["Orders", "RunSpec", "Task", "make_spec"]
+
+Task = Literal["judge", "rate", "compare", "select"]
+Orders = Literal["both", "one", "shuffled"]
+_SUBJECTS: dict[Task, Subject] = {
+    "judge": "pair", "rate": "response", "compare": "critiques", "select": "pair",
+}  # fmt: skip
+# Whether a protocol asks for a text is seen by what it asks; what about does not matter.
+_ANY_CASE = Case(
+    id="any",
+    query="Why?",
+    cluster="why",
+    responses=(Response(text="a"), Response(text="b")),
+    critiques=("a", "b"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """All settings that decide what a run asks and what its verdicts are."""
+
+    task: Task
+    """"judge" compares two responses, "rate" rates each response, "compare" compares two
+    critiques of one response, "select" picks from N responses by comparing pairs of them."""
+    judge: JudgeCard
+    protocol: str
+    decoding: Decoding
+    orders: Orders = "both"
+    """"shuffled" asks each pair in one order, drawn by `seed` and the case's id."""
+    on_conflict: OnConflict | None = None
+    critique: bool = False
+    """Whether a verdict-only protocol is followed by a critique."""
+    on_overflow: OnOverflow = "error"
+    reject_empty: bool = False
+    skip_bad_rows: bool = False
+    limit: int | None = None
+    """The most cases that are judged."""
+    seed: int | None = None
+    """What the orders of `shuffled` follow from."""
+    sample: int | None = None
+    """Which of several draws of the same questions this is; None is the first. Where a run draws
+    several, which of several such sets."""
+    samples: int | None = None
+    """How often each question is asked, at least 2; None is once."""
+    shard: str | None = None
+    """Which part of the cases is judged, as `shards.Shard` writes it; None judges all."""
+
+    @property
+    def n_draws(self) -> int:
+        """How often each question is asked."""
+        return self.samples or 1
+
+    @property
+    def draws(self) -> range:
+        """The numbers of the draws of each question; sets of draws share none."""
+        first = (self.sample or 0) * self.n_draws
+        return range(first, first + self.n_draws)
+
+    @property
+    def paired(self) -> bool:
+        """Whether a verdict is on two things, and not on each by itself."""
+        return self.task != "rate"
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether a page shows two things, so that one of them stands first."""
+        return self.paired and not load_protocol(self.protocol).reads_alone
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How preferences become probabilities; None where the card has none for the protocol."""
+        return self.judge.calibration.get(self.protocol) if self.paired else None
+
+
+def make_spec(
+    task: Task,
+    card: JudgeCard,
+    *,
+    protocol: str | None = None,
+    critique: bool | None = None,
+    max_tokens: int | None = None,
+    orders: Orders = "both",
+    on_conflict: OnConflict | None = None,
+    on_overflow: OnOverflow = "error",
+    reject_empty: bool = False,
+    skip_bad_rows: bool = False,
+    limit: int | None = None,
+    seed: int | None = None,
+    sample: int | None = None,
+    samples: int | None = None,
+    temperature: float | None = None,
+    shard: str | None = None,
+) -> RunSpec:
+    """A spec with the card's defaults where nothing is said.
+
+    Args:
+        task: what is done.
+        card: by which judge.
+        protocol: None takes the first of the card's that fits the task.
+        critique: None follows the card where the protocol is its default, else writes none.
+        max_tokens: the most tokens of a completion; None takes the card's.
+        orders: whether a pair is asked in both orders, in the case's own, or in one by lot.
+        on_conflict: what decides where both orders disagree; None as in `verdicts.resolve`.
+        on_overflow: what happens to a case that is too long for the judge's context.
+        reject_empty: whether an empty response is a bad row.
+        skip_bad_rows: whether a run goes on without rows that cannot be read.
+        limit: the most cases that are judged; None judges all.
+        seed: what the orders of `shuffled` follow from; None is 0 there.
+        sample: which of several draws of the same questions this is.
+        samples: how often each question is asked; the verdict is the vote, or the mean of ratings.
+        temperature: of what is drawn, 0 or more; None takes the card's.
+        shard: which part of the cases is judged: `3/8` is the third of eight.
+
+    Raises:
+        UnknownComponent: there is no such protocol.
+        ConfigError: the protocol does not do this task, the settings contradict each other, or the
+            judge was trained on other prompts.
+    """
+    wanted = _SUBJECTS[task]
+    chosen = load_protocol(protocol) if protocol else _default_protocol(card, wanted)
+    if chosen.subject != wanted:
+        raise ConfigError(
+            f"protocol {chosen.name!r} judges a {chosen.subject}, and autoj {task} needs one that "
+            f"judges a {wanted}"
+        )
+    _check_lock(card, chosen)
+    if chosen.reads_alone and (orders != "both" or on_conflict is not None):
+        flag = f"--orders {orders}" if orders != "both" else f"--on-conflict {on_conflict}"
+        raise ConfigError(
+            f"{flag} makes no sense with protocol {chosen.name!r}: each response is read alone, so "
+            "there are no orders and no conflict of two"
+        )
+    if on_conflict == "probability" and not chosen.gives_probabilities:
+        raise ConfigError(
+            f"--on-conflict probability needs probabilities, and protocol {chosen.name!r} gives "
+            "none; use tie or unresolved, or a verdict-only protocol"
+        )
+    decoding = card.decoding
+    if max_tokens is not None:
+        decoding = replace(decoding, max_tokens=max_tokens)
+    if temperature is not None:
+        decoding = replace(decoding, temperature=temperature)
+    _check_draws(card, chosen, decoding, 1 if samples is None else samples)
+    part = None if shard is None else Shard.parse(shard)
+    return RunSpec(
+        task=task,
+        judge=card,
+        protocol=chosen.name,
+        decoding=decoding,
+        orders=orders,
+        on_conflict=on_conflict,
+        critique=(card.critique and protocol is None) if critique is None else critique,
+        on_overflow=on_overflow,
+        reject_empty=reject_empty,
+        skip_bad_rows=skip_bad_rows,
+        limit=limit,
+        seed=(seed or 0) if orders == "shuffled" else seed,
+        sample=sample,
+        samples=None if samples == 1 else samples,
+        shard=None if part is None else str(part),
+    )
+
+
+def _check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:
+    """Refuse draws of which each is the same."""
+    if n_draws < 1 or decoding.temperature < 0:
+        setting = f"--samples {n_draws}" if n_draws < 1 else f"--temperature {decoding.temperature}"
+        least = "1 sample" if n_draws < 1 else "a temperature of 0"
+        raise ConfigError(f"{setting} makes no sense: {least} is the least")
+    if n_draws == 1:
+        return
+    if not _is_written(chosen):
+        others = _writing_protocols(card, chosen.subject)
+        raise ConfigError(
+            f"--samples {n_draws} asks for nothing new with protocol {chosen.name!r}: its answer "
+            "is scored and not drawn, so each sample would be the same",
+            hint=f"Choose one that writes: --protocol {' or '.join(others)}." if others else None,
+        )
+    if decoding.temperature == 0:
+        raise ConfigError(
+            f"--samples {n_draws} at temperature 0 gives {n_draws} times the same text",
+            hint="Add --temperature 0.7, or leave --samples out.",
+        )
+
+
+def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
+    """Those of a card's protocols that do the same by writing a text."""
+    known = [load_protocol(name) for name in card.protocols]
+    return [other.name for other in known if other.subject == subject and _is_written(other)]
+
+
+def _is_written(protocol: JudgeProtocol) -> bool:
+    """Whether a text is asked for: no choices, and not the score of a turn that is closed."""
+    body = protocol.build(_ANY_CASE, (0,) if protocol.reads_alone else (0, 1))
+    return body.choices is None and body.messages[-1].role != "assistant"
+
+
+def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
+    """Refuse to ask a trained judge what it was not trained on."""
+    if card.prompts_sha256 is None:
+        return
+    if chosen.name not in card.protocols:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
+            f"{chosen.name!r}"
+        )
+    known = [load_protocol(name) for name in card.protocols]
+    if digest_prompts(card.wrapper, known) != card.prompts_sha256:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on other prompts than this version of autoj builds "
+            f"with wrapper {card.wrapper!r} and protocols {', '.join(card.protocols)}",
+            hint="Train it again, or judge with the version of autoj that trained it. If the card "
+            "was edited, undo that.",
+        )
+
+
+def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:
+    for name in card.protocols:
+        protocol = load_protocol(name)
+        if protocol.subject == subject:
+            return protocol
+    raise ConfigError(
+        f"judge {card.name!r} names no protocol that judges a {subject}; choose one with --protocol"
+    )

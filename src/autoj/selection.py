@@ -1,0 +1,74 @@
+"""Which of N responses is the best by a judge's ratings, and what decides between equals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autoj.records import Response
+
+__all__ = ["PICK_RULES", "Pick", "among_equals", "best_by_rating", "pick"]
+
+PICK_RULES: Mapping[str, str] = {
+    "rating": "no other rating is as high",
+    "output probability": "of those that are rated equal it has the highest output probability",
+    "first": "of those that are rated equal it stands first",
+    "wins": "it lost no match and won one",
+    "only": "there is nothing to compare it with",
+}
+"""How a pick came about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pick:
+    """One of N responses, and why this one."""
+
+    index: int
+    rule: str
+    """A name from `PICK_RULES`."""
+
+
+def best_by_rating(ratings: Sequence[float | None], responses: Sequence[Response]) -> Pick | None:
+    """The response with the highest rating; None where no rating could be read.
+
+    Args:
+        ratings: one per response, on any scale: higher is better. None is never picked.
+        responses: what was rated.
+
+    **Source:** paper, section 6.3: of equal ratings the response with the higher output probability
+    is picked. The paper does not say what decides where that is not known; here it is the order.
+    """
+    known = [rating for rating in ratings if rating is not None]
+    if not known:
+        return None
+    highest = max(known)
+    equals = [index for index, rating in enumerate(ratings) if rating == highest]
+    if len(equals) == 1:
+        return Pick(index=equals[0], rule="rating")
+    return among_equals(equals, responses)
+
+
+def among_equals(indices: Sequence[int], responses: Sequence[Response]) -> Pick:
+    """Of responses that a judge holds equal, the likeliest where all are known, else the first.
+
+    Args:
+        indices: which ones, in order; at least one.
+        responses: all responses of the case.
+    """
+    logprobs = [responses[index].logprob for index in indices]
+    known = [logprob for logprob in logprobs if logprob is not None]
+    if len(known) < len(logprobs) or len(set(known)) == 1:
+        return Pick(index=indices[0], rule="first")
+    likeliest = indices[known.index(max(known))]
+    return Pick(index=likeliest, rule="output probability")
+
+
+def pick(ratings: Sequence[float | None], responses: Sequence[Response]) -> int | None:
+    """The index of the best response alone; as `best_by_rating`.
+
+    >>> one, other = Response(text="x", logprob=-9.0), Response(text="y", logprob=-2.0)
+    >>> pick([6.0, 6.0], [one, other])
+    1
+    """
+    best = best_by_rating(ratings, responses)
+    return None if best is None else best.index
