@@ -215,8 +215,8 @@ def test_a_closed_iterator_cancels_what_is_under_way_and_the_backend_can_be_aske
         next(outcomes)
         outcomes.close()  # type: ignore[attr-defined]
         assert len(list(backend.complete([ask(1), ask(2)]))) == 2
-        # Of 10,000: the first that were under way, the next that took their places, and the two. What
-        # was on its way when the iterator closed is counted whenever the server gets to it.
+        # Of 10,000: the first that were under way, the next that took their places, and the two.
+        # What was on its way when the iterator closed is counted whenever the server gets to it.
         assert server.n_requests <= 12 + 2
         backend.close()
 
