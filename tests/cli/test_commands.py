@@ -52,6 +52,20 @@ def test_a_second_start_asks_nothing_and_says_so(run, recorded, pairs_file):
     assert "nothing was left to ask" not in first[2]
 
 
+def test_a_cap_on_requests_stops_a_run_and_a_higher_one_goes_on(run, recorded, pairs_file):
+    arguments = ("judge", pairs_file, "--judge", recorded, "--protocol", "pairwise-verdict")
+    code, _, err = run(*arguments, "--out", "r", "--max-requests", "3")
+    assert code == 1
+    assert "--max-requests 3 is reached" in err
+    assert len(list(whole_lines(Path("r/ledger.jsonl")))) == 3
+    assert run(*arguments, "--out", "r")[0] == run(*arguments, "--out", "whole")[0] == 0
+    ledgers = [sorted(whole_lines(Path(name, "ledger.jsonl"))) for name in ("r", "whole")]
+    assert ledgers[0] == ledgers[1]
+    code, _, err = run(*arguments, "--out", "s", "--max-usd", "1")
+    assert code == 2
+    assert "needs prices" in err
+
+
 def test_json_is_alone_on_stdout(run, recorded, pairs_file):
     arguments = ("judge", pairs_file, "--judge", recorded, "--protocol", "pairwise-verdict")
     code, out, _ = run(*arguments, "--json", "--out", "r")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autoj.protocols.single import RATINGS
-from autoj.records import Winner
+from autoj.records import WINNERS, Winner
 from autoj.training.recipe import Objective
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["choice_loss", "expected_rating", "preference_loss", "written_loss"]
+__all__ = ["choice_loss", "comparison_loss", "expected_rating", "preference_loss", "written_loss"]
 
 
 def written_loss(logits: Tensor, tokens: Tensor) -> Tensor:
@@ -77,3 +77,24 @@ def preference_loss(first: Tensor, second: Tensor, winner: Winner, objective: Ob
     right, wrong = (log_a, log_b) if winner == "a" else (log_b, log_a)
     share = objective.label_smoothing
     return -((1 - share) * right + share * wrong)
+
+
+def comparison_loss(
+    first: Tensor, second: Tensor, shares: tuple[float, float, float], objective: Objective
+) -> Tensor:
+    """The cross entropy of a comparison to the labels that several judges of it gave.
+
+    Args:
+        first: the rating or score of the first response, a number.
+        second: of the second.
+        shares: of the labels, how many parts named the first, the second, and neither.
+        objective: as of `preference_loss`.
+    """
+    import torch
+
+    losses = [
+        share * preference_loss(first, second, winner, objective)
+        for winner, share in zip(WINNERS, shares, strict=True)
+        if share
+    ]
+    return torch.stack(losses).sum()

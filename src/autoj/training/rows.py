@@ -151,6 +151,8 @@ def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
     """All comparisons of some pairs about one query, at most so many responses at a time."""
     texts: dict[str, Response] = {}
     counts: dict[tuple[str, str], Counter[Winner]] = defaultdict(Counter)
+    # Which row an error is about.
+    origins: dict[tuple[str, str], Row] = {}
     for row in rows:
         one, other = row.case.responses
         if one.text == other.text:
@@ -161,6 +163,7 @@ def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
         if (other.text, one.text) in counts:
             one, other, winner = other, one, EXCHANGED[winner]
         counts[one.text, other.text][winner] += 1
+        origins.setdefault((one.text, other.text), row)
     left = set(counts)
     for start in counts:
         if start not in left:
@@ -170,9 +173,9 @@ def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
         left.difference_update(inside)
         place = {text: at for at, text in enumerate(members)}
         yield replace(
-            rows[0],
+            origins[start],
             case=replace(
-                rows[0].case,
+                origins[start].case,
                 responses=tuple(texts[text] for text in members),
                 label=None,
                 critiques=(),

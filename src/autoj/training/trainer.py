@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.hf.scoring import asked_positions, hidden_states, project, sum_steps
-from autoj.records import WINNERS
-from autoj.training.losses import choice_loss, expected_rating, preference_loss, written_loss
+from autoj.training.losses import choice_loss, comparison_loss, expected_rating, written_loss
 from autoj.training.recipe import Objective
 from autoj.training.samples import Choice, Compared, Sample, Written
 
@@ -131,15 +130,7 @@ def _compared(sample: Sample, objective: Objective, ratings: list[Tensor]) -> Le
     right: list[float] = []
     for comparison in sample.target.comparisons:
         first, second = ratings[comparison.first], ratings[comparison.second]
-        losses.append(
-            torch.stack(
-                [
-                    share * preference_loss(first, second, winner, objective)
-                    for winner, share in zip(WINNERS, comparison.shares, strict=True)
-                    if share
-                ]
-            ).sum()
-        )
+        losses.append(comparison_loss(first, second, comparison.shares, objective))
         for_first, for_second, _ = comparison.shares
         if for_first != for_second:
             right.append(float(bool(first.detach() > second.detach()) == (for_first > for_second)))
