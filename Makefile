@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-for-tests
+# Each may hold a small model of its own, so no more than two however many cores there are.
+WORKERS ?= 2
 
 .PHONY: judge test check lint types format clean
 
@@ -23,7 +25,7 @@ judge: $(STAMP)  ## judge the example pairs with the embedded judge and print th
 	$(BIN)/autoj judge examples/pairs.jsonl
 
 test: $(TEST_STAMP)  ## run the tests: no GPU, and no network beyond the package index
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

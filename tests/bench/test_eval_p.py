@@ -8,7 +8,6 @@ import pytest
 
 from autoj.bench.base import Result, align, read_result, save_result
 from autoj.bench.eval_p import (
-    compare,
     evaluate,
     figures,
     fit_tie_band,
@@ -16,7 +15,6 @@ from autoj.bench.eval_p import (
     trivial_results,
 )
 from autoj.bench.predictions import read_predictions, read_scores
-from autoj.datasets import open_cases
 from autoj.errors import DataError
 from autoj.jsonl import write_records
 from autoj.records import Case, Response, Verdict, Winner, normalise_query
@@ -149,20 +147,6 @@ def test_trivial_judges_are_what_their_names_say() -> None:
     assert set(found) == {"longest", "first", "random", "majority"}
 
 
-def test_a_judge_is_compared_case_by_case_with_another() -> None:
-    numbers = range(1, 31)
-    cases = [case(n, "a", "planning" if n % 2 else "ranking") for n in numbers]
-    good = [verdict(n, "a", "a") for n in numbers]
-    bad = [verdict(n, "a" if n % 3 else "b", "b") for n in numbers]
-    found = {item.figure: item for item in compare(cases, good, bad)}
-    assert set(found) == {"accuracy", "agreement", "consistency"}
-    assert found["accuracy"].overall.estimate.value == pytest.approx(1 / 3)
-    assert found["agreement"].overall.estimate.value == 1.0
-    parts = found["accuracy"].parts
-    assert set(parts) == {"planning", "ranking"}
-    assert found["accuracy"].corrected["ranking"] >= (parts["ranking"].p_value or 1)
-
-
 def test_no_case_and_no_reading_give_reasons_and_no_numbers() -> None:
     unread = [verdict(n, None, None) for n in range(1, 5)]
     for rows in ([], None):
@@ -280,12 +264,6 @@ PUBLISHED_GROUPS = {
 
 
 @pytest.fixture(scope="module")
-def eval_p_cases(data_folder: Path) -> list[Case]:
-    rows = open_cases(data_folder / "autoj" / "testdata_pairwise.jsonl").read()
-    return [row.case for row in rows if isinstance(row.case, Case)]
-
-
-@pytest.fixture(scope="module")
 def published(data_folder: Path, eval_p_cases: list[Case]) -> Result:
     outputs = data_folder / "autoj" / "outputs"
     verdicts = read_predictions(
@@ -331,19 +309,3 @@ def test_longest_on_eval_p_is_right_in_seven_of_ten_decided_pairs(
     longest = next(found for found in trivial_results(eval_p_cases) if found.judge == "longest")
     assert percent(values(longest)["accuracy"]) == 53.02
     assert percent(values(longest)["accuracy, decided"]) == 71.44
-
-
-def test_the_paired_files_of_the_release_differ_by_their_accuracies(
-    data_folder: Path, eval_p_cases: list[Case]
-) -> None:
-    outputs = data_folder / "autoj" / "outputs"
-    one = read_predictions(outputs / "pairwise_example_output.jsonl", eval_p_cases)
-    longest = [
-        settle(Verdict(case_id=item.id, judge="longest", winners=("a",))) for item in eval_p_cases
-    ]
-    (found,) = compare(eval_p_cases, one, longest, "group")
-    estimate = found.overall.estimate
-    assert estimate.value == pytest.approx(0.5999 - 520 / 1392, abs=1e-4)
-    assert estimate.low is not None
-    assert estimate.low > 0.15
-    assert len(found.corrected) == 8

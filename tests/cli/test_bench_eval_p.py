@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from autoj.cli import main
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, open_run
@@ -28,22 +26,10 @@ PAIRS = [
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
+def run(run, monkeypatch, tmp_path):
     monkeypatch.delenv("AUTOJ_DATA", raising=False)
     monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "cache"))
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        code = ended.value.code
-        return (code if isinstance(code, int) else 0), out, err
-
-    return command
+    return run
 
 
 @pytest.fixture

@@ -26,27 +26,14 @@ from autoj.bench.base import (
 )
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.metrics import (
-    Difference,
-    Row,
-    accuracy,
-    agreement,
-    averaged_accuracy,
-    by,
-    consistency,
-    difference,
-    holm,
-    kappa,
-)
-from autoj.metrics.base import Rows, Score, select
+from autoj.metrics import Row, accuracy, agreement, averaged_accuracy, by, consistency, kappa
+from autoj.metrics.base import Rows, select
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.scenarios import groups, resolve_scenario
 
 __all__ = [
-    "FIGURE_SCORES",
-    "Comparison",
+    "BREAKDOWNS",
     "TieBand",
-    "compare",
     "evaluate",
     "figures",
     "fit_tie_band",
@@ -57,12 +44,13 @@ __all__ = [
 _GRID = tuple(step / 100 for step in range(201))
 """The paper's leaderboard searches the tie threshold of reward models from 0 to 2.0 by 0.01."""
 
-_BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
+BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "group": lambda row: group_name(row.scenario),
     "scenario": lambda row: row.scenario,
     "subset": lambda row: row.subset,
     "style": lambda row: row.style,
 }
+"""By what figures are broken down: a row's name in each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +159,7 @@ def evaluate(
     """
     width = tie_band.width if tie_band else 0.0
     rows = [pair_row(case, verdict, width) for case, verdict in zip(cases, verdicts, strict=True)]
-    parts = broken_down(in_paper_order(rows), figures, _BREAKDOWNS)
+    parts = broken_down(in_paper_order(rows), figures, BREAKDOWNS)
     if unseen is not None:
         split = by(rows, lambda row: "unseen" if row.scenario in unseen else "seen")
         parts["seen and unseen"] = {
@@ -242,87 +230,6 @@ def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result
         )
         for name, (does, _) in TRIVIAL_JUDGES.items()
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """One judge's figure less another's on the same cases, overall and by part."""
-
-    figure: str
-    overall: Difference
-    parts: Mapping[str, Difference]
-    corrected: Mapping[str, float]
-    """Each part's p-value after Holm's correction for looking at all parts."""
-
-
-FIGURE_SCORES: Mapping[str, Score] = {
-    "accuracy": lambda row: (
-        float(row.winners[0] == row.label) if row.winners and row.winners[0] is not None else None
-    ),
-    "agreement": lambda row: (
-        None if row.consistent is None else float(row.consistent and row.winners[0] == row.label)
-    ),
-    "consistency": lambda row: None if row.consistent is None else float(row.consistent),
-    "averaged accuracy": lambda row: (
-        None if row.averaged is None else float(row.averaged == row.label)
-    ),
-    "averaged accuracy, decided": lambda row: (
-        None
-        if row.averaged is None or row.label not in ("a", "b")
-        else float(row.averaged == row.label)
-    ),
-}
-"""A case's share of each figure, for differences of two judges."""
-
-
-def compare(
-    cases: Sequence[Case],
-    one: Sequence[Verdict],
-    other: Sequence[Verdict],
-    breakdown: str = "scenario",
-    tie_band: TieBand | None = None,
-) -> list[Comparison]:
-    """Paired differences of two judges' figures; those that both have.
-
-    Args:
-        cases: pairs with labels.
-        one: a judge's verdicts, in the same order.
-        other: another judge's.
-        breakdown: "group", "scenario", "subset" or "style".
-        tie_band: for ratings, of both judges.
-    """
-    labelled = [case.label is not None for case in cases]
-    rows, others = (
-        [
-            pair_row(case, verdict, tie_band.width if tie_band else 0.0)
-            for case, verdict, keep in zip(cases, verdicts, labelled, strict=True)
-            if keep
-        ]
-        for verdicts in (one, other)
-    )
-    found = [
-        _comparison(figure, score, rows, others, _BREAKDOWNS[breakdown])
-        for figure, score in FIGURE_SCORES.items()
-    ]
-    return [comparison for comparison in found if comparison.overall.estimate.value is not None]
-
-
-def _comparison(
-    figure: str,
-    score: Score,
-    one: Sequence[Row],
-    other: Sequence[Row],
-    name_of: Callable[[Row], str | None],
-) -> Comparison:
-    ours, theirs = by(one, name_of), by(other, name_of)
-    parts = {name: difference(figure, rows, theirs[name], score) for name, rows in ours.items()}
-    known = {name: its.p_value for name, its in parts.items() if its.p_value is not None}
-    return Comparison(
-        figure=figure,
-        overall=difference(figure, one, other, score),
-        parts=parts,
-        corrected=holm(known),
-    )
 
 
 def read_unseen(path: Path) -> frozenset[str]:

@@ -12,14 +12,13 @@ from rich.text import Text
 
 from autoj.bench.base import Result, save_result
 from autoj.bench.eval_p import (
-    Comparison,
     TieBand,
-    compare,
     evaluate,
     fit_tie_band,
     read_unseen,
     trivial_results,
 )
+from autoj.bench.paired import Comparison, compare
 from autoj.cli import _console
 from autoj.cli._bench import (
     Judged,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.base import Result
-from autoj.bench.eval_p import Comparison
+from autoj.bench.paired import Comparison
 from autoj.records import Estimate
 from autoj.reports.figures import figure_text, interval_text, value_text
 from autoj.reports.text import excerpt, visible_text

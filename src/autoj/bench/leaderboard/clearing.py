@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autoj.bench.base import Result, pair_row, set_digest
-from autoj.bench.eval_p import FIGURE_SCORES
 from autoj.bench.leaderboard.board import BoardRow, Clearing
+from autoj.bench.paired import FIGURE_SCORES
 from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.errors import DataError
 from autoj.metrics import difference
