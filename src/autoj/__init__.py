@@ -4,7 +4,7 @@ from autoj import Judge
 verdict = Judge.load("embedded").compare(query, a, b)
 """
 
-from autoj.api import Judge
+from autoj.api import Judge, Jury
 from autoj.errors import AutojError, BackendError, UserError
 from autoj.records import Case, JudgeCard, Response, Verdict
 
@@ -14,6 +14,7 @@ __all__ = [
     "Case",
     "Judge",
     "JudgeCard",
+    "Jury",
     "Response",
     "UserError",
     "Verdict",

@@ -232,13 +232,22 @@ def sha256_of(path: Path) -> str:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
 
+# A place that takes nothing, whatever is written: the user can name another.
+_NO_PLACE = {
+    errno.EACCES, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EPERM,
+    errno.EROFS,
+}  # fmt: skip
+
+
 def storage_error(error: OSError, path: Path) -> Exception:
-    """Ours for a full disk, the foreign one for anything else."""
+    """Ours for a full disk and a place that takes nothing, the foreign one for anything else."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(
             f"{path}: the disk is full; every record before this one is kept",
             hint="Make room and run the same command again: it goes on where it stopped.",
         )
+    if error.errno in _NO_PLACE:
+        return DataError(f"cannot be written: {error.strerror}", path=path)
     return error
 
 

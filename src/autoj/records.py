@@ -373,6 +373,8 @@ class Verdict:
     readable draws (n - 1 in the denominator). None where there is no rating."""
     selected: int | None = None
     """The index of the response picked from N."""
+    scenario: str | None = None
+    """Where the query's scenario was asked for: what it is; None where that is not known."""
     critiques: tuple[str | None, ...] = ()
     """In the case's frame: "Response 1" is the case's first response. One per order of a pair or
     one for the verdict; one per rated response. None where there is none to read."""

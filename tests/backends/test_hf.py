@@ -15,7 +15,7 @@ import pytest
 from autoj import Judge
 from autoj.backends.base import Outcome
 from autoj.datasets import open_cases
-from autoj.errors import BackendError
+from autoj.errors import BackendError, ConfigError
 from autoj.jsonl import write_records
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 from autoj.runs import judge_run, make_spec, open_run
@@ -480,10 +480,27 @@ def test_a_batch_that_memory_does_not_do_for_is_halved(
 def test_memory_that_does_not_do_for_one_is_told_with_what_to_lower(
     backend: HfBackend, model: Any, kind: Any
 ) -> None:
-    with Cramped(model, 0), pytest.raises(BackendError, match="no memory for one request") as told:
+    # A setting of the user's has to change, so that commands end with exit code 2.
+    with Cramped(model, 0), pytest.raises(ConfigError, match="no memory for one request") as told:
         list(backend.complete([kind("Is it?", "the-key")]))
-    assert told.value.request_key == "the-key"
-    assert "context_tokens" in str(told.value.hint)
+    assert "Lower context_tokens or decoding.max_tokens" in str(told.value.hint)
+
+
+def test_what_was_answered_before_memory_ran_out_is_kept(tokenizer: Any) -> None:
+    model = make_model()
+    backend = HfBackend(card_of(), tokenizer, model)
+    short, long = scored("Is it?", "short"), scored("Is it four? " * 20, "long")
+    found: list[str] = []
+    longest = 60
+
+    def check(_: Any, args: Any, kwargs: Any) -> None:
+        if kwargs["input_ids"].shape[1] > longest:
+            raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] . can't allocate memory")
+
+    model.get_decoder().register_forward_pre_hook(check, with_kwargs=True)
+    with pytest.raises(ConfigError, match="no memory for one request"):
+        found.extend(outcome.key for outcome in backend.complete([long, short]))
+    assert found == ["short"]
 
 
 def test_a_model_that_breaks_down_is_an_engine_error(tokenizer: Any) -> None:

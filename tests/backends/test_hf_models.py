@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from autoj.backends import load_backend
-from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
+from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import Completion, Decoding, JudgeCard, Message, Request
 from tests.tiny_llama import SHAPE, make_adapter, make_model, make_tokenizer, save_model
 
@@ -146,16 +146,61 @@ def test_what_cannot_be_fetched_may_be_there_later(
         load_model(card_of(judge, model="some-org/some-model"), device="cpu")
 
 
-def test_a_device_without_memory_is_told_with_what_to_do(
+def test_a_name_that_the_hub_does_not_know_is_the_users_mistake(
     judge: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> Any:
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        raise OSError("mine is not a local folder and is not a valid model identifier listed on …")
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", fail)
+    with pytest.raises(ConfigError, match=r"there is no model 'mine'") as told:
+        load_model(card_of(judge, model="mine"), device="cpu")
+    assert "./" in str(told.value.hint)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("[enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried"),
+        MemoryError(),
+    ],
+)
+def test_a_device_without_memory_is_told_with_what_to_do(
+    judge: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
 
     monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", fail)
-    with pytest.raises(BackendError, match=r"does not fit into the memory of cpu") as told:
+    with pytest.raises(ConfigError, match=r"does not fit into the memory of cpu") as told:
         load_model(card_of(judge), device="cpu")
     assert "precision bfloat16" in str(told.value.hint)
+
+
+def test_an_adapter_that_memory_does_not_do_for_is_not_called_unfit(
+    judge: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peft = pytest.importorskip("peft", reason="the extra `hf` is not installed: no peft")
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(peft.PeftModel, "from_pretrained", fail)
+    with pytest.raises(ConfigError, match=r"the adapter in .* does not fit into the memory of cpu"):
+        load_model(with_adapter(judge), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [("gpu", "there is no device 'gpu'"), ("cuda:1", "PyTorch finds no GPU here, and 'cuda:1'")],
+)
+def test_a_device_that_is_not_there_is_told(
+    judge: Path, monkeypatch: pytest.MonkeyPatch, device: str, said: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match=said):
+        load_model(card_of(judge), device=device)
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [

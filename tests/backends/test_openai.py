@@ -398,6 +398,14 @@ def test_a_missing_key_is_said_before_anything_is_asked(monkeypatch) -> None:
         load(CARD)
 
 
+@pytest.mark.parametrize("key", ["sk-abc…", "“sk-abcdef”", "sk-abc def", "sk-abc\tdef"])
+def test_what_cannot_be_a_key_is_said_and_not_repeated(monkeypatch, key: str) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(ConfigError, match="MY_KEY holds no key") as raised:
+        load(CARD, base_url="http://127.0.0.1:1/v1", api_key_variable="MY_KEY")
+    assert "sk-abc" not in str(raised.value)
+
+
 def test_the_address_of_the_environment_stands_behind_the_cards(monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real-1234567")
     with serving() as server:

@@ -82,6 +82,8 @@ def test_what_a_server_asks_for_is_never_undercut() -> None:
         ({"retry-after": "-3"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": ""}, None),
+        ({"retry-after": "Jan 0 1999 23:59:59 -9999999999999"}, None),
+        ({"retry-after": "Wed, 01 Jan 2025 00:00:30 +99999999999"}, None),
         ({}, None),
     ],
 )

@@ -259,6 +259,11 @@ def test_probabilities_that_were_promised_and_are_not_there_are_a_failure() -> N
         {"content": [{"token": "1", "logprob": "high", "top_logprobs": []}]},
         {"content": [{"token": "1", "bytes": [400], "logprob": -1.0}]},
         {"content": 7},
+        {"content": [None]},
+        {"content": ["1"]},
+        {"content": [{"token": "1", "logprob": -1.0, "top_logprobs": [-1]}]},
+        {"content": [{"token": "1", "logprob": 5000.0, "top_logprobs": []}]},
+        {"content": [{"token": "1", "logprob": "nan", "top_logprobs": []}]},
     ],
 )
 def test_probabilities_that_cannot_be_read_are_a_failure(logprobs: object) -> None:

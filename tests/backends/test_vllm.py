@@ -14,7 +14,7 @@ import pytest
 
 from autoj.backends import load_backend
 from autoj.backends._choices import build_trie
-from autoj.errors import BackendError, BadRequest, ConfigError, MissingExtra, Unavailable
+from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 from tests.tiny_llama import CHATML, make_adapter, make_model, make_tokenizer, save_model
 
@@ -25,6 +25,7 @@ transformers = pytest.importorskip(
 
 from autoj.backends.hf.engine import HfBackend  # noqa: E402
 from autoj.backends.vllm import load  # noqa: E402
+from autoj.backends.vllm.failures import as_ours  # noqa: E402
 from autoj.backends.vllm.scoring import by_rows, by_wholes, read_rows, read_wholes  # noqa: E402
 from tests.backends import vllm_stub  # noqa: E402
 
@@ -392,17 +393,17 @@ def test_a_file_that_vllm_does_not_run_is_told(judge: Path, vllm: Any) -> None:
 
 OOM = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB"
 FAILURES: list[tuple[Exception, type[Exception], str, str]] = [
-    (torch.OutOfMemoryError(OOM), BackendError, "no room on the GPU: CUDA out", "context_tokens"),
+    (torch.OutOfMemoryError(OOM), ConfigError, "no room on the GPU: CUDA out", "context_tokens"),
     (ValueError("Free memory on device cuda:0 (1/80 GiB) on startup is less than desired"),
-     BackendError, "no room on the GPU", "gpu_memory_utilization"),
+     ConfigError, "no room on the GPU", "gpu_memory_utilization"),
     (ValueError("To serve at least one request with the model's max seq len (4096), (3.1 GiB KV "
                 "cache is needed, which is larger than the available KV cache memory (1 GiB)."),
-     BackendError, "no room on the GPU", "Lower context_tokens"),
+     ConfigError, "no room on the GPU", "Lower context_tokens"),
     (RuntimeError("Engine core initialization failed. See root cause above."),
-     BackendError, "cannot be loaded: Engine core", "vLLM's own log above says why"),
+     ConfigError, "cannot be loaded: Engine core", "vLLM's own log above says why"),
     (OSError("no-org/no-model is not a local folder and is not a valid model identifier listed on "
              "the hub"), ConfigError, "there is no model", ""),
-    (OSError("We couldn't connect to the hub"), Unavailable, "cannot be loaded: We couldn't", ""),
+    (OSError("Can't load tokenizer for '/a/folder'"), ConfigError, "cannot be loaded: Can't", ""),
     (ValueError("User-specified max_model_len (4096) is greater than the derived max_model_len "
                 "(n_positions=2048)"), ConfigError, "cannot be loaded", "context_tokens"),
     (ValueError("Unknown quantization method: gqtp"), ConfigError, "cannot be loaded: Unknown", ""),
@@ -422,6 +423,13 @@ def test_what_vllm_raises_becomes_an_error_of_ours(
     assert told.value.__cause__ is error
 
 
+def test_what_could_not_be_fetched_may_be_there_later() -> None:
+    card = card_of(Path(), model="an-org/a-model")
+    told = pytest.raises(Unavailable, match="an-org/a-model cannot be loaded: We couldn't")
+    with told, as_ours(card, "cannot be loaded"):
+        raise OSError("We couldn't connect to the hub")
+
+
 def test_an_engine_that_breaks_down_keeps_what_was_answered(judge: Path, vllm: Any) -> None:
     backend = load(card_of(judge, options={"batch_requests": 2}))
     outcomes = backend.complete([scored("Is it?", str(at)) for at in range(4)])
@@ -432,7 +440,7 @@ def test_an_engine_that_breaks_down_keeps_what_was_answered(judge: Path, vllm: A
 
 
 def test_a_temperature_beyond_vllms_is_told(judge: Path, vllm: Any) -> None:
-    with pytest.raises(BadRequest, match="up to 2, and 9 is wanted"):
+    with pytest.raises(ConfigError, match="up to 2, and 9 is wanted"):
         list(load(card_of(judge)).complete([ask("a", decoding=Decoding(temperature=9.0))]))
 
 

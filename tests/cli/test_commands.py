@@ -93,6 +93,7 @@ def test_figures_break_down(run, recorded, pairs_file):
         row["scenario"] = scenario
     write_records(pairs_file, rows)
     arguments = ("judge", pairs_file, "--judge", recorded, "--protocol", "pairwise-verdict")
+    arguments += ("--unknown-scenario", "keep")
     _, by_scenario, _ = run(*arguments, "--by", "scenario")
     assert "planning" in by_scenario
     _, by_group, _ = run(*arguments, "--by", "group")

@@ -138,7 +138,10 @@ def test_what_cannot_be_verified_is_refused(run: Run, listed: bytes) -> None:
     assert "--unverified" in str(got.exception)
 
 
-def test_overlap_counts_and_shows(run: Run, tmp_path: Path) -> None:
+def test_overlap_counts_and_shows(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # a test folder's path is long
     a = written(tmp_path, "a.jsonl", "Why?", LONG, "Name a \x1b[31mriver.")
     b = written(tmp_path, "b.jsonl", f"Please: {LONG}.", "why", "Who?", "WHY?")
     found = run("overlap", a, b)
@@ -167,6 +170,31 @@ def test_overlap_by_text_alone_and_for_a_machine(run: Run, tmp_path: Path) -> No
         "threshold": 0.7,
         "shared": [{"a": f"{a}:1", "b": f"{b}:2", "share": 1.0, "by": "text"}],
     }
+
+
+def test_overlap_reads_all_kinds_of_files_of_a_folder(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="the extra `data` is not installed")
+    import pyarrow
+    from pyarrow import parquet
+
+    folder = tmp_path / "mixed"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "one.csv").write_text("query,response\nWhy?,So.\n", encoding="utf-8")
+    (folder / "two.tsv").write_text("query\tresponse\nWho?\tShe.\n", encoding="utf-8")
+    (folder / "three.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
+    table = pyarrow.table({"query": ["When?"], "response": ["Now."]})
+    parquet.write_table(table, folder / "deeper" / "four.parquet")
+    (folder / "README.md").write_text("Not data.", encoding="utf-8")
+    found = json.loads(run("overlap", folder, written(tmp_path, "b.jsonl", "why"), "--json").stdout)
+    assert (found["n_a"], found["n_shared_a"]) == (4, 1)
+    assert found["shared"][0]["a"].endswith("one.csv:2")
+
+
+def test_overlap_of_a_folder_without_data_is_an_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    found = run("overlap", "empty", written(tmp_path, "b.jsonl", "why"), "--json")
+    assert isinstance(found.exception, DataError)
+    assert "holds no file of a kind that is read" in str(found.exception)
 
 
 def test_overlap_takes_names_and_folders(run: Run, listed: bytes, tmp_path: Path) -> None:

@@ -238,6 +238,19 @@ def test_a_judge_may_join_later_and_only_it_is_asked(run, bench, pairs_file):
     assert [len(row["judges"]) for row in found["verdicts"]] == [3] * N_CASES
 
 
+def test_what_finished_judges_cost_counts_for_the_cap_of_all(run, bench, pairs_file):
+    cap = N_KEYS + 4
+    for _ in range(2):
+        code, _, err = run(
+            "judge", pairs_file, "--judge", THREE, "--out", "jury", "--max-requests", cap
+        )
+        assert (code, f"--max-requests {cap} is reached" in err) == (1, True)
+        assert sum(map(len, bench.asked.values())) == cap
+    code, _, _ = run("judge", pairs_file, "--judge", THREE, "--out", "jury")
+    assert code == 0
+    assert sum(map(len, bench.asked.values())) == 3 * N_KEYS
+
+
 def test_a_reward_model_votes_on_pairs(run, bench, tmp_path):
     path = tmp_path / "p.jsonl"
     rows = [
@@ -311,6 +324,17 @@ def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):
     code, _, err = run("judge", pairs_file, "--judge", THREE, "--out", "r", "--orders", "one")
     assert code == 2
     assert "orders: there 'both', now 'one'" in err
+
+
+def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, capsys):
+    folder = Path("r")
+    assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
+    before = {name: (folder / name).read_bytes() for name in ("jury.json", "verdicts.jsonl")}
+    for flags in (("--orders", "one"), ("--limit", 2), ("--jury", "majority", "--limit", 2)):
+        assert run("judge", pairs_file, "--judge", THREE, "--out", "r", *flags)[0] == 2
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    show_jury(folder, None, 2, as_json=False)
+    assert "mean of their probabilities" in capsys.readouterr().out
 
 
 def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_file, capsys):

@@ -288,6 +288,35 @@ def error_of(done: Result) -> AutojError:
     return done.exception
 
 
+@pytest.mark.parametrize("by", ["ratings", "pairs"])
+def test_a_cap_stops_and_a_higher_one_goes_on(run, judges, candidates, by):
+    free = run(candidates, "--judge", "script.yaml", "--by", by, "--out", "free")
+    assert free.exit_code == 0
+    n_all = len({request.key for request in judges.asked})
+    judges.asked.clear()
+    for cap in (5, 5, n_all - 1):
+        found = run(
+            candidates, "--judge", "script.yaml", "--by", by, "--out", "run", "--max-requests", cap
+        )
+        assert found.exit_code == 1
+        assert f"--max-requests {cap} is reached" in found.stderr
+        assert len(judges.asked) == cap
+    found = run(
+        candidates, "--judge", "script.yaml", "--by", by, "--out", "run", "--max-requests", n_all
+    )
+    assert found.exit_code == 0
+    assert len(judges.asked) == n_all
+    assert picked("run") == picked("free")
+
+
+def test_money_is_capped_for_judges_with_prices_alone(run, judges, candidates):
+    for by in ("ratings", "pairs"):
+        found = run(candidates, "--judge", "script.yaml", "--by", by, "--max-usd", 1)
+        assert isinstance(found.exception, ConfigError)
+        assert "needs prices" in str(found.exception)
+    assert judges.n_loaded == 0
+
+
 def test_mistakes_are_said(run, judges, candidates, tmp_path):
     judge = ("--judge", "script.yaml")
     done = run(candidates, *judge, "--orders", "one")

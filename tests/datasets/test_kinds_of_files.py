@@ -175,6 +175,7 @@ HEAD = b"query,response_a,response_b\n"
         (b"query,query\nq,r\n", 1, "two columns are called 'query'"),
         (b"qu\xe9ry,response_a\nq,r\n", 1, "is not UTF-8 (byte 3 of the line is 0xe9)"),
         ("query,response_a\n".encode("utf-16"), None, "is UTF-16, not UTF-8"),
+        (b"query,response_a\rq,r\r", 1, "a carriage return outside quotes"),
     ],
 )
 def test_a_table_that_cannot_be_read_at_all_is_one_error(
@@ -195,6 +196,7 @@ def test_a_table_that_cannot_be_read_at_all_is_one_error(
         (b"q,x,y,z\n", "has 4 cells where the header names 3 columns"),
         (b"q,na\xefve,y\n", "is not UTF-8 (byte 5 of the line is 0xef)"),
         (b'q,"x"x,y\n', "is not CSV"),
+        (b"q,x\rx,y\n", "a carriage return outside quotes"),
     ],
 )
 def test_a_bad_record_is_told_with_its_line_and_the_others_are_read(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autoj.datasets import format_names, hhh, llmbar, open_cases, rmbench
+from autoj.datasets import format_names, hhh, llmbar, open_cases, reward_bench_2, rmbench
 from autoj.datasets.base import as_pair
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import Case, Response
@@ -115,6 +115,30 @@ def test_a_bad_row_of_rm_bench_is_one_error(tmp_path: Path) -> None:
     path.write_text('{"prompt": "q", "chosen": ["x"], "rejected": ["y"]}', encoding="utf-8")
     (row,) = open_cases(path).read()
     assert isinstance(row.case, DataError)
+
+
+def test_a_row_of_reward_bench_2_is_picked_from_and_does_not_say_which_is_right() -> None:
+    one, ties = cases_of(FILES / "reward-bench-2.jsonl")
+    assert one.id == "reward-bench-2-17"
+    assert one.meta == {"subset": "Factuality"}
+    assert {response.text: response.reference_score for response in one.responses} == {
+        "About 150 million km.": 1.0,
+        "About 150 km.": 0.0,
+        "It is next door.": 0.0,
+        "Nobody has measured it.": 0.0,
+    }
+    assert [response.reference_score for response in ties.responses].count(1.0) == 2
+    assert (one.label, ties.label) == (None, None)
+
+
+def test_where_the_chosen_one_of_reward_bench_2_stands_follows_from_the_texts_and_varies() -> None:
+    places = []
+    for n in range(200):
+        row = {"prompt": f"q{n}", "chosen": ["x"], "rejected": ["y", "z", "w"], "num_correct": 1}
+        case = reward_bench_2.to_case(row, 1)
+        assert case == reward_bench_2.to_case(row, 1)
+        places.append([response.reference_score for response in case.responses].index(1.0))
+    assert all(30 <= places.count(place) <= 70 for place in range(4))
 
 
 def test_pandalm_takes_the_majority_and_a_row_without_one_has_no_label() -> None:

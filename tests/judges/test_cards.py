@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ from autoj import components
 from autoj.backends._adapters import read_adapter
 from autoj.chat import WRAPPERS
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.judges import judge_names, load_card
+from autoj.judges import card_text, judge_names, load_card
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import Decoding, PublishedFigure
 
-BASELINES = {"openassistant-rm", "pandalm", "selfee", "steamshp"}
+BASELINES = {"autoj-scenario-classifier", "openassistant-rm", "pandalm", "selfee", "steamshp"}
 every_card = pytest.mark.parametrize("name", judge_names())
 
 GOOD: dict[str, Any] = {
@@ -250,3 +251,16 @@ def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
     assert card.training_data
     protocols = [load_protocol(protocol) for protocol in card.protocols]
     assert card.prompts_sha256 == digest_prompts(card.wrapper, protocols)
+
+
+@every_card
+def test_the_file_of_a_card_is_a_card_when_it_is_copied(name: str, tmp_path: Path) -> None:
+    copy = tmp_path / "mine.yaml"
+    copy.write_text(card_text(name), encoding="utf-8")
+    card = load_card(str(copy))
+    assert replace(card, name=name, folder=None) == replace(load_card(name), folder=None)
+
+
+def test_what_has_no_file_has_no_text() -> None:
+    with pytest.raises(UnknownComponent, match="there is no card 'hf:some-org/some-model'"):
+        card_text("hf:some-org/some-model")

@@ -21,7 +21,7 @@ from autoj.records import (
 )
 
 CASE = Case(id="c", query="q", cluster="q", responses=(Response(text="r1"), Response(text="r2")))
-SHOWN = {"pair": (0, 1), "response": (1,), "critiques": (0, 1)}
+SHOWN = {"pair": (0, 1), "response": (1,), "critiques": (0, 1), "query": ()}
 VERDICT = Verdict(case_id="c", judge="j", winner="b", ratings=(2.0, 7.0))
 SCORING = [name for name in protocol_names() if "-verdict" in name or "by-rating" in name]
 

@@ -12,7 +12,8 @@ from autoj.chat import render
 from autoj.protocols import load_protocol, protocol_names
 from autoj.records import Case, Message, Response, Verdict
 
-# test_older_judges.py holds the published prompts of these; test_criteria.py those with criteria.
+# test_older_judges.py holds the published prompts of these; test_criteria.py those with criteria,
+# test_scenario.py those that name scenarios.
 OLDER = ("pandalm", "scalar", "selfee", "steamshp")
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "prompts.json").read_text(encoding="utf-8")
@@ -24,6 +25,7 @@ RELEASED = {
     "single_zh": "single-zh",
     "critique_comparison_en": "critique-comparison",
     "critique_comparison_zh": "critique-comparison-zh",
+    "scenario_classifier": "scenario",
 }
 
 
@@ -59,8 +61,10 @@ def test_a_prompt_is_what_it_was_byte_for_byte(prompt: dict[str, Any]) -> None:
 
 def test_every_protocol_has_a_golden_prompt() -> None:
     golden = {prompt["protocol"] for prompt in GOLDEN["prompts"]}
-    criteria = {name for name in protocol_names() if "-criteria" in name}
-    assert golden == set(protocol_names()) - set(OLDER) - criteria
+    elsewhere = {
+        name for name in protocol_names() if "-criteria" in name or name.startswith("scenario")
+    }
+    assert golden == set(protocol_names()) - set(OLDER) - elsewhere
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +79,7 @@ def test_a_prompt_is_the_releases_byte_for_byte(
 ) -> None:
     row = released[name]
     protocol = load_protocol(RELEASED[name])
-    shown = (0,) if protocol.subject == "response" else (0, 1)
+    shown = {"response": (0,), "query": ()}.get(protocol.subject, (0, 1))
     body = protocol.build(_case(row, row.get("feedback", [])), shown)
     assert [message.content for message in body.messages] == [row["message"]]
     if row["text"] is not None:
@@ -94,5 +98,4 @@ def test_the_system_wrapper_is_the_releases_byte_for_byte(
 
 
 def test_no_released_prompt_is_left_out(released: dict[str, dict[str, Any]]) -> None:
-    # The scenario classifier's prompt has no protocol yet.
-    assert set(released) == {*RELEASED, "llama2_system_wrapper", "scenario_classifier"}
+    assert set(released) == {*RELEASED, "llama2_system_wrapper"}

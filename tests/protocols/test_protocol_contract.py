@@ -18,7 +18,7 @@ from autoj.records import (
     Verdict,
 )
 
-SUBJECTS = ("pair", "response", "critiques")
+SUBJECTS = ("pair", "response", "critiques", "query")
 RELEASE_NAMES = {
     "pairwise_tie": "pairwise",
     "zh_pairwise_tie": "pairwise-zh",
@@ -44,6 +44,8 @@ each_scoring_protocol = pytest.mark.parametrize("name", SCORING)
 
 def build(name: str) -> RequestBody:
     protocol = load_protocol(name)
+    if protocol.subject == "query":
+        return protocol.build(CASE, ())
     return protocol.build(CASE, (1,) if protocol.reads_alone else (1, 0))
 
 
@@ -110,6 +112,8 @@ def test_the_page_shows_the_texts_in_page_order(name: str) -> None:
     if protocol.reads_alone:
         assert shown[0] in prompt
         assert shown[1] not in prompt
+    elif protocol.subject == "query":
+        assert not [text for text in (*shown, *CASE.critiques) if text in prompt]
     elif protocol.subject == "pair":
         assert 0 < prompt.index(shown[0]) < prompt.index(shown[1])
     else:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from autoj.protocols import load_protocol, protocol_names
 from autoj.protocols.base import fill, whole_sentences
-from autoj.records import Case, Decision, Rating, Response, Score, Unreadable
+from autoj.records import Case, Decision, Label, Rating, Response, Score, Unreadable
+from autoj.scenarios import scenario_names
 
 FRAGMENTS = [
     "So, the final decision is", "final decision", " Response 1", "Response 2", " / ", " or ",
@@ -40,6 +41,9 @@ def test_parsing_never_raises_and_never_guesses_off_the_menu(name: str, text: st
         assert 1.0 <= reading.value <= 10.0
     elif isinstance(reading, Score):
         assert protocol.name == "scalar"
+    elif isinstance(reading, Label):
+        assert protocol.subject == "query"
+        assert reading.name in scenario_names()
     else:
         assert isinstance(reading, Unreadable)
         assert reading.reason
@@ -52,7 +56,7 @@ def test_what_cannot_be_seen_changes_no_reading(name: str, text: str) -> None:
     spread = "\u200b".join(text)
     seen, hidden = parse(text), parse(spread)
     assert type(seen) is type(hidden)
-    if isinstance(seen, Decision | Rating | Score):
+    if isinstance(seen, Decision | Label | Rating | Score):
         assert seen == hidden
 
 
@@ -61,7 +65,10 @@ RUNS = [
     " ", "\n", "\t", "[[", "*", ">", "A\n", "[[A]] or ", "final decision is ", "最终决定",
     "回应1和", "Rating: [[", "for example ", "\u200b",
 ]  # fmt: skip
-OPENINGS = ["", "Rating: [[", "So, the final decision is Response 1, Response 2", "option"]
+OPENINGS = [
+    "", "Rating: [[", "So, the final decision is Response 1, Response 2", "option", "<think>",
+    "Scenario: planning",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [name for name in protocol_names() if not name.endswith("-zh")])
@@ -70,7 +77,7 @@ def test_long_hostile_texts_are_read_to_their_end(name: str, opening: str) -> No
     parse = load_protocol(name).parse
     for run in RUNS:
         reading = parse(opening + run * (LONG // len(run)) + "x")
-        assert isinstance(reading, Decision | Rating | Score | Unreadable)
+        assert isinstance(reading, Decision | Label | Rating | Score | Unreadable)
 
 
 @given(text=any_text)
@@ -102,7 +109,8 @@ def _case(query: str, first: str, second: str, critique: str, other: str) -> Cas
 
 def _texts(name: str, case: Case) -> list[str]:
     protocol = load_protocol(name)
-    body = protocol.build(case, (0,) if protocol.reads_alone else (0, 1))
+    page = () if protocol.subject == "query" else (0,) if protocol.reads_alone else (0, 1)
+    body = protocol.build(case, page)
     return [message.content for message in body.messages]
 
 

@@ -68,6 +68,21 @@ class Priced(Recorder):
 # Counting.
 
 
+def test_prompts_that_may_be_read_several_times_are_set_aside_for_as_often() -> None:
+    choices = replace(ask(), choices=("1", "2"), prefix="It is")
+    for n_readings in (1, 5):
+        reader = Priced()
+        reader.limits = replace(reader.limits, readings_per_score=n_readings)
+        once, written = Budget(max_usd=1e9), Budget(max_usd=1e9)
+        assert once.take(choices, reader)
+        assert written.take(ask(), reader)
+        (held,), (plain,) = once._set_aside.values(), written._set_aside.values()
+        if n_readings == 1:
+            before, unchanged = held, plain
+    assert held == 5 * before
+    assert plain == unchanged, "a text is written once"
+
+
 def test_prices_are_per_million_of_each_kind() -> None:
     card = replace(CARD, usd_per_million_prompt_tokens=3.0, usd_per_million_completion_tokens=15.0)
     assert price_usd(card, 2_000_000, 100_000) == pytest.approx(7.5)

@@ -155,3 +155,14 @@ def test_each_response_is_rated(tmp_path):
         verdict = next(folder.verdicts())
     assert len(verdict.ratings) == len(verdict.critiques) == 3
     assert all(rating is not None and 1 <= rating <= 10 for rating in verdict.ratings)
+
+
+@pytest.mark.parametrize("place", ["file", "file/run"])
+def test_a_place_that_takes_no_folder_is_the_users_mistake(tmp_path, cases, pair_spec, place):
+    (tmp_path / "file").write_text("a file of the user's", encoding="utf-8")
+    with (
+        pytest.raises(DataError, match=r"file.*: cannot be written: "),
+        open_run(tmp_path / place, pair_spec(), cases),
+    ):
+        pass
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "a file of the user's"

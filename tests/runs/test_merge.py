@@ -103,6 +103,25 @@ def test_merging_again_changes_nothing(tmp_path, cases, pair_spec, whole):
     assert "holder.json" not in {path.name for path in out.iterdir()}
 
 
+def test_files_of_the_users_own_stay_where_a_run_is_merged_into(tmp_path, cases, pair_spec):
+    first, second, third = shards(tmp_path, cases, pair_spec)
+    merge_runs([first], tmp_path / "out")
+    (tmp_path / "out" / "annotations.json").write_text("mine", encoding="utf-8")
+    (tmp_path / "out" / "figures").mkdir()
+    (tmp_path / "out" / "figures" / "one.png").write_bytes(b"png")
+    (tmp_path / "out" / "picks.jsonl").write_text("old\n", encoding="utf-8")
+    merge_runs([second], tmp_path / "out")
+    # Killed after the new run took its place, before the old one was gone.
+    (tmp_path / ".out.replaced").mkdir()
+    (tmp_path / ".out.replaced" / "notes.txt").write_text("mine, too", encoding="utf-8")
+    merge_runs([third], tmp_path / "out")
+    assert (tmp_path / "out" / "annotations.json").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "out" / "figures" / "one.png").read_bytes() == b"png"
+    assert (tmp_path / "out" / "notes.txt").read_text(encoding="utf-8") == "mine, too"
+    assert not (tmp_path / "out" / "picks.jsonl").exists()
+    assert not (tmp_path / ".out.replaced").exists()
+
+
 def test_what_was_judged_after_merging_is_kept_by_merging_again(tmp_path, cases, pair_spec, whole):
     spec = pair_spec(critique=True)
     part = killed(tmp_path / "part", spec, cases, 3)

@@ -11,7 +11,7 @@ import yaml
 from autoj.errors import DataError
 from autoj.training.recipe import read_recipe
 
-RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.yaml"))
+RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("embedded*.yaml"))
 GOOD: dict[str, Any] = {
     "title": "Mine",
     "base": {"judge": "embedded"},

@@ -25,6 +25,8 @@ class Limits:
     """Whether it gives the log-probability of whole strings."""
     streams: bool
     """Whether it calls `on_text` while it writes."""
+    readings_per_score: int = 1
+    """How often a prompt is read at most where its choices are scored."""
 
 
 class Backend(Protocol):

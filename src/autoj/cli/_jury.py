@@ -24,7 +24,7 @@ from autoj.records import Case, CaseOutline
 from autoj.reports import Breakdown
 from autoj.reports.jury_figures import JurySummary, summarise_jury
 from autoj.reports.jury_tables import jury_summary_view, jury_table
-from autoj.runs import RunCounts, RunFolder, make_spec, spec_digest
+from autoj.runs import RunCounts, RunFolder, make_spec, open_run, spec_digest
 from autoj.runs.budget import Budget
 from autoj.runs.jury import Method
 from autoj.runs.jury_folder import (
@@ -137,8 +137,9 @@ def _run_jury(
     as_json: bool,
     budget: Budget,
 ) -> None:
-    write_jury(path, jury)
     data = pairs_alone(cases) if jury.paired else cases
+    _check_runs(path, jury, data)
+    write_jury(path, jury)
     sessions: list[RunCounts] = []
     for number, seat in enumerate(jury.seats, start=1):
         place = f"judge {number} of {len(jury.seats)}"
@@ -158,6 +159,20 @@ def _run_jury(
         )
     if summary.jury.n_failed:
         raise typer.Exit(1)
+
+
+def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
+    """Make sure that the runs that are there can be gone on with, before a jury is made anew.
+
+    Raises:
+        SpecMismatch: a run was made with other settings or other data.
+        RunBusy: another process is writing to one.
+    """
+    for seat in jury.seats:
+        folder = path / seat.folder
+        if (folder / "run.json").is_file():
+            with open_run(folder, seat.spec, cases):
+                pass
 
 
 def _default_folder(seats: Sequence[Seat], cases: Cases) -> Path:

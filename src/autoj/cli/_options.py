@@ -9,6 +9,8 @@ import typer
 
 __all__ = [
     "By",
+    "Classifier",
+    "Classify",
     "Data",
     "Format",
     "Json",
@@ -22,9 +24,11 @@ __all__ = [
     "ProtocolName",
     "RejectEmpty",
     "Samples",
+    "Scenarios",
     "Shard",
     "SkipBadRows",
     "Temperature",
+    "UnknownScenario",
     "WantsCritique",
 ]
 
@@ -100,6 +104,39 @@ Temperature: TypeAlias = Annotated[
 ]
 By: TypeAlias = Annotated[
     Literal["scenario", "group"] | None, typer.Option(help="Break the figures down.")
+]
+Classify: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--classify",
+        help="Name the scenarios of rows that name none, by the embedded classifier: what --by and "
+        "the criteria protocols need.",
+    ),
+]
+Classifier: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier",
+        metavar="fast|best|FOLDER",
+        help="Which classifier names them: fast, best, or a folder that autoj train classifier "
+        "wrote. Implies --classify. Default: fast.",
+    ),
+]
+UnknownScenario: TypeAlias = Annotated[
+    Literal["error", "others", "keep"] | None,
+    typer.Option(
+        "--unknown-scenario",
+        help="A row's scenario that is none of the known: an error, taken for others, or kept for "
+        "--by. Default: error where scenarios decide what is asked or with --scenarios, else keep.",
+    ),
+]
+Scenarios: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--scenarios",
+        help="A folder of YAML with scenarios of your own, or changes to ours, whose names and "
+        "criteria are used (autoj scenarios check DIR).",
+    ),
 ]
 Format: TypeAlias = Annotated[
     str | None, typer.Option(help="The file's format, where its fields fit several.")

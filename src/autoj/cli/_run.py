@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -19,7 +20,8 @@ from autoj.backends.base import Backend
 from autoj.cli import _console
 from autoj.datasets.base import Cases
 from autoj.errors import AutojError
-from autoj.records import JudgeCard
+from autoj.jsonl import read_records
+from autoj.records import Completion, Failure, JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
 from autoj.reports.case_view import first_critique
 from autoj.reports.tables import summary_table, verdict_table
@@ -87,11 +89,17 @@ def judged(
             # No engine, and so no model, no key and no network, to look at what is there.
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
             counts = RunCounts()
+            if budget is not None:
+                # Other judges of a jury draw on the same budget.
+                ledger = read_records(folder.path / "ledger.jsonl", Completion)
+                budget.count_earlier(spec.judge, ledger)
         else:
             counts = _judge(folder, spec, backend, budget)
+        if counts.n_failed:
+            _console.print_message(_what_failed(folder, counts.n_failed))
         if budget is not None and budget.stopped:
             _console.print_message(budget.summary())
-        elif counts.n_answered == 0:
+        elif counts.n_answered == counts.n_failed == 0:
             _console.print_message(f"nothing was left to ask: this is what {path} holds")
         yield folder, counts
 
@@ -112,6 +120,14 @@ def _judge(
         finally:
             if backend is None:
                 engine.close()
+
+
+def _what_failed(folder: RunFolder, n_failed: int) -> str:
+    """The reasons of a session's failures, which are the last that were noted."""
+    noted = deque(read_records(folder.path / "failures.jsonl", Failure), maxlen=n_failed)
+    kinds = Counter(failure.error for failure in noted)
+    listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"{n_failed:,} requests failed ({listed}); the last: {noted[-1].message}"
 
 
 def _default_folder(spec: RunSpec, cases: Cases) -> Path:

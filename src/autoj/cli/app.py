@@ -17,6 +17,7 @@ from autoj.cli import _console
 from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
 from autoj.cli.calibrate import calibrate
+from autoj.cli.classify import classify
 from autoj.cli.data import data_app
 from autoj.cli.export import export
 from autoj.cli.export_model import export_model
@@ -44,6 +45,7 @@ app = typer.Typer(
 app.command()(judge)
 app.command()(rate)
 app.command()(select)
+app.command()(classify)
 app.command()(show)
 app.command()(export)
 app.command()(merge)

@@ -7,6 +7,7 @@ import typer
 from autoj.cli.bench_eval_c import eval_c
 from autoj.cli.bench_eval_p import eval_p, pairs
 from autoj.cli.bench_eval_r import eval_r
+from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.cli.bench_system_level import system_level
 
 __all__ = ["bench_app"]
@@ -20,3 +21,4 @@ bench_app.command("eval-c")(eval_c)
 bench_app.command("pairs")(pairs)
 bench_app.command("eval-r")(eval_r)
 bench_app.command("system-level")(system_level)
+bench_app.command("scenario-classifier")(scenario_classifier)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.cli import _console, _options
-from autoj.datasets import catalog, open_cases
+from autoj.datasets import catalog, data_files_in, is_dataset, open_cases
 from autoj.datasets.overlap import Overlap, find_overlap
 from autoj.errors import DataError
 from autoj.reports.text import excerpt, visible, visible_text
@@ -25,7 +24,13 @@ data_app = typer.Typer(
     help="Public data sets: list them, get them, and find queries that two of them share.",
 )
 
-_Set = Annotated[str, typer.Argument(help="A file of cases, or a name of `autoj data list`.")]
+_Set = Annotated[
+    str,
+    typer.Argument(
+        help="A file of cases, a folder of such files, hf-dataset:NAME, or a name of `autoj data "
+        "list`."
+    ),
+]
 
 
 @data_app.command("list")
@@ -130,7 +135,9 @@ def _queries(name: str) -> list[_Query]:
     path = Path(name)
     if not path.exists() and name in catalog.data_names():
         path = catalog.find(name)
-    paths = sorted(_data_files(path)) if path.is_dir() else [path]
+    paths = sorted(data_files_in(path)) if path.is_dir() and not is_dataset(path) else [path]
+    if not paths:
+        raise DataError("holds no file of a kind that is read", path=path)
     queries: list[_Query] = []
     n_bad = 0
     for file in paths:
@@ -147,11 +154,6 @@ def _queries(name: str) -> list[_Query]:
     if not queries:
         raise DataError("holds no row that can be read", path=path)
     return queries
-
-
-def _data_files(folder: Path) -> Iterator[Path]:
-    endings = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
-    return (path for path in folder.rglob("*") if path.is_file() and path.name.endswith(endings))
 
 
 def _overlap_report(

@@ -11,6 +11,7 @@ from autoj.cli import _console, _options
 from autoj.errors import ConfigError
 from autoj.reports.exports import export_run
 from autoj.runs import RunFolder
+from autoj.runs.classifying import SCENARIOS
 from autoj.runs.jury_folder import is_jury
 
 __all__ = ["export"]
@@ -47,7 +48,13 @@ def export(
             f"{run} is a jury's folder; export the run of one of its judges",
             hint=f"Each has a folder under {run / 'judges'}.",
         )
-    written = export_run(RunFolder.existing(run), format, out)
+    folder = RunFolder.existing(run)
+    if folder.spec().task == "classify":
+        raise ConfigError(
+            f"{run} names scenarios and judges nothing: there are no verdicts to write",
+            hint=f"{run / SCENARIOS} holds a row a query.",
+        )
+    written = export_run(folder, format, out)
     _console.print_message(f"{written.n_rows:,} rows are in {out}")
     for what, count in written.notes.items():
         _console.print_message(f"{count:,} {what}")

@@ -10,6 +10,7 @@ import typer
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._jury import JudgeNames, JuryRule, find_seats, run_seats
+from autoj.cli._naming import find_classifier, with_classifier
 from autoj.runs.budget import Budget
 
 __all__ = ["judge"]
@@ -51,6 +52,10 @@ def judge(
     limit: _options.Limit = None,
     shard: _options.Shard = None,
     by: _options.By = None,
+    classify: _options.Classify = False,
+    classifier: _options.Classifier = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     format: _options.Format = None,
     columns: Map = None,
     skip_bad_rows: _options.SkipBadRows = False,
@@ -64,6 +69,7 @@ def judge(
     Example: autoj judge pairs.jsonl --by group
     """
     _console.set_json(as_json)
+    names_scenarios = find_classifier(classify, classifier)
     seats = find_seats(
         "judge",
         judge,
@@ -79,8 +85,12 @@ def judge(
         samples=samples,
         temperature=temperature,
         shard=shard,
+        classifier=names_scenarios,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
     cases = find_cases(
         data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
     )
+    cases = with_classifier(cases, names_scenarios)
     run_seats("judge", seats, cases, out, by, as_json, Budget(max_usd, max_requests), jury)

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from autoj import components
 from autoj.cli import _console, _options
-from autoj.judges import judge_names, load_card
+from autoj.errors import ConfigError
+from autoj.judges import card_text, judge_names, load_card
 from autoj.records import JudgeCard
 from autoj.reports.text import visible_text
 
@@ -44,6 +45,9 @@ def judges(context: typer.Context, as_json: _options.Json = False) -> None:
 @judges_app.command("show")
 def show_judge(
     name: Annotated[str, typer.Argument(help="A judge's name, a card's path, or backend:model.")],
+    as_yaml: Annotated[
+        bool, typer.Option("--yaml", help="The card's own file, to be copied and changed.")
+    ] = False,
     as_json: _options.Json = False,
 ) -> None:
     """Show a judge's card: model, wrapper, protocols, decoding, licence, published figures.
@@ -51,6 +55,12 @@ def show_judge(
     Example: autoj judges show autoj-13b
     """
     _console.set_json(as_json)
+    if as_yaml and as_json:
+        raise ConfigError("--yaml and --json exclude each other")
+    if as_yaml:
+        # What is a card is YAML, which holds no control characters.
+        typer.echo(card_text(name), nl=False)
+        return
     card = load_card(name)
     if as_json:
         _console.print_json(asdict(card))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._jury import JudgeNames, find_seats, run_seats
+from autoj.cli._naming import find_classifier, with_classifier
 from autoj.runs.budget import Budget
 
 __all__ = ["rate"]
@@ -25,6 +26,10 @@ def rate(
     limit: _options.Limit = None,
     shard: _options.Shard = None,
     by: _options.By = None,
+    classify: _options.Classify = False,
+    classifier: _options.Classifier = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     format: _options.Format = None,
     columns: Map = None,
     questions: Questions = None,
@@ -41,6 +46,7 @@ def rate(
     Example: autoj rate responses.jsonl --limit 20
     """
     _console.set_json(as_json)
+    names_scenarios = find_classifier(classify, classifier)
     seats = find_seats(
         "rate",
         judge,
@@ -54,8 +60,12 @@ def rate(
         samples=samples,
         temperature=temperature,
         shard=shard,
+        classifier=names_scenarios,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
     cases = find_cases(
         data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
     )
+    cases = with_classifier(cases, names_scenarios)
     run_seats("rate", seats, cases, out, by, as_json, Budget(max_usd, max_requests))

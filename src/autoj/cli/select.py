@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 from rich.console import Group, RenderableType
@@ -18,6 +18,7 @@ from autoj.backends.base import Backend
 from autoj.cli import _console, _options
 from autoj.cli._cases import Map, find_cases
 from autoj.cli._jury import stop_unless_judged, total_of
+from autoj.cli._naming import find_classifier, with_classifier
 from autoj.cli._run import judged, load_with_progress
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
@@ -31,6 +32,7 @@ from autoj.reports.select_tables import (
     summarise_selection,
 )
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run, spec_digest
+from autoj.runs.budget import Budget
 from autoj.runs.jury_folder import is_jury
 from autoj.runs.knockout import cases_of_matches, clear_for
 from autoj.runs.selecting import (
@@ -45,6 +47,9 @@ from autoj.runs.selecting import (
 )
 
 __all__ = ["select", "show_selection"]
+
+Caps: TypeAlias = tuple[float | None, int | None]
+"""The most US dollars, and the most requests; None sets no limit."""
 
 _N_SHOWN = 20
 """Cases whose picks are listed above the summary."""
@@ -74,7 +79,13 @@ def select(
     ] = "both",
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     limit: _options.Limit = None,
+    classify: _options.Classify = False,
+    classifier: _options.Classifier = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     format: _options.Format = None,
     columns: Map = None,
     skip_bad_rows: _options.SkipBadRows = False,
@@ -92,6 +103,7 @@ def select(
     _console.set_json(as_json)
     if by == "ratings" and orders != "both":
         raise ConfigError("--orders goes with --by pairs: ratings are of one response each")
+    names_scenarios = find_classifier(classify, classifier)
     spec = make_select_spec(
         load_card(judge),
         by,
@@ -102,20 +114,25 @@ def select(
         limit=limit,
         skip_bad_rows=skip_bad_rows,
         reject_empty=reject_empty,
+        classifier=names_scenarios,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
     cases = find_cases(data, None, None, format, columns=columns)
+    cases = with_classifier(cases, names_scenarios)
     path = out or _default_folder(spec, cases)
     if is_jury(path):
         raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")
-    with _by_ratings(spec, cases, path) if by == "ratings" else _by_pairs(spec, cases, path) as run:
-        folder, counts = run
+    caps = (max_usd, max_requests)
+    judging = _by_ratings if by == "ratings" else _by_pairs
+    with judging(spec, cases, path, caps) as (folder, counts, stopped):
         summary = summarise_selection(read_selections(folder), spec)
         if as_json:
             _console.print_json(_as_json(folder, summary) | {"session": asdict(counts)})
         else:
             _console.print_result(_view(folder, spec, summary, _N_SHOWN))
             _console.print_message(f"what was picked lies in {path / 'picks.jsonl'}")
-    if summary.n_failed:
+    if summary.n_failed or stopped:
         raise typer.Exit(1)
 
 
@@ -127,27 +144,35 @@ def _default_folder(spec: RunSpec, cases: Cases) -> Path:
 
 
 @contextmanager
-def _by_ratings(spec: RunSpec, cases: Cases, path: Path) -> Iterator[tuple[RunFolder, RunCounts]]:
-    """A run in which all responses are rated, with its picks; locked until the block ends."""
-    with judged(spec, cases, path) as (folder, counts):
+def _by_ratings(
+    spec: RunSpec, cases: Cases, path: Path, caps: Caps
+) -> Iterator[tuple[RunFolder, RunCounts, bool]]:
+    """A run in which all responses are rated, with its picks; locked until the block ends.
+
+    Gives the run, what this session did, and whether a cap stopped it before all were rated.
+    """
+    budget = Budget(*caps)
+    with judged(spec, cases, path, budget=budget) as (folder, counts):
         write_picks_by_rating(folder)
-        yield folder, counts
+        yield folder, counts, budget.stopped
 
 
 @contextmanager
-def _by_pairs(spec: RunSpec, cases: Cases, path: Path) -> Iterator[tuple[RunFolder, RunCounts]]:
-    """The same for a tournament in each case."""
+def _by_pairs(
+    spec: RunSpec, cases: Cases, path: Path, caps: Caps
+) -> Iterator[tuple[RunFolder, RunCounts, bool]]:
+    """The same for a tournament in each case; a cap ends the command between two rounds."""
+    Budget(*caps).check(spec.judge)
     with open_run(path, spec, cases) as folder:
         n_bad_rows = folder.settings()["n_bad_rows"]
         if n_bad_rows:
             _console.print_message(
                 f"{n_bad_rows:,} bad rows are left out; {path / 'bad_rows.jsonl'} lists them"
             )
-        counts = _hold_tournaments(folder, spec)
-        yield folder, counts
+        yield folder, _hold_tournaments(folder, spec, caps), False
 
 
-def _hold_tournaments(folder: RunFolder, spec: RunSpec) -> RunCounts:
+def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps) -> RunCounts:
     """Judge round after round, all cases together, until there is nobody left to meet."""
     path, its = folder.path / "pairs", pair_spec(spec)
     sessions: list[RunCounts] = []
@@ -165,7 +190,8 @@ def _hold_tournaments(folder: RunFolder, spec: RunSpec) -> RunCounts:
             )
             matches = cases_of_matches(folder, pairs)
             clear_for(path, matches)
-            with judged(its, matches, path, engine) as (run, counts):
+            # All rounds share one ledger, from which each round's budget counts those before it.
+            with judged(its, matches, path, engine, Budget(*caps)) as (run, counts):
                 sessions.append(counts)
                 stop_unless_judged(run)
                 known = {verdict.case_id: verdict for verdict in run.verdicts()}

@@ -15,6 +15,7 @@ from rich.text import Text
 from autoj.bench.base import cluster_number, pair_row
 from autoj.cli import _console, _options
 from autoj.cli._jury import show_jury
+from autoj.cli.classify import show_classified
 from autoj.cli.select import show_selection
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
@@ -72,6 +73,9 @@ def show(
     spec = folder.spec()
     if convention is not None:
         _show_conventions(folder, spec, convention, as_json)
+        return
+    if spec.task == "classify":
+        show_classified(folder, as_json)
         return
     if (run / "picks.jsonl").is_file():
         show_selection(folder, first, as_json)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from autoj.cli import _console
+from autoj.cli.train_classifier import names_classifier, run_classifier_training
 from autoj.errors import ConfigError
 from autoj.training.estimate import Estimated
 from autoj.training.recipe import read_recipe
@@ -21,7 +22,13 @@ _GIB = 1 << 30
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(help="A recipe (recipes/embedded.yaml is one).")],
+    recipe: Annotated[
+        Path,
+        typer.Argument(
+            help="A recipe (recipes/embedded.yaml is one), or the word classifier for the "
+            "shipped scenario classifier's."
+        ),
+    ],
     data: Annotated[
         list[Path] | None,
         typer.Option("--data", help="A file to train on; say it once per file."),
@@ -43,6 +50,10 @@ def train(
     skip_bad_rows: Annotated[
         bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
     ] = False,
+    tier: Annotated[
+        Literal["fast", "best"] | None,
+        typer.Option(help="Scenario classifiers: another tier than the recipe's."),
+    ] = None,
 ) -> None:
     """Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.
 
@@ -51,6 +62,9 @@ def train(
     Example: autoj train recipes/embedded.yaml --data pairs.jsonl --validation held-out.jsonl
     --out judges/mine
     """
+    if names_classifier(recipe):
+        run_classifier_training(recipe, data, out, tier, show_plan)
+        return
     if not data:
         raise ConfigError("give --data: what to train on")
     if not show_plan and out is None:

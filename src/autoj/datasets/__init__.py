@@ -14,7 +14,8 @@ from autoj.datasets._hub import data_files, is_dataset, parse_name
 from autoj.datasets._joined import check_joined, read_joined
 from autoj.datasets._mapping import ColumnMap, parse_map
 from autoj.datasets._matching import Join
-from autoj.datasets._rows import first_row, read_rows
+from autoj.datasets._queries import is_query, is_text_file, read_queries, read_text_file
+from autoj.datasets._rows import data_files_in, first_row, read_rows
 from autoj.datasets.base import Cases, read_file
 from autoj.datasets.published_verdicts import verdict_format_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
@@ -22,10 +23,13 @@ from autoj.errors import ConfigError, DataError, UnknownComponent
 __all__ = [
     "ColumnMap",
     "Join",
+    "data_files_in",
     "format_names",
+    "is_dataset",
     "open_answers",
     "open_cases",
     "open_joined",
+    "open_queries",
     "parse_map",
 ]
 
@@ -74,6 +78,31 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
         raise UnknownComponent("data format", chosen, format_names())
     module = components.load("datasets", chosen)
     return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name)
+
+
+def open_queries(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
+    """A file whose queries alone are wanted: of cases in any format, or with nothing to judge.
+
+    Args:
+        path: as in `open_cases`; also rows of a `query` without responses, and text files
+            (`.txt`) with a query on each line.
+        format: as in `open_cases`.
+        columns: as in `open_cases`; the query's alone is enough.
+
+    Raises:
+        DataError: as `open_cases`.
+        ConfigError: as `open_cases`.
+        MissingExtra: as `open_cases`.
+    """
+    if format is None and columns is None:
+        if is_text_file(path):
+            # A file that is not there is better told now than at its first row.
+            next(iter(read_text_file(path)), None)
+            return Cases(format="a query a line", paths=(path,), read=lambda: read_text_file(path))
+        if is_query(first_row(path)[1]):
+            paths, name = _place(path)
+            return Cases(format="queries", paths=paths, read=lambda: read_queries(path), name=name)
+    return open_cases(path, format, columns)
 
 
 def open_joined(

@@ -167,6 +167,13 @@ def _checked_header(path: Path, line: int, cells: list[str]) -> list[str]:
 def _malformed(path: Path, line: int, error: csv.Error) -> DataError:
     if "unexpected end of data" in str(error):
         return DataError("a cell that begins with a quote is never closed", path=path, line=line)
+    if "new-line character" in str(error):
+        return DataError(
+            "holds a carriage return outside quotes, without a line feed after it",
+            path=path,
+            line=line,
+            hint="If all its lines end so, as old programs wrote them: tr '\\r' '\\n' converts it.",
+        )
     return DataError(
         f"is not CSV ({error})",
         path=path,

@@ -34,12 +34,13 @@ _WORDS: Mapping[str, Winner] = {
 }  # fmt: skip
 
 
-def parse_map(texts: Sequence[str]) -> ColumnMap:
+def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> ColumnMap:
     """The map that `--map` says, in one text or in several.
 
     Args:
         texts: `TARGET=COLUMN`, with commas between. A label may be followed by the codes of "a",
             "b" and, where there is one, "tie": `label=winner:1/2/0`.
+        queries_alone: whether nothing is judged, so that no response need be named.
 
     Raises:
         ConfigError: it makes no sense, or not all that a case needs is there.
@@ -61,7 +62,8 @@ def parse_map(texts: Sequence[str]) -> ColumnMap:
         if target in columns:
             raise ConfigError(f"--map names {target} twice: {columns[target]!r} and {column!r}")
         columns[target] = column
-    return ColumnMap(columns=columns, codes=_take_codes(columns))
+    codes = _take_codes(columns)
+    return ColumnMap(columns=columns, codes=codes, queries_alone=queries_alone)
 
 
 def _take_codes(columns: dict[str, str]) -> Mapping[str, Winner]:
@@ -84,12 +86,16 @@ class ColumnMap:
     """Per target the name of a column, or a path into nested fields."""
     codes: Mapping[str, Winner] = field(default_factory=dict)
     """What the label's values mean; empty where they say it themselves."""
+    queries_alone: bool = False
+    """Whether a map that names no response is whole."""
 
     def __post_init__(self) -> None:
         named = self.columns.keys()
         if "query" not in named:
             raise ConfigError("--map names no query")
         ways = [way for way in ({"a", "b"}, {"response"}, {"responses"}) if way & named]
+        if not ways and self.queries_alone:
+            return
         if len(ways) != 1 or not ways[0] <= named:
             raise ConfigError(
                 "--map must name either a and b (a pair), response (one), or responses (a list)"
@@ -159,6 +165,8 @@ class ColumnMap:
         if "response" in self.columns:
             model = self._optional_text(row, "model")
             return (Response(text=self._text(row, "response"), model=model),)
+        if "a" not in self.columns:
+            return ()
         return tuple(
             Response(text=self._text(row, side), model=self._optional_text(row, f"model_{side}"))
             for side in ("a", "b")
@@ -189,6 +197,8 @@ class ColumnMap:
         if value is None:
             return None
         column = self.columns["label"]
+        if not responses:
+            return None
         if len(responses) == 2:
             return self._winner(value, column, responses)
         if len(responses) == 1 and (rating := _number(value)) is not None:

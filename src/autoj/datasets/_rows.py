@@ -16,7 +16,7 @@ from autoj.datasets._delimited import NUMBERS, read_delimited
 from autoj.datasets._hub import is_dataset, read_dataset
 from autoj.errors import DataError
 
-__all__ = ["Rows", "first_row", "read_rows"]
+__all__ = ["Rows", "data_files_in", "first_row", "read_rows"]
 
 Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
 """Each row with its line, counted from 1, or what is wrong with it."""
@@ -24,6 +24,7 @@ Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 _SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_JSON = (".json", ".jsonl")
 
 
 def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
@@ -47,6 +48,17 @@ def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
     if ending in _SPREADSHEETS:
         raise DataError("is a spreadsheet; save it as CSV (UTF-8)", path=path)
     return jsonl.read_rows(path)
+
+
+def data_files_in(folder: Path) -> Iterator[Path]:
+    """The files in a folder and those below it whose name says that their kind is read."""
+    for path in folder.rglob("*"):
+        plain = Path(path.name.removesuffix(".gz")).suffix.lower()
+        packed = path.name.endswith(".gz")
+        if (
+            plain in (*_JSON, *_DELIMITERS) or (plain in _PARQUET and not packed)
+        ) and path.is_file():
+            yield path
 
 
 def first_row(path: Path) -> tuple[int, dict[str, Any]]:

@@ -39,6 +39,8 @@ def matches(row: dict[str, Any]) -> bool:
     chosen = row.get("chosen")
     return (
         {"prompt", "rejected"} <= row.keys()
+        # RewardBench 2 has lists, too, of any length.
+        and "num_correct" not in row
         and isinstance(chosen, list)
         and all(isinstance(text, str) for text in chosen)
     )

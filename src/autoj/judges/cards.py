@@ -15,7 +15,7 @@ from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 
-__all__ = ["FOLDER_CARD", "judge_names", "load_card"]
+__all__ = ["FOLDER_CARD", "card_text", "judge_names", "load_card"]
 
 FOLDER_CARD = "judge.yaml"
 """The card of a judge that is a folder, as training writes it."""
@@ -96,18 +96,43 @@ def load_card(name: str) -> JudgeCard:
         DataError: the file is missing or is no card.
         ConfigError: a field has a value that makes no sense.
     """
-    if name in judge_names():
-        return _read_card(_FOLDER / f"{name}.yaml")
-    if name.endswith((".yaml", ".yml")):
-        return _read_card(Path(name))
-    if (Path(name) / FOLDER_CARD).is_file():
-        card = _read_card(Path(name) / FOLDER_CARD)
+    path = _card_file(name)
+    if path is not None:
+        card = _read_card(path)
         # "." has a name, too.
-        return replace(card, name=Path(name).resolve().name)
+        is_folder = path.name == FOLDER_CARD and not name.endswith((".yaml", ".yml"))
+        return replace(card, name=Path(name).resolve().name) if is_folder else card
     backend, colon, model = name.partition(":")
     if colon and model:
         return _bare_card(name, backend, model)
     raise UnknownComponent("judge", name, judge_names())
+
+
+def card_text(name: str) -> str:
+    """The file of a judge's card, to be copied and changed.
+
+    Args:
+        name: as `load_card` takes it, but for `backend:model`, which has no file.
+
+    Raises:
+        UnknownComponent: no card of this name is in a file.
+        DataError: the file is missing or is no card.
+    """
+    path = _card_file(name)
+    if path is None:
+        raise UnknownComponent("card", name, judge_names())
+    _read_card(path)
+    return path.read_text(encoding="utf-8")
+
+
+def _card_file(name: str) -> Path | None:
+    """The file of a card; None where the name is none of a file's."""
+    if name in judge_names():
+        return _FOLDER / f"{name}.yaml"
+    if name.endswith((".yaml", ".yml")):
+        return Path(name)
+    inside = Path(name) / FOLDER_CARD
+    return inside if inside.is_file() else None
 
 
 def _known_backends() -> tuple[str, ...]:

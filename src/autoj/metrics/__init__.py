@@ -21,7 +21,8 @@ from autoj.metrics._bootstrap import (
     from_totals,
     student_interval,
 )
-from autoj.metrics._comparison import Difference, difference, holm
+from autoj.metrics._classification import class_f1, f1, f1_difference
+from autoj.metrics._comparison import Difference, difference, difference_of, holm
 from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, by
 
@@ -35,11 +36,15 @@ __all__ = [
     "averaged_accuracy",
     "by",
     "calibration",
+    "class_f1",
     "cluster_totals",
     "cluster_weights",
     "consistency",
     "correlation",
     "difference",
+    "difference_of",
+    "f1",
+    "f1_difference",
     "from_totals",
     "holm",
     "kappa",

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from autoj.metrics._bootstrap import cluster_totals
+from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
 from autoj.metrics.base import Row, Score
 from autoj.records import Estimate
 
-__all__ = ["Difference", "difference", "holm"]
+__all__ = ["Difference", "difference", "difference_of", "holm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +45,28 @@ def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score
         for row, its in zip(one, other, strict=True)
         if (mine := score(row)) is not None and (theirs := score(its)) is not None
     ]
-    n, n_unscored = len(pairs), len(one) - len(pairs)
+    values = np.array([value for _, value in pairs], dtype=np.float64)
+    clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int64)
+    return difference_of(name, values, clusters, len(one) - len(pairs))
+
+
+def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Difference:
+    """The same of differences that are no rows.
+
+    Args:
+        name: the figure's name.
+        values: `[n]`, each case's score by one judge less that by the other.
+        clusters: `[n]`, a number that cases of one query share.
+        n_unscored: cases that are not scored for both.
+    """
+    n = len(values)
     if n == 0:
-        reason = "no case is scored for both" if one else "there are no cases"
+        reason = "no case is scored for both" if n_unscored else "there are no cases"
         empty = Estimate(
             name=name, value=None, n=0, n_clusters=0, n_unscored=n_unscored, reason=reason
         )
         return Difference(estimate=empty, p_value=None)
-    values = np.array([value for _, value in pairs], dtype=np.float64)
     value = math.fsum(values) / n
-    clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int64)
     sums = cluster_totals((values - value)[:, None], clusters)[:, 0]
     low = high = p_value = None
     n_clusters = len(sums)

@@ -33,7 +33,9 @@ __all__ = [
     "contributions",
     "is_labelled",
     "mean",
+    "mean_of",
     "proportion",
+    "proportion_of",
     "scored",
     "select",
     "tally",
@@ -163,9 +165,21 @@ def proportion(name: str, rows: Rows, score: Score) -> Estimate:
             out and counted, and `bounds` says what they could have changed.
     """
     values, clusters = scored(rows, score)
-    n, n_unscored = len(values), len(rows) - len(values)
+    return proportion_of(name, values, clusters, len(rows) - len(values))
+
+
+def proportion_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Estimate:
+    """The same of scores that are no rows.
+
+    Args:
+        name: the figure's name.
+        values: `[n]`, scores between 0 and 1.
+        clusters: `[n]`, a number that cases of one query share.
+        n_unscored: cases that have no score.
+    """
+    n = len(values)
     if n == 0:
-        return _nothing(name, rows)
+        return _nothing(name, n_unscored)
     total = math.fsum(values)
     value = total / n
     n_clusters, squares = _spread(values - value, clusters)
@@ -180,7 +194,7 @@ def proportion(name: str, rows: Rows, score: Score) -> Estimate:
         n=n,
         n_clusters=n_clusters,
         n_unscored=n_unscored,
-        bounds=(total / len(rows), (total + n_unscored) / len(rows)) if n_unscored else None,
+        bounds=_bounds(total, n, n_unscored) if n_unscored else None,
     )
 
 
@@ -193,9 +207,21 @@ def mean(name: str, rows: Rows, score: Score) -> Estimate:
         score: a case's score, or None where it is unscored. A mean over one query has no interval.
     """
     values, clusters = scored(rows, score)
+    return mean_of(name, values, clusters, len(rows) - len(values))
+
+
+def mean_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Estimate:
+    """The same of scores that are no rows.
+
+    Args:
+        name: the figure's name.
+        values: `[n]`, the scores.
+        clusters: `[n]`, a number that cases of one query share.
+        n_unscored: cases that have no score.
+    """
     n = len(values)
     if n == 0:
-        return _nothing(name, rows)
+        return _nothing(name, n_unscored)
     value = math.fsum(values) / n
     n_clusters, squares = _spread(values - value, clusters)
     half = None
@@ -210,13 +236,18 @@ def mean(name: str, rows: Rows, score: Score) -> Estimate:
         high=None if half is None else value + half,
         n=n,
         n_clusters=n_clusters,
-        n_unscored=len(rows) - n,
+        n_unscored=n_unscored,
     )
 
 
-def _nothing(name: str, rows: Rows) -> Estimate:
-    reason = "no case could be scored" if len(rows) else "there are no cases"
-    return Estimate(name=name, value=None, n=0, n_clusters=0, n_unscored=len(rows), reason=reason)
+def _nothing(name: str, n_unscored: int) -> Estimate:
+    reason = "no case could be scored" if n_unscored else "there are no cases"
+    return Estimate(name=name, value=None, n=0, n_clusters=0, n_unscored=n_unscored, reason=reason)
+
+
+def _bounds(total: float, n: int, n_unscored: int) -> tuple[float, float]:
+    n_all = n + n_unscored
+    return total / n_all, (total + n_unscored) / n_all
 
 
 def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:

@@ -11,7 +11,14 @@ from autoj.metrics._bootstrap import Floats, Ints, from_totals
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, mean, select
 from autoj.records import WINNERS, Estimate
 
-__all__ = ["ReliabilityBin", "compute", "expected_calibration_error", "reliability"]
+__all__ = [
+    "ReliabilityBin",
+    "calibration_error",
+    "compute",
+    "expected_calibration_error",
+    "reliability",
+    "reliability_bins",
+]
 
 _N_BINS = 10
 
@@ -64,7 +71,20 @@ def expected_calibration_error(rows: Rows) -> Estimate:
 
     **Source:** C. Guo et al., "On calibration of modern neural networks" (2017), section 2.
     """
-    confidence, right, clusters, n_unscored = _confidences(rows)
+    return calibration_error(*_confidences(rows))
+
+
+def calibration_error(
+    confidence: Floats, right: Floats, clusters: Ints, n_unscored: int = 0
+) -> Estimate:
+    """The same of guesses that are no rows.
+
+    Args:
+        confidence: `[n]`, the probability of each guess, 0 to 1.
+        right: `[n]`, 1 where the guess is the label, else 0.
+        clusters: `[n]`, a number that cases of one query share.
+        n_unscored: cases without a probability.
+    """
     values = np.zeros((len(confidence), 1 + _N_BINS))
     values[:, 0] = 1
     values[np.arange(len(confidence)), 1 + _bin_of(confidence)] = confidence - right
@@ -87,6 +107,16 @@ def reliability(rows: Rows) -> tuple[ReliabilityBin, ...]:
         rows: pairs; those with a label and probabilities count.
     """
     confidence, right, _, _ = _confidences(rows)
+    return reliability_bins(confidence, right)
+
+
+def reliability_bins(confidence: Floats, right: Floats) -> tuple[ReliabilityBin, ...]:
+    """The same of guesses that are no rows.
+
+    Args:
+        confidence: `[n]`, the probability of each guess, 0 to 1.
+        right: `[n]`, 1 where the guess is the label, else 0.
+    """
     bins = _bin_of(confidence)
     return tuple(
         ReliabilityBin(

@@ -7,9 +7,10 @@ from functools import cache
 from autoj import components
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.protocols._lock import digest_prompts
-from autoj.protocols.base import JudgeProtocol
+from autoj.protocols.base import ByCriteria, JudgeProtocol
+from autoj.scenarios import Library
 
-__all__ = ["digest_prompts", "load_protocol", "protocol_names"]
+__all__ = ["by_scenarios", "digest_prompts", "load_protocol", "needs_scenario", "protocol_names"]
 
 
 def protocol_names() -> tuple[str, ...]:
@@ -37,6 +38,20 @@ def load_protocol(name: str) -> JudgeProtocol:
         if name in protocol.aliases:
             return protocol
     raise UnknownComponent("protocol", name, [*protocol_names(), *_aliases(shipped)])
+
+
+def needs_scenario(protocol: JudgeProtocol) -> bool:
+    """Whether a case must have a scenario to be asked about: its criteria are what it is judged by.
+
+    >>> needs_scenario(load_protocol("pairwise-criteria")), needs_scenario(load_protocol("single"))
+    (True, False)
+    """
+    return isinstance(protocol, ByCriteria)
+
+
+def by_scenarios(protocol: JudgeProtocol, library: Library) -> JudgeProtocol:
+    """A protocol with other scenarios than ours; the same where it knows none."""
+    return protocol.with_library(library) if isinstance(protocol, ByCriteria) else protocol
 
 
 def _aliases(protocols: list[JudgeProtocol]) -> list[str]:

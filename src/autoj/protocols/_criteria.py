@@ -35,8 +35,8 @@ def scenario_of(case: Case, library: Library, protocol: str) -> Scenario:
         raise ConfigError(
             f"case {case.id!r} has no scenario, and protocol {protocol!r} judges by the criteria "
             "of one",
-            hint='Give its row a "scenario" (`autoj scenarios` lists them), or use a protocol that '
-            "needs none.",
+            hint='Give its row a "scenario" (`autoj scenarios` lists them), let --classify name '
+            "it, or use a protocol that needs none.",
         )
     return library.find(case.scenario)
 

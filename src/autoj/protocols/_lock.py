@@ -52,3 +52,5 @@ def _questions(protocol: JudgeProtocol) -> list[Any]:
             return [protocol.build(_PAIR, page), protocol.follow(_PAIR, won, (0, 1))]
         case "critiques":
             return [protocol.build(_CRITIQUES, (0, 1))]
+        case "query":
+            return [protocol.build(_SINGLE, ())]

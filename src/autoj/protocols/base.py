@@ -12,13 +12,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from autoj.records import Case, Completion, Message, Reading, Verdict
+from autoj.scenarios import Library
 
-__all__ = ["JudgeProtocol", "RequestBody", "Subject", "fill", "load_text", "whole_sentences"]
+__all__ = [
+    "ByCriteria",
+    "JudgeProtocol",
+    "RequestBody",
+    "Subject",
+    "fill",
+    "load_text",
+    "whole_sentences",
+]
 
-Subject = Literal["pair", "response", "critiques"]
+Subject = Literal["pair", "response", "critiques", "query"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +53,7 @@ class JudgeProtocol(Protocol):
 
     @property
     def subject(self) -> Subject:
-        """What is judged: two responses, one response, or two critiques of one response."""
+        """What is judged: two responses, one response, two critiques of one, or the query alone."""
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -85,6 +94,14 @@ class JudgeProtocol(Protocol):
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
         """Read the completion of `follow`."""
+
+
+@runtime_checkable
+class ByCriteria(Protocol):
+    """What a protocol is, besides, that judges by the criteria of a case's scenario."""
+
+    def with_library(self, library: Library) -> JudgeProtocol:
+        """The same protocol by other scenarios, such as a user's."""
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,6 +16,7 @@ from autoj.records import (
     Decision,
     Failure,
     Judgment,
+    Label,
     Rating,
     Score,
     Unreadable,
@@ -22,8 +24,9 @@ from autoj.records import (
     Winner,
 )
 from autoj.reports.text import visible_text
-from autoj.reports.verdict_cells import rating_cell, winner_cell
+from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_cell
 from autoj.runs import CaseRecord
+from autoj.runs.naming import naming_of
 from autoj.verdicts import RULES, to_winner
 
 __all__ = ["case_view", "first_critique"]
@@ -71,7 +74,21 @@ def _heading(case: Case) -> Text:
     for name, value in (("scenario", case.scenario), ("label", case.label)):
         if value is not None:
             text.append_text(visible_text(f"  {name} {value}", style="dim"))
+        if name == "scenario" and (naming := naming_of(case)) is not None:
+            text.append_text(visible_text(f" ({_named(naming)})", style="dim"))
     return text
+
+
+def _named(naming: Mapping[str, Any]) -> str:
+    """How a scenario came about that the row does not name."""
+    if naming["by"] == "own name":
+        return "unknown name"
+    if naming["by"] == "unknown":
+        return f"its row names {naming['row']!r}, which is none"
+    guess = f", called {naming['guess']!r}" if "guess" in naming else ""
+    return (
+        f"by the classifier {naming['classifier']}, probability {naming['probability']:.2f}{guess}"
+    )
 
 
 def _block(title: str, body: str, n_lines: int | None) -> list[RenderableType]:
@@ -96,7 +113,7 @@ def _judgments(record: CaseRecord) -> Table:
         table.add_column(name, overflow="fold")
     drawn = len({asked.sample for asked, _ in record.judgments}) > 1
     for asked, outcome in record.judgments:
-        page = _page(asked.shown) if record.paired else f"response {asked.shown[0] + 1}"
+        page = _page(asked.shown) if record.paired else _alone(asked.shown)
         page += f", draw {asked.sample + 1}" if drawn else ""
         if isinstance(outcome, Judgment):
             completion = outcome.completion
@@ -115,6 +132,10 @@ def _page(shown: tuple[int, ...]) -> str:
     return page + (" alone" if len(shown) == 1 else "")
 
 
+def _alone(shown: tuple[int, ...]) -> str:
+    return f"response {shown[0] + 1}" if shown else "the query"
+
+
 def _reading(judgment: Judgment) -> Text:
     reading = judgment.reading
     if isinstance(reading, Decision):
@@ -127,6 +148,8 @@ def _reading(judgment: Judgment) -> Text:
         return Text(text)
     if isinstance(reading, Rating):
         return Text(f"rating {reading.value:.2f}")
+    if isinstance(reading, Label):
+        return visible_text(f"scenario {reading.name}")
     if isinstance(reading, Score):
         return Text(f"score {reading.value:.4f}")
     if isinstance(reading, Unreadable):
@@ -138,9 +161,14 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
     digits = 2 if record.paired else 1
     spreads = verdict.rating_sds or [None] * len(verdict.ratings)
     cells = zip(verdict.ratings, spreads, strict=True)
-    ratings = Text(", ").join([rating_cell(rating, digits, spread) for rating, spread in cells])
+    missing = why_unrated(verdict)
+    ratings = Text(", ").join(
+        [rating_cell(rating, digits, spread, missing=missing) for rating, spread in cells]
+    )
     if verdict.rating_sds:
         ratings.append(" (mean ± standard deviation of the draws)")
+    if not record.paired and not verdict.ratings:
+        return visible_text(f"Scenario: {verdict.scenario or 'not known'}")
     if not record.paired:
         return Text("Rating: ").append_text(ratings)
     text = Text("Winner: ").append_text(winner_cell(verdict))

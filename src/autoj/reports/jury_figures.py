@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from autoj.bench.base import cluster_number, group_name, pair_row, rating_rows
+from autoj.bench.base import cluster_number, pair_row, rating_rows
 from autoj.metrics import (
     Row,
     agreement,
@@ -25,7 +25,7 @@ from autoj.metrics import (
 )
 from autoj.metrics.base import Rows, Tally, is_labelled, proportion, select, tally
 from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
-from autoj.reports.summary import Breakdown
+from autoj.reports.scenario_naming import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs.jury_folder import Jury, read_jury_verdicts
 
 __all__ = ["JudgeFigures", "JudgesAgreement", "JurySummary", "summarise_jury"]
@@ -70,6 +70,10 @@ class JurySummary:
     agreements: tuple[JudgesAgreement, ...]
     parts: dict[str, tuple[Estimate, ...]]
     """The jury's estimates by scenario or group."""
+    naming: ScenarioNaming | None = None
+    """How cases came by their scenarios; None where no case has one."""
+    naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
+    """The same by scenario or group, where a classifier named some."""
 
 
 def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -> JurySummary:
@@ -83,11 +87,10 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
     whole = _Reading(path, jury, None)
     judges = [_Reading(path, jury, number) for number in range(len(jury.seats))]
     names = [seat.name for seat in jury.seats]
-    parts: Mapping[str, Rows] = {}
-    if breakdown == "scenario":
-        parts = by(whole.rows, lambda row: row.scenario)
-    elif breakdown == "group":
-        parts = by(whole.rows, lambda row: group_name(row.scenario))
+    named = NamedParts(breakdown)
+    for case, _ in read_jury_verdicts(path, jury, CaseOutline):
+        named.add(case)
+    parts: Mapping[str, Rows] = by(whole.rows, named.part_of) if breakdown else {}
     return JurySummary(
         n_cases=whole.n_cases,
         rules=dict(whole.rules),
@@ -106,6 +109,8 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
             for one, other in combinations(range(len(names)), 2)
         ),
         parts={name: _estimates(part, jury.paired) for name, part in parts.items()},
+        naming=named.whole(),
+        naming_parts=named.parts(),
     )
 
 

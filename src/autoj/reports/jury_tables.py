@@ -11,6 +11,7 @@ from rich.text import Text
 from autoj.records import Case, Estimate, Verdict
 from autoj.reports.figures import figure_cell, figure_text
 from autoj.reports.jury_figures import JudgeFigures, JurySummary
+from autoj.reports.scenario_naming import is_worth_telling, naming_table, naming_text
 from autoj.reports.text import excerpt, visible_text
 from autoj.runs.jury import JURY_RULES, JuryVerdict
 from autoj.runs.jury_folder import Jury
@@ -105,6 +106,9 @@ def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:
     parts += [_figures_table(summary), Text(), _agreement_table(summary)]
     if summary.parts:
         parts += [Text(), _parts_table(summary.parts)]
+    if summary.naming_parts:
+        in_order = {part: summary.naming_parts[part] for part in summary.parts}
+        parts += [Text(), naming_table(in_order)]
     return Group(*parts)
 
 
@@ -122,6 +126,8 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
     for estimate in summary.jury.estimates:
         if estimate.value is not None:
             table.add_row(_LABELS.get(estimate.name, estimate.name), figure_text(estimate))
+    if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
+        table.add_row("scenarios", visible_text(naming_text(summary.naming)))
     return table
 
 

@@ -14,6 +14,12 @@ from autoj.metrics import Row
 from autoj.metrics.base import mean
 from autoj.records import Case, Estimate
 from autoj.reports.figures import figure_text
+from autoj.reports.scenario_naming import (
+    NamedParts,
+    ScenarioNaming,
+    is_worth_telling,
+    naming_text,
+)
 from autoj.reports.text import excerpt, visible_text
 from autoj.runs import RunSpec
 from autoj.runs.selecting import Selection
@@ -46,6 +52,8 @@ class SelectionSummary:
     """Requests that got no answer."""
     n_truncated: int
     """Judgments of a response that was cut to fit."""
+    naming: ScenarioNaming | None = None
+    """How cases came by their scenarios; None where no case has one."""
 
 
 def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> SelectionSummary:
@@ -59,7 +67,9 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
     rules: Counter[str] = Counter()
     picks: list[Row] = []
     everything: list[Row] = []
+    named = NamedParts(None)
     for found in selections:
+        named.add(found.case)
         counts["cases"] += 1
         counts["responses"] += len(found.case.responses)
         counts["unreadable"] += found.verdict.n_unreadable
@@ -91,6 +101,7 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
         n_unreadable=counts["unreadable"],
         n_failed=counts["failed"],
         n_truncated=counts["truncated"],
+        naming=named.whole(),
     )
 
 
@@ -179,6 +190,8 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
     rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+    if summary.naming is not None and is_worth_telling(summary.naming):
+        rows.append(("scenarios", naming_text(summary.naming)))
     for label, value in rows:
         table.add_row(label, visible_text(value))
     return table

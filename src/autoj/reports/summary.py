@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from autoj.bench.base import group_name, pair_row, rating_rows
+from autoj.bench.base import pair_row, rating_rows
 from autoj.metrics import (
     Row,
     accuracy,
@@ -22,11 +21,10 @@ from autoj.metrics import (
 )
 from autoj.metrics.base import Rows, is_labelled, mean, select, tally
 from autoj.records import Case, CaseOutline, Estimate, Verdict
+from autoj.reports.scenario_naming import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
 
 __all__ = ["Breakdown", "RunSummary", "summarise"]
-
-Breakdown = Literal["scenario", "group"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +52,10 @@ class RunSummary:
     None where each question was asked once, or there is no vote."""
     rating_sd: float | None = None
     """The standard deviation of a rating's draws, averaged over all ratings; None likewise."""
+    naming: ScenarioNaming | None = None
+    """How cases came by their scenarios; None where no case has one."""
+    naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
+    """The same by scenario or group, where a classifier named some."""
 
 
 def summarise(
@@ -72,13 +74,14 @@ def summarise(
     """
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
-    spread = _Spread()
+    spread, named = _Spread(), NamedParts(breakdown)
 
     def counted() -> Iterator[Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
         for case, verdict in judged:
             n_judged += 1
             spread.add(verdict)
+            named.add(case)
             n_unreadable += verdict.n_unreadable
             n_failed += verdict.n_failed
             n_truncated += verdict.n_truncated
@@ -90,7 +93,7 @@ def summarise(
                 yield from rating_rows(case, verdict)
 
     rows: Rows = tally(counted()) if spec.paired else list(counted())
-    parts: Mapping[str, Rows] = by(rows, _name_of(breakdown)) if breakdown else {}
+    parts: Mapping[str, Rows] = by(rows, named.part_of) if breakdown else {}
     return RunSummary(
         n_cases=n_cases,
         n_judged=n_judged,
@@ -103,6 +106,8 @@ def summarise(
         n_split=spread.n_split,
         vote_share=_mean(spread.shares),
         rating_sd=_mean(spread.deviations),
+        naming=named.whole(),
+        naming_parts=named.parts(),
     )
 
 
@@ -148,9 +153,3 @@ def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if n_labelled and (spec.calibration is not None or not spec.has_orders):
         estimates.append(averaged_accuracy.compute(rows))
     return tuple(estimates)
-
-
-def _name_of(breakdown: Breakdown) -> Callable[[Row], str | None]:
-    if breakdown == "scenario":
-        return lambda row: row.scenario
-    return lambda row: group_name(row.scenario)

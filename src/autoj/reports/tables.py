@@ -11,9 +11,16 @@ from rich.text import Text
 from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.reports.figures import figure_cell, figure_text, interval_text, value_text
+from autoj.reports.scenario_naming import is_worth_telling, naming_table, naming_text
 from autoj.reports.summary import RunSummary
 from autoj.reports.text import excerpt, visible_text
-from autoj.reports.verdict_cells import rating_cell, ratings_text, votes_text, winner_cell
+from autoj.reports.verdict_cells import (
+    rating_cell,
+    ratings_text,
+    votes_text,
+    why_unrated,
+    winner_cell,
+)
 from autoj.runs import RunCounts, RunSpec
 
 __all__ = ["convention_table", "summary_table", "verdict_table"]
@@ -60,7 +67,12 @@ def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> Table
             table.add_row(
                 excerpt(case.id, 16),
                 excerpt(name, 14),
-                rating_cell(rating, 3 if spec.protocol == "scalar" else 1, spread),
+                rating_cell(
+                    rating,
+                    3 if spec.protocol == "scalar" else 1,
+                    spread,
+                    missing=why_unrated(verdict),
+                ),
                 excerpt(case.query, 32 if spec.n_draws == 1 else 26),
             )
         if not verdict.ratings:
@@ -94,13 +106,21 @@ def summary_table(
     rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+    if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
+        rows.append(("scenarios", naming_text(summary.naming)))
     if counts is not None and counts.n_answered:
         rows.append(("this session", _speed(counts)))
     for label, value in rows:
         table.add_row(label, visible_text(value))
     if not summary.parts:
         return table
-    return Group(table, Text(), _parts_table(summary.parts))
+    tables: list[RenderableType] = [table, Text(), _parts_table(summary.parts)]
+    if summary.naming_parts:
+        tables += [
+            Text(),
+            naming_table({part: summary.naming_parts[part] for part in summary.parts}),
+        ]
+    return Group(*tables)
 
 
 def _calibrated(calibration: Calibration) -> str:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from autoj.records import Verdict
 
-__all__ = ["rating_cell", "ratings_text", "votes_text", "winner_cell"]
+__all__ = ["rating_cell", "ratings_text", "votes_text", "why_unrated", "winner_cell"]
 
 
 def winner_cell(verdict: Verdict) -> Text:
@@ -18,10 +18,34 @@ def winner_cell(verdict: Verdict) -> Text:
     return Text("failed" if verdict.n_failed else "unknown", style="yellow")
 
 
-def rating_cell(rating: float | None, digits: int = 1, deviation: float | None = None) -> Text:
-    """A rating, with the standard deviation of its draws where it was asked several times."""
+def why_unrated(verdict: Verdict) -> str:
+    """Why a rating is missing; where some failed and some are unreadable, only that it is.
+
+    >>> why_unrated(Verdict(case_id="1", judge="j", ratings=(None,), n_failed=1))
+    'failed'
+    """
+    if verdict.n_failed and verdict.n_unreadable:
+        return "no rating"
+    return "failed" if verdict.n_failed else "unreadable"
+
+
+def rating_cell(
+    rating: float | None,
+    digits: int = 1,
+    deviation: float | None = None,
+    *,
+    missing: str = "unreadable",
+) -> Text:
+    """A rating, with the standard deviation of its draws where it was asked several times.
+
+    Args:
+        rating: None where there is none.
+        digits: after the point.
+        deviation: of its draws.
+        missing: what is said where there is none, from `why_unrated`.
+    """
     if rating is None:
-        return Text("unreadable", style="yellow")
+        return Text(missing, style="yellow")
     spread = "" if deviation is None else f" ± {deviation:.{digits}f}"
     return Text(f"{rating:.{digits}f}{spread}")
 

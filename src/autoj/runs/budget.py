@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from autoj.backends.base import Limits
 from autoj.errors import ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
 
@@ -28,6 +29,10 @@ class _Reader(Protocol):
     @property
     def card(self) -> JudgeCard:
         """The judge."""
+
+    @property
+    def limits(self) -> Limits:
+        """How often it reads a prompt."""
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has."""
@@ -170,4 +175,5 @@ def _most(request: Request, reader: _Reader) -> float:
     n_prompt = reader.count_tokens("\n".join(texts)) + _TOKENS_PER_MESSAGE * (
         len(request.messages) + 4
     )
-    return price_usd(reader.card, n_prompt, n_written) or 0.0
+    n_readings = 1 if request.choices is None else reader.limits.readings_per_score
+    return n_readings * (price_usd(reader.card, n_prompt, n_written) or 0.0)

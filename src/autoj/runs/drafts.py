@@ -12,12 +12,25 @@ from autoj.runs.folder import HOLDER, LOCK, locked
 
 __all__ = ["draft_of", "recover"]
 
+_OF_A_RUN = {
+    HOLDER, LOCK, "run.json",
+    *(
+        f"{name}.jsonl"
+        for name in (
+            "bad_rows", "cases", "failures", "follow", "ledger", "matches", "picks", "plan",
+            "scenarios", "timings", "verdicts",
+        )
+    ),
+}  # fmt: skip
+"""What a run's folder holds; all else in it is the user's."""
+
 
 @contextmanager
 def draft_of(place: Path) -> Iterator[Path]:
     """A run's folder to write, empty and held; it takes its place when the block ends well.
 
-    What is at the place until then stays there, and is gone afterwards.
+    What is at the place until then stays there. Afterwards the old run is gone; files that are no
+    part of a run are kept.
 
     Raises:
         RunBusy: another process writes a draft of the same.
@@ -42,16 +55,24 @@ def draft_of(place: Path) -> Iterator[Path]:
         if place.exists():
             place.rename(_replaced(place))
         draft.rename(place)
-        shutil.rmtree(_replaced(place), ignore_errors=True)
+        _discard(_replaced(place), place)
 
 
 def recover(place: Path) -> None:
     """Put back what was at a place, where a process was killed while it moved its draft there."""
     old = _replaced(place)
     if old.is_dir() and place.exists():
-        shutil.rmtree(old)
+        _discard(old, place)
     elif old.is_dir():
         old.rename(place)
+
+
+def _discard(old: Path, place: Path) -> None:
+    """Remove a run that another has replaced, and put into that what else was in its folder."""
+    for path in old.iterdir() if old.is_dir() else ():
+        if path.name not in _OF_A_RUN and not (place / path.name).exists():
+            path.rename(place / path.name)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _replaced(place: Path) -> Path:

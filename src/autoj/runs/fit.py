@@ -1,7 +1,8 @@
 """Make a case fit the judge's context: counted with the judge's own tokenizer, never silently cut.
 
-Only responses are cut, from the middle, the longest first: what begins and ends a text says most
-about it, and a query that was cut would be another query.
+Of what is judged only responses are cut, from the middle, the longest first: what begins and ends a
+text says most about it, and a query that was cut would be another query. Where the query's kind is
+all that is asked about, the query is cut in the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from autoj.chat import Template, render
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Decoding, JudgeCard, Response
 
-__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "Reader", "fit"]
+__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "Reader", "fit", "fit_query"]
 
 OnOverflow: TypeAlias = Literal["error", "truncate"]
 Build: TypeAlias = Callable[[Case], list[RequestBody]]
@@ -24,6 +25,12 @@ Build: TypeAlias = Callable[[Case], list[RequestBody]]
 _GAP = " … "
 # A forced choice is a few words; what is left of the context after the prompt must hold it.
 _CHOICE_TOKENS = 32
+# A query whose scenario is asked for (paper, Appendix B): how long it may be uncut, and what is
+# kept of its ends where it is longer. With the 50 tokens that the paper leaves for its prompt that
+# is 2,048.
+_QUERY_TOKENS = 1998
+_HEAD_TOKENS, _TAIL_TOKENS = 999, 1000
+_QUERY_GAP = "…"
 
 
 class Reader(Protocol):
@@ -86,6 +93,74 @@ def fit(
     if cut is None:
         return Overflow(bodies=bodies, message=message + "; the query alone is too long")
     return Fitted(bodies=cut, truncated=True)
+
+
+def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> Fitted | Overflow:
+    """The requests about a query alone, which is cut in its middle where it is too long.
+
+    A query of more than 1,998 tokens keeps its first 999 and its last 1,000, with "…" between them.
+    With the paper's prompt that is within its 2,048 tokens. Where the judge's context leaves less,
+    both ends are cut further, alike.
+
+    Args:
+        case: whose query is asked about.
+        build: makes all requests about it.
+        reader: counts tokens and says how many there may be.
+        decoding: says how many tokens the completion needs.
+
+    **Source:** paper, Appendix B. The release's classifier counted Llama-2's tokens; here they are
+    the judge's own.
+    """
+    budget = reader.limits.context_tokens - decoding.max_tokens
+    bodies = build(case)
+    # A token stands for a byte at least, so a query of few bytes needs no count.
+    if _n_tokens(bodies, reader, budget) <= budget and (
+        len(case.query.encode("utf-8", "replace")) <= _QUERY_TOKENS
+        or reader.count_tokens(case.query) <= _QUERY_TOKENS
+    ):
+        return Fitted(bodies=bodies, truncated=False)
+    lowest, highest = 0, _HEAD_TOKENS
+    best: Fitted | None = None
+    # The paper's own limits come first, and fit nearly always.
+    limit = highest
+    while lowest <= highest:
+        cut = replace(case, query=_cut_query(case.query, limit, reader))
+        bodies = build(cut)
+        if _n_tokens(bodies, reader, budget) <= budget:
+            best = Fitted(bodies=bodies, truncated=cut.query != case.query)
+            lowest = limit + 1
+        else:
+            highest = limit - 1
+        limit = (lowest + highest) // 2
+    if best is not None:
+        return best
+    message = f"the prompt leaves no room for a query in the {budget:,} tokens that there may be"
+    return Overflow(bodies=build(case), message=message)
+
+
+def _cut_query(query: str, n_tokens: int, reader: Reader) -> str:
+    """A query's first tokens and its last, one more of these, as the paper has it."""
+    n_head = _longest(lambda n: query[:n], len(query), n_tokens, reader)
+    n_tail = n_tokens + _TAIL_TOKENS - _HEAD_TOKENS
+    n_tail = _longest(lambda n: query[len(query) - n :], len(query) - n_head, n_tail, reader)
+    if n_head + n_tail >= len(query):
+        return query
+    return query[:n_head] + _QUERY_GAP + query[len(query) - n_tail :]
+
+
+def _longest(part: Callable[[int], str], most: int, n_tokens: int, reader: Reader) -> int:
+    """The most characters of a part of a text, up to `most`, that make no more than `n_tokens`."""
+    # Parts grow from few characters on: a whole book is never counted for its first page.
+    low, high = 0, min(most, n_tokens)
+    while high < most and reader.count_tokens(part(high)) <= n_tokens:
+        low, high = high, min(most, 2 * high + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if reader.count_tokens(part(middle)) <= n_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:

@@ -47,6 +47,7 @@ from autoj.jsonl import (
 )
 from autoj.records import Asked, Case, CaseOutline, Verdict
 from autoj.runs.intake import bad_row, checked_cases
+from autoj.runs.naming import name_scenarios
 from autoj.runs.settings import (
     differences,
     read_settings,
@@ -56,7 +57,7 @@ from autoj.runs.settings import (
     versions,
     write_settings,
 )
-from autoj.runs.shards import Dealer, Shard
+from autoj.runs.shards import Dealer, PlacedCase, Shard
 from autoj.runs.spec import RunSpec
 
 __all__ = ["HOLDER", "LOCK", "PlanWriter", "RunFolder", "locked", "open_run"]
@@ -250,10 +251,11 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
     taken = checked_cases(cases, spec, bad_rows)
     shard = None if spec.shard is None else Shard.parse(spec.shard)
     if shard is None:
-        write_records(path / "cases.jsonl", taken)
+        write_records(path / "cases.jsonl", name_scenarios(taken, cases.classifier, spec))
     else:
         dealer = Dealer(shard)
-        write_records(path / "cases.jsonl", _dealt(dealer, taken, cases.paths[0]))
+        dealt = _dealt(dealer, taken, cases.paths[0])
+        write_records(path / "cases.jsonl", name_scenarios(dealt, cases.classifier, spec))
         # So that joining shards knows what is missing.
         wanted["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
     if bad_rows:
@@ -262,7 +264,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
     write_settings(path, {**wanted, "versions": versions(), "n_bad_rows": len(bad_rows)})
 
 
-def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[Case]:
+def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:
     """The cases of a shard, which holds one at least."""
     yield from dealer.deal(cases)
     if dealer.n_kept == 0:

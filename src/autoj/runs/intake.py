@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
-from autoj.errors import DataError
+from autoj.errors import DataError, UnknownComponent
 from autoj.records import Case
+from autoj.runs.naming import settle_scenario
 from autoj.runs.spec import RunSpec
 
 __all__ = ["bad_row", "checked_cases"]
@@ -27,12 +28,14 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
     """
     seen: set[int] = set()
     n_cases = 0
+    must_name = spec.needs_scenario and cases.classifier is None
     for line, item in cases.read():
         if spec.limit is not None and n_cases >= spec.limit:
             break
-        error = (
-            item if isinstance(item, DataError) else _fault(item, line, cases.paths[0], spec, seen)
-        )
+        path = cases.paths[0]
+        if not isinstance(item, DataError):
+            item = _settled(item, line, path, spec, must_name)
+        error = item if isinstance(item, DataError) else _fault(item, line, path, spec, seen)
         if error is None:
             assert isinstance(item, Case)
             seen.add(hash(item.id))
@@ -48,6 +51,31 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
         raise DataError(
             "holds no case that can be judged" if bad_rows else "is empty: it holds no rows",
             path=cases.paths[0],
+        )
+
+
+def _settled(case: Case, line: int, path: Path, spec: RunSpec, must_name: bool) -> Case | DataError:
+    """The case with its scenario as the run has it, or what is wrong with that."""
+    if case.scenario is None and must_name:
+        return DataError(
+            f"case {case.id!r} has no scenario, and protocol {spec.protocol!r} judges by the "
+            "criteria of one",
+            path=path,
+            line=line,
+            field="scenario",
+            hint="--classify names the scenarios of rows that name none; `autoj scenarios` lists "
+            "them.",
+        )
+    try:
+        return settle_scenario(case, spec)
+    except UnknownComponent as error:
+        return DataError(
+            error.message,
+            path=path,
+            line=line,
+            field="scenario",
+            hint=f"{error.hint} --unknown-scenario others takes such rows for `others`; "
+            "--scenarios DIR knows scenarios of your own.",
         )
 
 

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from autoj.backends.base import Backend
 from autoj.errors import StorageFull
 from autoj.jsonl import read_records
-from autoj.records import Asked, Case, Completion, Failure, Verdict
+from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.loop import ask
-from autoj.runs.plan import Planned, plan_case, plan_follow
+from autoj.runs.plan import Planned, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
     read_answer,
     resolve_first,
@@ -25,7 +25,7 @@ from autoj.runs.resolving import (
 from autoj.runs.spec import RunSpec
 from autoj.runs.store import Ledger, MemoryLedger
 
-__all__ = ["Progress", "RunCounts", "judge_case", "judge_run"]
+__all__ = ["Progress", "RunCounts", "ask_case", "judge_case", "judge_run"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many requests are done, and how many there are."""
@@ -126,7 +126,7 @@ def _n_requests(folder: RunFolder, spec: RunSpec) -> int:
     if spec.paired:
         one = spec.has_orders and spec.orders != "both"
         return folder.n_cases() * (1 if one else 2) * spec.n_draws
-    return sum(len(case.responses) for case in folder.cases()) * spec.n_draws
+    return sum(n_asked(case, spec) for case in folder.cases())
 
 
 def _ask_follow(
@@ -180,6 +180,29 @@ def _unanswered(asked: Asked) -> Failure:
     return Failure(key=asked.key, error="NoAnswer", message=said, retryable=True, attempts=1)
 
 
+def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:
+    """What comes of the questions about one case, kept in memory.
+
+    Args:
+        case: what is judged.
+        spec: the settings.
+        backend: runs the judge.
+
+    Raises:
+        BackendError: the engine broke down.
+    """
+    return _ask_in_memory(case, spec, backend, MemoryLedger())
+
+
+def _ask_in_memory(
+    case: Case, spec: RunSpec, backend: Backend, ledger: MemoryLedger
+) -> list[Judgment | Failure]:
+    planned = plan_case(case, spec, backend)
+    ask(planned, backend, ledger, lambda _: None)
+    rows = [item.asked for item in planned]
+    return [read_answer(row, ledger) or _unanswered(row) for row in rows]
+
+
 def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
     """Judge one case by the same route as a run, kept in memory.
 
@@ -192,14 +215,9 @@ def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
         BackendError: the engine broke down.
     """
     ledger = MemoryLedger()
-
-    def ask_all(planned: list[Planned]) -> list[Asked]:
-        ask(planned, backend, ledger, lambda _: None)
-        return [item.asked for item in planned]
-
-    asked = ask_all(plan_case(case, spec, backend))
-    judgments = [read_answer(row, ledger) or _unanswered(row) for row in asked]
-    verdict = resolve_judgments(case, spec, judgments)
+    verdict = resolve_judgments(case, spec, _ask_in_memory(case, spec, backend, ledger))
     if not spec.critique:
         return verdict
-    return with_critiques(verdict, ask_all(plan_follow(case, verdict, spec, backend)), ledger)
+    planned = plan_follow(case, verdict, spec, backend)
+    ask(planned, backend, ledger, lambda _: None)
+    return with_critiques(verdict, [item.asked for item in planned], ledger)

@@ -14,7 +14,7 @@ from autoj.backends.base import Backend
 from autoj.protocols import load_protocol
 from autoj.protocols.base import RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
-from autoj.runs.fit import Fitted, Overflow, fit
+from autoj.runs.fit import Fitted, Overflow, fit, fit_query
 from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
@@ -58,7 +58,7 @@ def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
 
     Where each question is drawn several times, its draws stand together.
     """
-    protocol = load_protocol(spec.protocol)
+    protocol = spec.chosen_protocol()
     return [
         planned
         for pages in _pages(case, spec)
@@ -75,6 +75,8 @@ def _pages(case: Case, spec: RunSpec) -> list[tuple[tuple[int, ...], ...]]:
     """What the pages about a case show; those that must fit with the same texts stand together."""
     if spec.has_orders:
         return [_orders(case, spec)]
+    if spec.task == "classify":
+        return [((),)]
     # Each response is fitted alone: a long one must not cost another its middle.
     return [((index,),) for index in range(len(case.responses))]
 
@@ -90,7 +92,7 @@ def _orders(case: Case, spec: RunSpec) -> tuple[tuple[int, int], ...]:
 
 def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -> list[Planned]:
     """The critiques that are asked for once the verdict is known; empty where there is none."""
-    protocol = load_protocol(spec.protocol)
+    protocol = spec.chosen_protocol()
 
     def build(fitted: Case, shown: tuple[int, ...]) -> RequestBody:
         body = protocol.follow(fitted, verdict, shown)
@@ -121,13 +123,14 @@ def _plan(
     build: Callable[[Case, tuple[int, ...]], RequestBody],
     draws: Sequence[int],
 ) -> list[Planned]:
-    fitted = fit(
-        case,
-        lambda cut: [build(cut, page) for page in pages],
-        backend,
-        spec.decoding,
-        spec.on_overflow,
-    )
+
+    def build_all(cut: Case) -> list[RequestBody]:
+        return [build(cut, page) for page in pages]
+
+    if spec.task == "classify":
+        fitted = fit_query(case, build_all, backend, spec.decoding)
+    else:
+        fitted = fit(case, build_all, backend, spec.decoding, spec.on_overflow)
     planned: list[Planned] = []
     asked_about = zip(pages, fitted.bodies, strict=True)
     for (page, body), sample in product(asked_about, draws):

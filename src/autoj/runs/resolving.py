@@ -9,7 +9,17 @@ from itertools import chain, groupby
 
 from autoj.jsonl import count_lines
 from autoj.protocols import load_protocol
-from autoj.records import Asked, Calibration, Case, Completion, Failure, Judgment, Verdict
+from autoj.records import (
+    Asked,
+    Calibration,
+    Case,
+    Completion,
+    Failure,
+    Judgment,
+    Label,
+    Unreadable,
+    Verdict,
+)
 from autoj.runs.folder import RunFolder
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.spec import RunSpec
@@ -21,6 +31,7 @@ __all__ = [
     "is_finished",
     "read_answer",
     "read_case",
+    "read_outcomes",
     "resolve_first",
     "resolve_judgments",
     "resolve_run",
@@ -83,6 +94,8 @@ def _resolve_with(
 
 def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
     """The verdict that all judgments of a case come to, in the order in which they were planned."""
+    if spec.task == "classify":
+        return _resolve_scenario(case, spec.judge.name, judgments)
     return resolve(
         case,
         spec.judge.name,
@@ -92,6 +105,21 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
         reads_alone=not spec.has_orders,
         calibration=spec.calibration,
         n_draws=spec.n_draws,
+    )
+
+
+def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure]) -> Verdict:
+    """The first scenario that is named; where each query is asked once, the only one."""
+    readings = [item.reading for item in judgments if isinstance(item, Judgment)]
+    named = next((reading.name for reading in readings if isinstance(reading, Label)), None)
+    return Verdict(
+        case_id=case.id,
+        judge=judge,
+        scenario=named,
+        rule="incomplete" if named is None else None,
+        n_unreadable=sum(isinstance(reading, Unreadable) for reading in readings),
+        n_failed=len(judgments) - len(readings),
+        n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
     )
 
 
@@ -129,6 +157,16 @@ def _read_follow(asked: Asked, verdict: Verdict, answers: Answers) -> Judgment |
         return found
     reading = load_protocol(asked.protocol).read_follow(verdict, asked.shown, found)
     return Judgment(asked=asked, completion=found, reading=reading)
+
+
+def read_outcomes(
+    folder: RunFolder,
+) -> Iterator[tuple[Case, list[Judgment | Failure | None]]]:
+    """Each case with what came of the questions about it; None where nothing did yet."""
+    plan = _Groups(folder.plan())
+    with closing(LedgerReader(folder.path)) as reader:
+        for case in folder.cases():
+            yield case, [read_answer(asked, reader) for asked in plan.of(case.id)]
 
 
 def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:

@@ -110,7 +110,13 @@ def pair_spec(spec: RunSpec) -> RunSpec:
     """The spec of the run that judges a tournament's matches."""
     # What says which rows are cases has done its work before the first match.
     return replace(
-        spec, task="judge", limit=None, shard=None, skip_bad_rows=False, reject_empty=False
+        spec,
+        task="judge",
+        limit=None,
+        shard=None,
+        skip_bad_rows=False,
+        reject_empty=False,
+        classifier=None,
     )
 
 

@@ -39,6 +39,7 @@ _JUDGE_SETTINGS = (
 # Settings that came later, where they are not used: runs from before them can go on.
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
+    ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"),
     ("data", "derivation"),
 )  # fmt: skip
 
@@ -126,6 +127,8 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
     for part, name in _LATER:
         if stable[part].get(name) is None:
             stable[part].pop(name, None)
+    if (own := stable["spec"].get("scenarios")) is not None:
+        stable["spec"]["scenarios"] = own["digest"]
     judge = stable["spec"]["judge"]
     stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
     stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from autoj.errors import ConfigError
-from autoj.protocols import digest_prompts, load_protocol
+from autoj.protocols import by_scenarios, digest_prompts, load_protocol, needs_scenario
 from autoj.protocols.base import JudgeProtocol, Subject
 from autoj.records import Calibration, Case, Decoding, JudgeCard, Response
 from autoj.runs.fit import OnOverflow
+from autoj.runs.scenario_settings import (
+    OnUnknownScenario,
+    OwnScenarios,
+    UsedClassifier,
+    describe_classifier,
+    find_own_scenarios,
+    library_of,
+)
 from autoj.runs.shards import Shard
+from autoj.scenarios import Library
+from autoj.scenarios.classifier import ScenarioClassifier
 from autoj.verdicts import OnConflict
 
 __all__ = ["Orders", "RunSpec", "Task", "make_spec"]
 
-Task = Literal["judge", "rate", "compare", "select"]
+Task = Literal["judge", "rate", "compare", "select", "classify"]
 Orders = Literal["both", "one", "shuffled"]
 _SUBJECTS: dict[Task, Subject] = {
     "judge": "pair", "rate": "response", "compare": "critiques", "select": "pair",
+    "classify": "query",
 }  # fmt: skip
 # Whether a protocol asks for a text is seen by what it asks; what about does not matter.
 _ANY_CASE = Case(
@@ -27,6 +39,7 @@ _ANY_CASE = Case(
     cluster="why",
     responses=(Response(text="a"), Response(text="b")),
     critiques=("a", "b"),
+    scenario="others",
 )
 
 
@@ -36,7 +49,8 @@ class RunSpec:
 
     task: Task
     """"judge" compares two responses, "rate" rates each response, "compare" compares two
-    critiques of one response, "select" picks from N responses by comparing pairs of them."""
+    critiques of one response, "select" picks from N responses by comparing pairs of them,
+    "classify" names each query's scenario."""
     judge: JudgeCard
     protocol: str
     decoding: Decoding
@@ -59,6 +73,13 @@ class RunSpec:
     """How often each question is asked, at least 2; None is once."""
     shard: str | None = None
     """Which part of the cases is judged, as `shards.Shard` writes it; None judges all."""
+    classifier: UsedClassifier | None = None
+    """What names the scenarios of rows that name none; None leaves them without."""
+    unknown_scenario: OnUnknownScenario | None = None
+    """What becomes of rows whose scenario is none that is known; None is an error, and keeps the
+    name where scenarios are what is asked for."""
+    scenarios: OwnScenarios | None = None
+    """The user's own scenarios; None is ours alone."""
 
     @property
     def n_draws(self) -> int:
@@ -74,7 +95,7 @@ class RunSpec:
     @property
     def paired(self) -> bool:
         """Whether a verdict is on two things, and not on each by itself."""
-        return self.task != "rate"
+        return self.task not in ("rate", "classify")
 
     @property
     def has_orders(self) -> bool:
@@ -85,6 +106,30 @@ class RunSpec:
     def calibration(self) -> Calibration | None:
         """How preferences become probabilities; None where the card has none for the protocol."""
         return self.judge.calibration.get(self.protocol) if self.paired else None
+
+    @property
+    def library(self) -> Library:
+        """The scenarios that rows may name.
+
+        Raises:
+            DataError: the user's have gone or changed since the run began.
+        """
+        return library_of(self.scenarios)
+
+    @property
+    def needs_scenario(self) -> bool:
+        """Whether the judge is asked by the criteria of a case's scenario."""
+        return needs_scenario(load_protocol(self.protocol))
+
+    @property
+    def on_unknown_scenario(self) -> OnUnknownScenario:
+        """What becomes of rows whose scenario is none that is known."""
+        return self.unknown_scenario or ("keep" if self.task == "classify" else "error")
+
+    def chosen_protocol(self) -> JudgeProtocol:
+        """How the judge is asked, by the run's scenarios."""
+        protocol = load_protocol(self.protocol)
+        return protocol if self.scenarios is None else by_scenarios(protocol, self.library)
 
 
 def make_spec(
@@ -105,6 +150,9 @@ def make_spec(
     samples: int | None = None,
     temperature: float | None = None,
     shard: str | None = None,
+    classifier: ScenarioClassifier | None = None,
+    unknown_scenario: OnUnknownScenario | None = None,
+    scenarios: Path | None = None,
 ) -> RunSpec:
     """A spec with the card's defaults where nothing is said.
 
@@ -125,9 +173,14 @@ def make_spec(
         samples: how often each question is asked; the verdict is the vote, or the mean of ratings.
         temperature: of what is drawn, 0 or more; None takes the card's.
         shard: which part of the cases is judged: `3/8` is the third of eight.
+        classifier: what names the scenarios of rows that name none; it goes with the cases, too
+            (`runs.naming.named_by`).
+        unknown_scenario: what becomes of rows whose scenario is none that is known.
+        scenarios: a folder of scenarios of the user's own.
 
     Raises:
         UnknownComponent: there is no such protocol.
+        DataError: something is wrong with the folder of scenarios.
         ConfigError: the protocol does not do this task, the settings contradict each other, or the
             judge was trained on other prompts.
     """
@@ -173,6 +226,9 @@ def make_spec(
         sample=sample,
         samples=None if samples == 1 else samples,
         shard=None if part is None else str(part),
+        classifier=None if classifier is None else describe_classifier(classifier),
+        unknown_scenario=unknown_scenario,
+        scenarios=None if scenarios is None else find_own_scenarios(scenarios),
     )
 
 
@@ -206,7 +262,8 @@ def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
 
 def _is_written(protocol: JudgeProtocol) -> bool:
     """Whether a text is asked for: no choices, and not the score of a turn that is closed."""
-    body = protocol.build(_ANY_CASE, (0,) if protocol.reads_alone else (0, 1))
+    page = () if protocol.subject == "query" else (0,) if protocol.reads_alone else (0, 1)
+    body = protocol.build(_ANY_CASE, page)
     return body.choices is None and body.messages[-1].role != "assistant"
 
 

@@ -46,6 +46,10 @@ class Library:
         """Ours in the taxonomy's order, then the user's new ones."""
         return (*scenario_names(), *(name for name in self._own if name not in scenario_names()))
 
+    def aliases(self) -> dict[str, str]:
+        """Other names of the user's scenarios."""
+        return dict(self._aliases)
+
     def find(self, name: str) -> Scenario:
         """The scenario of a name or of another spelling of it.
 

@@ -37,8 +37,8 @@ def load(card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = 
 
     Raises:
         MissingExtra: a package is not installed.
-        ConfigError: an option makes no sense, or a file is missing, damaged or not the right one.
+        ConfigError: an option makes no sense, a file is missing, damaged or not the right one, or
+            the device is not there or has no memory for the model.
         Unavailable: the model could not be fetched.
-        BackendError: the device has no memory for it.
     """
     return HfBackend(card, *load_model(card, device, on_fetch))

@@ -16,6 +16,7 @@ from typing import Any
 from autoj.backends._adapter_config import CONFIG_FILE
 from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
 from autoj.backends._loading import in_short
+from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
 from autoj.errors import ConfigError
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
@@ -59,7 +60,7 @@ def lay_adapter(model: Any, folder: Path) -> Any:
         folder: what `check_adapter` gave.
 
     Raises:
-        ConfigError: the adapter does not fit the model.
+        ConfigError: the adapter does not fit the model, or there is no memory to merge it.
     """
     import peft
 
@@ -75,7 +76,9 @@ def lay_adapter(model: Any, folder: Path) -> Any:
         if getattr(model, "is_quantized", False):
             return laid.eval()
         return laid.merge_and_unload(safe_merge=True).eval()
-    except (KeyError, RuntimeError, TypeError, UserWarning, ValueError) as error:
+    except (KeyError, MemoryError, RuntimeError, TypeError, UserWarning, ValueError) as error:
+        if is_out_of_memory(error):
+            raise does_not_fit(f"the adapter in {folder}", str(model.device), error) from None
         raise ConfigError(
             f"the adapter in {folder} does not fit {type(model).__name__}: {in_short(error)}"
         ) from None

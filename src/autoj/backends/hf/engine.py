@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +12,8 @@ from autoj.backends._loading import in_short
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.hf.continuous import can_continue, has_continuous, write_continuously
 from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.memory import is_out_of_memory, no_room_for_a_request
+from autoj.backends.hf.outcomes import failed, overflowed, scored
 from autoj.backends.hf.scoring import check_scoring, choice_logprobs
 from autoj.backends.hf.templates import pin_template
 from autoj.backends.hf.writing import Writer, Writing
@@ -102,7 +103,8 @@ class HfBackend:
         """Answer requests in windows sorted by length: those with choices first.
 
         Raises:
-            BackendError: the model broke down, or memory does not do for one request.
+            BackendError: the model broke down.
+            ConfigError: memory does not do for one request; what was yielded stays valid.
         """
         ahead = iter(requests)
         while window := list(islice(ahead, self._window)):
@@ -149,11 +151,11 @@ class HfBackend:
             trie = self._encoder.trie(request)
             n_tokens = max(len(trie.root) + len(steps) for steps in trie.steps)
             if n_tokens > most:
-                return _overflow(request, n_tokens, most)
+                return overflowed(request, n_tokens, most)
             return _Scoring(request=request, trie=trie)
         prompt = self._encoder.prompt(request)
         if len(prompt) >= most:
-            return _overflow(request, len(prompt) + 1, most)
+            return overflowed(request, len(prompt) + 1, most)
         writing = Writing(
             prompt=prompt,
             decoding=request.decoding,
@@ -195,18 +197,11 @@ class HfBackend:
         """What a batch came to; None where memory did not do for it."""
         try:
             return answer(batch)
-        except (IndexError, RuntimeError, ValueError) as error:
-            if not _is_out_of_memory(error):
+        except (IndexError, MemoryError, RuntimeError, ValueError) as error:
+            if not is_out_of_memory(error):
                 raise BackendError(f"{self.card.model} failed: {in_short(error)}") from error
             if len(batch) == 1:
-                raise BackendError(
-                    f"{self.card.model} has no memory for one request of {batch[0].n_tokens:,} "
-                    f"tokens: {in_short(error)}",
-                    request_key=batch[0].request.key,
-                    hint="Lower context_tokens or decoding.max_tokens of the card, use "
-                    "options.precision bfloat16 or options.load_in_4bit, or more GPUs with "
-                    "options.device_map auto.",
-                ) from error
+                raise no_room_for_a_request(self.card.model, batch[0].n_tokens, error) from error
         return None
 
     def _lower(self, batch: list[_Job]) -> None:
@@ -229,7 +224,9 @@ class HfBackend:
         with torch.inference_mode():
             scores = choice_logprobs(self._model, [job.trie for job in batch])
         pairs = zip(batch, scores, strict=True)
-        return [_scored(job, tuple(logprobs.tolist())) for job, logprobs in pairs], []
+        return [
+            scored(job.request, len(job.trie.root), logprobs.tolist()) for job, logprobs in pairs
+        ], []
 
     def _write(self, batch: list[_Asking]) -> tuple[list[Outcome], list[_Job]]:
         self._writer.write([job.writing for job in batch])
@@ -252,37 +249,10 @@ def _kept_tokens(model: Any, kind: str) -> int:
     return max(1, most)
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    import torch
-
-    # On the CPU it is a plain RuntimeError.
-    said = str(error)
-    return (
-        isinstance(error, torch.OutOfMemoryError)
-        or "out of memory" in said
-        or "can't allocate memory" in said
-    )
-
-
-def _scored(job: _Scoring, logprobs: tuple[float, ...]) -> Outcome:
-    request = job.request
-    if not all(map(math.isfinite, logprobs)):
-        said = f"the log-probabilities of the choices are {logprobs}"
-        return _failure(request, "NotFinite", said)
-    return Completion(
-        key=request.key,
-        text=max(zip(logprobs, request.choices or (), strict=True))[1],
-        finish="stop",
-        prompt_tokens=len(job.trie.root),
-        completion_tokens=0,
-        choice_logprobs=logprobs,
-    )
-
-
 def _written(job: _Asking) -> Outcome:
     writing = job.writing
     if writing.finish == "broken":
-        return _failure(job.request, "NotFinite", "the model's logits are not finite")
+        return failed(job.request, "NotFinite", "the model's logits are not finite")
     return Completion(
         key=job.request.key,
         text=writing.text,
@@ -290,12 +260,3 @@ def _written(job: _Asking) -> Outcome:
         prompt_tokens=len(writing.prompt),
         completion_tokens=len(writing.tokens),
     )
-
-
-def _overflow(request: Request, n_tokens: int, most: int) -> Failure:
-    said = f"the request needs {n_tokens:,} tokens; the judge's context has {most:,}"
-    return _failure(request, "ContextOverflow", said)
-
-
-def _failure(request: Request, error: str, message: str) -> Failure:
-    return Failure(key=request.key, error=error, message=message, retryable=False, attempts=1)

@@ -12,9 +12,10 @@ from autoj.backends._loading import in_short, quiet
 from autoj.backends.embedded.weights import OnFetch
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.gguf_tokenizer import mend_splits
-from autoj.backends.hf.places import Base, find_base
+from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
+from autoj.backends.hf.places import Base, find_base, is_unknown
 from autoj.backends.hf.templates import PIN
-from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
+from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard
 
 __all__ = ["check_options", "load_model"]
@@ -52,10 +53,9 @@ def load_model(
 
     Raises:
         MissingExtra: a package is not installed.
-        ConfigError: an option makes no sense, a file is missing or damaged, or the model is no
-            causal language model.
+        ConfigError: an option makes no sense, a file is missing or damaged, the model is no causal
+            language model, or the device is not there or has no memory for it.
         Unavailable: the model could not be fetched.
-        BackendError: the device has no memory for it.
     """
     check_options(card)
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
@@ -64,34 +64,57 @@ def load_model(
         raise MissingExtra("hf", f"the adapter of judge {card.name!r}")
     base = find_base(card, on_fetch)
     adapter = None if card.adapter is None else check_adapter(card, base.weights)
-    import torch
     import transformers
     from safetensors import SafetensorError
 
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = _device(card, device)
     with ExitStack() as silence:
         silence.enter_context(quiet(transformers.logging, bars=not base.local))
         if base.gguf is not None:  # it is unpacked under a bar that nothing turns off
             silence.enter_context(redirect_stderr(io.StringIO()))
         try:
             tokenizer, model = _load(card, base, device)
-        except torch.OutOfMemoryError as error:
-            raise BackendError(
-                f"{card.model} does not fit into the memory of {device}: {in_short(error)}",
-                hint="Use options.precision bfloat16, options.load_in_4bit, a smaller model, or "
-                "options.device_map auto for several GPUs.",
-            ) from None
         except OSError as error:
+            if not base.local and is_unknown(error):
+                raise ConfigError(
+                    f"there is no model {card.model!r}: {in_short(error)}",
+                    hint="A folder of yours is named by a path that begins with ./ or /.",
+                ) from None
             kind = ConfigError if base.local else Unavailable
             raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
         except ImportError as error:
             raise _missing_packages(card, base, error) from None
-        except (KeyError, RuntimeError, ValueError, SafetensorError) as error:
+        except (KeyError, MemoryError, RuntimeError, ValueError, SafetensorError) as error:
+            if is_out_of_memory(error):
+                raise does_not_fit(card.model, device, error) from None
             raise ConfigError(
                 f"{card.model} is no language model that transformers can load: {in_short(error)}"
             ) from None
     return tokenizer, model if adapter is None else lay_adapter(model, adapter)
+
+
+def _device(card: JudgeCard, wanted: str | None) -> str:
+    """Where a model goes.
+
+    Raises:
+        ConfigError: there is no such device.
+    """
+    import torch
+
+    if wanted is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        kind = torch.device(wanted).type
+    except RuntimeError:
+        raise ConfigError(
+            f"judge {card.name!r}: there is no device {wanted!r}; use cpu or cuda"
+        ) from None
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(
+            f"judge {card.name!r}: PyTorch finds no GPU here, and {wanted!r} is wanted",
+            hint="Leave the device out, or install a PyTorch that was built for this GPU.",
+        )
+    return wanted
 
 
 def check_options(card: JudgeCard) -> None:

@@ -11,9 +11,16 @@ from autoj.errors import ConfigError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
-__all__ = ["Base", "find_base"]
+__all__ = ["Base", "find_base", "is_unknown"]
 
 _WEIGHTS = "model.safetensors"
+# What transformers and the hub's client say where a name or a file is not there, and will not be.
+_UNKNOWN = (
+    "is not a valid model identifier",
+    "Repository Not Found",
+    "Can't load the configuration of",
+    "does not appear to have a file named",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +66,15 @@ def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
         return Base(name=card.model, local=False)
     _check_revision(card, base.weights)
     return base
+
+
+def is_unknown(error: BaseException) -> bool:
+    """Whether the hub knows no model of a name; else it may only be out of reach.
+
+    >>> is_unknown(OSError("me/mine is not a local folder and is not a valid model identifier"))
+    True
+    """
+    return any(words in str(error) for words in _UNKNOWN)
 
 
 def _check_revision(card: JudgeCard, weights: Path | None) -> None:

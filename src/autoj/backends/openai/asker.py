@@ -18,13 +18,14 @@ from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["Asker", "Ended"]
+__all__ = ["MOST_BEGINNINGS", "Asker", "Ended"]
 
 # Where nothing ever answered, a wrong address is likelier than a server that is about to start.
 _FIRST_TRIES = 3
 # A shared beginning of less probability than this is divided and not asked about.
 _SMALL_MASS = 0.01
-_MOST_BEGINNINGS = 4
+MOST_BEGINNINGS = 4
+"""How many of them are asked about for one request."""
 # What a chat template puts around each message.
 _TOKENS_PER_MESSAGE = 8
 
@@ -170,7 +171,7 @@ class Asker:
 
     async def _followed(self, menu: Menu, scores: Scores, asking: _Asking) -> Scores:
         """Ask how beginnings go on that several choices share and that were not written."""
-        for _ in range(_MOST_BEGINNINGS):
+        for _ in range(MOST_BEGINNINGS):
             open_ones = [item for item in scores.shared if len(item.choices) > 1]
             shared = max(open_ones, key=lambda item: item.mass, default=None)
             if shared is None or shared.mass < _SMALL_MASS:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from autoj.backends.base import Limits, OnText, Outcome
-from autoj.backends.openai.asker import Asker, Ended
+from autoj.backends.openai.asker import MOST_BEGINNINGS, Asker, Ended
 from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.counting import estimate_tokens
@@ -36,6 +36,8 @@ class OpenAIBackend:
             context_tokens=card.context_tokens,
             scores_choices=settings.scoring != "none",
             streams=False,
+            # A beginning that choices share is asked about by another request.
+            readings_per_score=1 + MOST_BEGINNINGS if settings.scoring == "prefill" else 1,
         )
         self._settings = settings
         self._place = place

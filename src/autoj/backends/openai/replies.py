@@ -15,6 +15,8 @@ __all__ = ["Reply", "read_reply"]
 
 # How the provider writes a probability of nothing.
 _NEVER = -9999.0
+# Single precision may leave a certain token a little above 0.
+_MOST = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,7 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
         return _malformed("a content that is no text")
     try:
         positions = _positions(choices[0].get("logprobs")) if scored else None
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return _malformed("log-probabilities that cannot be read")
     # A choice's first token may be a space, and the text that is left of it nothing.
     if not text.strip() and positions is None:
@@ -134,13 +136,21 @@ def _positions(logprobs: Any) -> tuple[Position, ...] | None:
 
 def _position(entry: Mapping[str, Any]) -> Position:
     chosen = _token_bytes(entry)
-    ranked = {chosen: float(entry["logprob"])}
+    ranked = {chosen: _logprob(entry)}
     for other in entry.get("top_logprobs") or ():
-        ranked.setdefault(_token_bytes(other), float(other["logprob"]))
+        ranked.setdefault(_token_bytes(other), _logprob(other))
     return Position(
         token=chosen,
         ranked=tuple((token, logprob) for token, logprob in ranked.items() if logprob > _NEVER),
     )
+
+
+def _logprob(entry: Mapping[str, Any]) -> float:
+    """A token's, checked: beyond 0 by more than rounding, or no number, it is none."""
+    logprob = float(entry["logprob"])
+    if not logprob <= _MOST:
+        raise ValueError(f"{logprob} is no log-probability")
+    return logprob
 
 
 def _token_bytes(entry: Mapping[str, Any]) -> bytes:

@@ -71,7 +71,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 def _date(stated: str | None) -> datetime | None:
     try:
         date = parsedate_to_datetime(stated or "")
-    except ValueError:
+    except (OverflowError, ValueError):
         return None
     return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
 

@@ -122,12 +122,19 @@ def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
     """The key from the environment; None where the server gets none.
 
     Raises:
-        ConfigError: the variable is not set.
+        ConfigError: the variable is not set, or holds what cannot be a key.
     """
     variable = settings.key_variable
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()
+    if any(not "!" <= character <= "~" for character in key):
+        # It could not be sent at all, and the error that says so comes from deep within.
+        raise ConfigError(
+            f"judge {card.name!r}: the environment variable {variable} holds no key: keys are of "
+            "ASCII letters, digits and signs",
+            hint="It may have been copied with a quotation mark, a space or an ellipsis.",
+        )
     if key:
         return SecretStr(key)
     raise ConfigError(

@@ -34,9 +34,9 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> VllmBackend:
 
     Raises:
         MissingExtra: vLLM is not installed.
-        ConfigError: there is no GPU, an option makes no sense, or a file is missing, damaged or not
-            the right one.
+        ConfigError: there is no GPU or no memory for the model, an option makes no sense, or a file
+            is missing, damaged or not the right one.
         Unavailable: the model could not be fetched.
-        BackendError: the GPUs have no memory for it.
+        BackendError: vLLM broke down.
     """
     return VllmBackend(card, *load_engine(card))

@@ -8,7 +8,6 @@ no more than a batch is lost where a run is killed.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,10 +16,11 @@ from typing import Any, TypeAlias
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.outcomes import failed, overflowed, scored
 from autoj.backends.hf.templates import pin_template
 from autoj.backends.vllm.failures import as_ours
 from autoj.backends.vllm.scoring import Prompt, by_rows, by_wholes, read_rows, read_wholes
-from autoj.errors import BadRequest
+from autoj.errors import ConfigError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
 __all__ = ["VllmBackend"]
@@ -86,6 +86,7 @@ class VllmBackend:
 
         Raises:
             BackendError: the engine broke down; what was yielded stays valid.
+            ConfigError: a temperature is higher than vLLM draws at, or memory does not do.
         """
         ahead = iter(requests)
         while batch := list(islice(ahead, self._batch)):
@@ -117,17 +118,17 @@ class VllmBackend:
             # A token is written behind each prompt, as vLLM answers none with nothing.
             n_tokens = 1 + max(len(prompt.tokens) for prompt in prompts)
             if n_tokens > most:
-                return _overflow(request, n_tokens, most)
+                return overflowed(request, n_tokens, most)
             return _Scoring(request=request, trie=trie, prompts=prompts)
         prompt = self._encoder.prompt(request)
         if len(prompt) >= most:
-            return _overflow(request, len(prompt) + 1, most)
+            return overflowed(request, len(prompt) + 1, most)
         if request.decoding.temperature > _WARMEST:
-            raise BadRequest(
+            raise ConfigError(
                 f"vLLM draws at temperatures up to {_WARMEST:g}, and "
                 f"{request.decoding.temperature:g} is wanted",
-                request_key=request.key,
-                hint="Lower decoding.temperature of the card, or use the hf backend.",
+                hint="Lower --temperature or the card's decoding.temperature, or use the hf "
+                "backend.",
             )
         most_tokens = min(request.decoding.max_tokens, most - len(prompt))
         return _Asking(request=request, prompt=prompt, most_tokens=most_tokens)
@@ -137,7 +138,11 @@ class VllmBackend:
         answers = iter(self._logprobs(prompts))
         read = read_rows if self._scores_rows else read_wholes
         return [
-            _scored(job, read(job.trie, job.prompts, list(islice(answers, len(job.prompts)))))
+            scored(
+                job.request,
+                len(job.trie.root),
+                read(job.trie, job.prompts, list(islice(answers, len(job.prompts)))),
+            )
             for job in jobs
         ]
 
@@ -215,26 +220,11 @@ def _seed(request: Request, decoding: Decoding) -> int:
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:8], "big") >> 1
 
 
-def _scored(job: _Scoring, logprobs: Sequence[float]) -> Outcome:
-    request = job.request
-    if not all(map(math.isfinite, logprobs)):
-        said = f"the log-probabilities of the choices are {tuple(logprobs)}"
-        return _failure(request, "NotFinite", said)
-    return Completion(
-        key=request.key,
-        text=max(zip(logprobs, request.choices or (), strict=True))[1],
-        finish="stop",
-        prompt_tokens=len(job.trie.root),
-        completion_tokens=0,
-        choice_logprobs=tuple(logprobs),
-    )
-
-
 def _written(job: _Asking, output: Any) -> Outcome:
     (written,) = output.outputs
     if written.finish_reason not in ("stop", "length"):
         said = f"vLLM ended the request with {written.finish_reason!r}"
-        return _failure(job.request, "Unfinished", said, retryable=True)
+        return failed(job.request, "Unfinished", said, retryable=True)
     return Completion(
         key=job.request.key,
         text=written.text,
@@ -242,12 +232,3 @@ def _written(job: _Asking, output: Any) -> Outcome:
         prompt_tokens=len(job.prompt),
         completion_tokens=len(written.token_ids),
     )
-
-
-def _overflow(request: Request, n_tokens: int, most: int) -> Failure:
-    said = f"the request needs {n_tokens:,} tokens; the judge's context has {most:,}"
-    return _failure(request, "ContextOverflow", said)
-
-
-def _failure(request: Request, error: str, message: str, *, retryable: bool = False) -> Failure:
-    return Failure(key=request.key, error=error, message=message, retryable=retryable, attempts=1)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autoj.backends._loading import in_short
+from autoj.backends.hf.places import is_unknown
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
 from autoj.records import JudgeCard
 
@@ -23,12 +24,6 @@ _MEMORY = (
     "No available memory for the cache blocks",
     "available KV cache",
 )
-_NOT_FOUND = (
-    "is not a valid model identifier",
-    "Repository Not Found",
-    "Can't load the configuration of",
-    "does not appear to have a file named",
-)
 _TOO_LONG = "greater than the derived max_model_len"
 _STARTED_BADLY = ("Engine core initialization failed", "WorkerProc initialization failed")
 _LOWER = (
@@ -38,32 +33,33 @@ _LOWER = (
 
 
 @contextmanager
-def as_ours(card: JudgeCard, doing: str) -> Iterator[None]:
+def as_ours(card: JudgeCard, doing: str, *, local: bool = False) -> Iterator[None]:
     """Turn what is raised inside into an error of ours.
 
     Args:
         card: the judge.
         doing: what was being done, such as "cannot be loaded".
+        local: whether the model's files lie here, so that no later start finds others.
 
     Raises:
-        ConfigError: the card asks for what the model or vLLM does not have.
+        ConfigError: the card asks for what the model, vLLM or the GPU's memory does not have.
         Unavailable: the model could not be fetched.
-        BackendError: anything else, memory above all.
+        BackendError: anything else.
     """
     try:
         yield
     except AutojError:
         raise
     except Exception as error:
-        raise _translated(card, doing, error) from error
+        raise _translated(card, doing, error, local=local) from error
 
 
-def _translated(card: JudgeCard, doing: str, error: Exception) -> AutojError:
+def _translated(card: JudgeCard, doing: str, error: Exception, *, local: bool) -> AutojError:
     said = in_short(error)
     if any(words in str(error) for words in _MEMORY) or isinstance(error, MemoryError):
-        return BackendError(f"{card.model} has no room on the GPU: {said}", hint=_LOWER)
+        return ConfigError(f"{card.model} has no room on the GPU: {said}", hint=_LOWER)
     if any(words in str(error) for words in _STARTED_BADLY):
-        return BackendError(
+        return ConfigError(
             f"{card.model} {doing}: {said}",
             hint=f"vLLM's own log above says why. Where it is the memory: {_LOWER}",
         )
@@ -71,11 +67,13 @@ def _translated(card: JudgeCard, doing: str, error: Exception) -> AutojError:
         return ConfigError(
             f"{card.model} {doing}: {said}", hint="Lower context_tokens of the card."
         )
-    if any(words in str(error) for words in _NOT_FOUND):
+    if is_unknown(error):
         return ConfigError(f"there is no model {card.model!r}: {said}")
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and not local:
         return Unavailable(f"{card.model} {doing}: {said}")
     # pydantic's and vLLM's errors of validation, among them.
-    if isinstance(error, ImportError | KeyError | NotImplementedError | TypeError | ValueError):
+    if isinstance(
+        error, ImportError | KeyError | NotImplementedError | OSError | TypeError | ValueError
+    ):
         return ConfigError(f"{card.model} {doing}: {said}")
     return BackendError(f"{card.model} {doing}: {said}")

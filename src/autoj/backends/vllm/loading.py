@@ -52,10 +52,10 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
 
     Raises:
         MissingExtra: vLLM is not installed.
-        ConfigError: there is no GPU, an option makes no sense, or a file is missing, damaged or not
-            the right one.
+        ConfigError: there is no GPU or no memory for the model, an option makes no sense, or a file
+            is missing, damaged or not the right one.
         Unavailable: the model could not be fetched.
-        BackendError: the GPUs have no memory for it.
+        BackendError: vLLM broke down.
     """
     check_options(card)
     if importlib.util.find_spec("vllm") is None:
@@ -69,7 +69,7 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
     adapter = None if card.adapter is None else check_adapter(card, base.weights)
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    with as_ours(card, "cannot be loaded"):
+    with as_ours(card, "cannot be loaded", local=base.local):
         import transformers
         import vllm
         from vllm.lora.request import LoRARequest

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from autoj.datasets._preferences import encode
 from autoj.errors import ConfigError
 from autoj.jsonl import write_records
-from autoj.protocols import load_protocol
 from autoj.records import Asked, Case, Completion, Verdict
 from autoj.reports.exports.base import JudgedRun, name_of
+from autoj.runs import RunSpec
 from autoj.runs.store import LedgerReader
 
 __all__ = ["write"]
@@ -131,12 +131,12 @@ def _with_games(
             for row in rows:
                 completion = reader.find(row.key)
                 if isinstance(completion, Completion):
-                    games.setdefault(row.shown, _game(case, row, completion))
+                    games.setdefault(row.shown, _game(case, row, completion, run.spec))
             yield case, verdict, games
 
 
-def _game(case: Case, asked: Asked, completion: Completion) -> _Game:
-    body = load_protocol(asked.protocol).build(case, asked.shown)
+def _game(case: Case, asked: Asked, completion: Completion, spec: RunSpec) -> _Game:
+    body = spec.chosen_protocol().build(case, asked.shown)
     prompt = "\n\n".join(message.content for message in body.messages)
     return _Game(
         prompt=None if asked.truncated else prompt,

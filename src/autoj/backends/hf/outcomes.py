@@ -1,0 +1,43 @@
+"""What becomes of a request, where an engine has whole strings' log-probabilities and token ids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autoj.backends.base import Outcome
+from autoj.records import Completion, Failure, Request
+
+__all__ = ["failed", "overflowed", "scored"]
+
+
+def scored(request: Request, n_prompt_tokens: int, logprobs: Sequence[float]) -> Outcome:
+    """The likeliest choice with the probabilities of all; a failure where they are no numbers.
+
+    Args:
+        request: has choices.
+        n_prompt_tokens: what was read before them.
+        logprobs: one per choice.
+    """
+    if not all(map(math.isfinite, logprobs)):
+        said = f"the log-probabilities of the choices are {tuple(logprobs)}"
+        return failed(request, "NotFinite", said)
+    return Completion(
+        key=request.key,
+        text=max(zip(logprobs, request.choices or (), strict=True))[1],
+        finish="stop",
+        prompt_tokens=n_prompt_tokens,
+        completion_tokens=0,
+        choice_logprobs=tuple(logprobs),
+    )
+
+
+def overflowed(request: Request, n_tokens: int, most: int) -> Failure:
+    """A request that is longer than the judge's context, both in tokens."""
+    said = f"the request needs {n_tokens:,} tokens; the judge's context has {most:,}"
+    return failed(request, "ContextOverflow", said)
+
+
+def failed(request: Request, error: str, message: str, *, retryable: bool = False) -> Failure:
+    """A request that was tried once and has no answer."""
+    return Failure(key=request.key, error=error, message=message, retryable=retryable, attempts=1)

@@ -1,0 +1,136 @@
+"""What is taken for what: groups of scenarios, and the scenarios that are missed most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+
+from autoj.bench.base import group_name
+from autoj.metrics import Ints
+from autoj.metrics.base import proportion_of
+from autoj.records import Estimate
+from autoj.scenarios import groups
+
+__all__ = [
+    "UNREADABLE",
+    "Confused",
+    "GroupConfusion",
+    "Missed",
+    "confused",
+    "group_confusion",
+    "in_order",
+    "missed",
+]
+
+UNREADABLE = "(unreadable)"
+"""What a row is counted under whose guess could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfusion:
+    """How many rows of each group were taken for each group."""
+
+    labels: tuple[str, ...]
+    """The groups of the rows, in the paper's order."""
+    guesses: tuple[str, ...]
+    """The groups that were named or that rows are of; `UNREADABLE` where there is such a row."""
+    counts: tuple[tuple[int, ...], ...]
+    """Per group of the rows, the rows taken for each of `guesses`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confused:
+    """A scenario that was taken for another."""
+
+    label: str
+    guess: str | None
+    """None where it could not be read."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """A scenario whose rows were not all recognised."""
+
+    scenario: str
+    right: Estimate
+    """The share of its rows that were."""
+    can_be_named: bool
+    """Whether the classifier knows the scenario at all."""
+    taken_for: tuple[Confused, ...]
+    """What the others were taken for, most frequent first."""
+
+
+def group_confusion(labels: Sequence[str], guesses: Sequence[str | None]) -> GroupConfusion:
+    """Rows by the group of their scenario and by the group that they were taken for.
+
+    Args:
+        labels: each row's scenario.
+        guesses: what it was taken for; None where that could not be read.
+    """
+    pairs = Counter(
+        (_group(label), UNREADABLE if guess is None else _group(guess))
+        for label, guess in zip(labels, guesses, strict=True)
+    )
+    order = tuple(groups())
+    rows = in_order({label for label, _ in pairs}, order)
+    columns = in_order({guess for _, guess in pairs} | (set(rows) & set(order)), order)
+    return GroupConfusion(
+        labels=rows,
+        guesses=columns,
+        counts=tuple(tuple(pairs[row, column] for column in columns) for row in rows),
+    )
+
+
+def _group(scenario: str) -> str:
+    return str(group_name(scenario))
+
+
+def in_order(names: Set[str], order: Sequence[str]) -> tuple[str, ...]:
+    """Names as the taxonomy orders them; then those that it lacks, and what is unreadable."""
+    known = [name for name in order if name in names]
+    return (*known, *sorted(names - set(order) - {UNREADABLE}), *sorted(names & {UNREADABLE}))
+
+
+def confused(labels: Sequence[str], guesses: Sequence[str | None]) -> list[Confused]:
+    """Each scenario that was taken for another, most frequent first."""
+    pairs = Counter(
+        (label, guess) for label, guess in zip(labels, guesses, strict=True) if label != guess
+    )
+    found = [Confused(label=label, guess=guess, n=n) for (label, guess), n in pairs.items()]
+    return sorted(found, key=lambda one: (-one.n, one.label, one.guess or ""))
+
+
+def missed(
+    labels: Sequence[str], guesses: Sequence[str | None], clusters: Ints, known: Set[str]
+) -> list[Missed]:
+    """The scenarios that were not always recognised, the worst first.
+
+    The worst is that of which the most can be excluded: the one with the lowest upper end of its
+    accuracy's interval. Two rows that are both missed say less than fifty of eighty.
+
+    Args:
+        labels: each row's scenario.
+        guesses: what it was taken for; None where that could not be read.
+        clusters: `[n]`, a number that rows of one query share.
+        known: the scenarios that the classifier can name.
+    """
+    by_label: dict[str, list[Confused]] = {}
+    for one in confused(labels, guesses):
+        by_label.setdefault(one.label, []).append(one)
+    right = np.array([a == b for a, b in zip(labels, guesses, strict=True)], dtype=np.float64)
+    found: list[Missed] = []
+    for scenario, others in by_label.items():
+        chosen = np.array([label == scenario for label in labels], dtype=bool)
+        found.append(
+            Missed(
+                scenario=scenario,
+                right=proportion_of("accuracy", right[chosen], clusters[chosen]),
+                can_be_named=scenario in known,
+                taken_for=tuple(others),
+            )
+        )
+    return sorted(found, key=lambda one: (one.right.high or 0.0, one.scenario))

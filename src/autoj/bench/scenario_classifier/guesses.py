@@ -1,0 +1,177 @@
+"""What a classifier says of a set's queries: its own guesses, a judge's run, or no thought at all.
+
+Scenarios are spelled as the taxonomy spells them: `default`, the early name of `others`, is
+`others`, in the set's rows and in the guesses alike. Names that the taxonomy lacks stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoj.errors import UnknownComponent
+from autoj.records import Case, Verdict
+from autoj.scenarios import resolve_scenario, scenario_names
+from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
+
+__all__ = [
+    "TRIVIAL_CLASSIFIERS",
+    "Classified",
+    "Guess",
+    "OnClassified",
+    "classify",
+    "classify_trivially",
+    "guesses_of_run",
+]
+
+OnClassified = Callable[[int, int], None]
+"""Told how many queries are classified, and how many there are."""
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """What was said of one query."""
+
+    ranked: tuple[str, ...] = ()
+    """Scenarios, most likely first, each once; none where nothing could be read or had."""
+    probability: float | None = None
+    """How sure it is of the first, 0-1; None where that is not said."""
+    failed: bool = False
+    """Whether nothing came back to be read."""
+
+    @property
+    def scenario(self) -> str | None:
+        """The scenario that is guessed; None where none could be read or had."""
+        return self.ranked[0] if self.ranked else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classified:
+    """A classifier's guesses at a set's queries."""
+
+    classifier: str
+    """Its name."""
+    source: str
+    """Where the guesses are from."""
+    labels: frozenset[str]
+    """The scenarios that it can name."""
+    guesses: Sequence[Guess]
+    """One a query, in the set's order."""
+    digest: str | None = None
+    """Of its weights; None where it has none of ours."""
+    folder: Path | None = None
+    """The run that holds the guesses, where one does."""
+
+
+def classify(
+    classifier: ScenarioClassifier,
+    cases: Sequence[Case],
+    on_classified: OnClassified,
+    *,
+    name: str | None = None,
+    source: str = "embedded",
+) -> Classified:
+    """The guesses of an embedded classifier.
+
+    Args:
+        classifier: names the scenarios.
+        cases: a set's.
+        name: what it is called here; None is its own name.
+        source: where it is from.
+        on_classified: told of the progress.
+    """
+    guesses: list[Guess] = []
+    on_classified(0, len(cases))
+    for start in range(0, len(cases), _BATCH):
+        batch = [case.query for case in cases[start : start + _BATCH]]
+        guesses += map(_guess, classifier.classify(batch))
+        on_classified(len(guesses), len(cases))
+    return Classified(
+        classifier=name or classifier.name,
+        source=source,
+        labels=frozenset(map(_spelled, classifier.labels)),
+        guesses=guesses,
+        digest=classifier.digest,
+    )
+
+
+def _guess(guess: ScenarioGuess) -> Guess:
+    names = (guess.scenario, *(name for name, _ in guess.alternatives))
+    # A recipe's data may hold two spellings of one scenario; the likelier one counts.
+    return Guess(ranked=tuple(dict.fromkeys(map(_spelled, names))), probability=guess.probability)
+
+
+def _spelled(name: str) -> str:
+    try:
+        return resolve_scenario(name)
+    except UnknownComponent:
+        return name
+
+
+def guesses_of_run(
+    judge: str, source: str, verdicts: Sequence[Verdict], folder: Path | None = None
+) -> Classified:
+    """The guesses of a language model, which names one scenario and not how sure it is.
+
+    Args:
+        judge: its name.
+        source: the run.
+        verdicts: one a query, in the set's order.
+        folder: where the run lies.
+    """
+    return Classified(
+        classifier=judge,
+        source=source,
+        labels=frozenset(scenario_names()),
+        guesses=[_guess_of(verdict) for verdict in verdicts],
+        folder=folder,
+    )
+
+
+def _guess_of(verdict: Verdict) -> Guess:
+    if verdict.scenario is not None:
+        return Guess(ranked=(_spelled(verdict.scenario),))
+    return Guess(failed=verdict.n_unreadable == 0)
+
+
+TRIVIAL_CLASSIFIERS = {
+    "majority": "always names the set's most frequent scenario, which it was told",
+    "random": "draws one of the set's scenarios by lot",
+}
+"""Classifiers that read nothing, and what they do."""
+
+
+def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
+    """The guesses of a classifier that reads nothing.
+
+    Args:
+        name: one of `TRIVIAL_CLASSIFIERS`.
+        cases: a set's, each with its scenario.
+    """
+    counts = Counter(case.scenario for case in cases if case.scenario is not None)
+    ranked = sorted(counts, key=lambda scenario: (-counts[scenario], scenario))
+    if name == "majority":
+        share = counts[ranked[0]] / len(cases)
+        guesses = [Guess(ranked=tuple(ranked[:3]), probability=share)] * len(cases)
+    else:
+        guesses = [_drawn(case, sorted(ranked)) for case in cases]
+    return Classified(
+        classifier=name,
+        source=TRIVIAL_CLASSIFIERS[name],
+        labels=frozenset(ranked),
+        guesses=guesses,
+    )
+
+
+def _drawn(case: Case, names: Sequence[str]) -> Guess:
+    """Three scenarios by lot, the same for a query wherever it stands."""
+
+    def lot(name: str) -> bytes:
+        return hashlib.sha256(f"{case.cluster}\0{name}".encode("utf-8", "surrogatepass")).digest()
+
+    return Guess(ranked=tuple(sorted(names, key=lot)[:3]), probability=1 / len(names))

@@ -1,0 +1,116 @@
+"""Queries whose scenarios people named, without those that a classifier may have learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autoj.datasets.base import Cases, Row
+from autoj.datasets.overlap import find_overlap
+from autoj.errors import DataError
+from autoj.records import Case
+
+__all__ = ["BENCH", "QuerySet", "SeenQueries", "read_set", "without_seen"]
+
+BENCH = "scenario-classifier"
+"""The name of these results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenQueries:
+    """How many of a set's rows have their query in training data."""
+
+    name: str
+    """The training data's."""
+    n_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuerySet:
+    """Queries with the scenarios that people gave them."""
+
+    name: str
+    bench: str
+    """What results on it are called."""
+    data: Cases
+    """The same for a run."""
+    cases: Sequence[Case]
+    """Each has a scenario."""
+    n_rows: int
+    """Rows of the file, those that are left out included."""
+    seen: tuple[SeenQueries, ...] = ()
+    """What of the file stands in training data; a row may stand in several."""
+    keeps_seen: bool = True
+    """Whether such rows are measured nevertheless."""
+
+    @property
+    def n_left_out(self) -> int:
+        """Rows of the file that are not measured."""
+        return self.n_rows - len(self.cases)
+
+
+def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
+    """A file of queries and their scenarios.
+
+    Args:
+        data: the file.
+        name: what it is called.
+        bench: what results on it are called.
+
+    Raises:
+        DataError: a row cannot be read or names no scenario, or there is none.
+    """
+    cases: list[Case] = []
+    for line, case in data.read():
+        if isinstance(case, DataError):
+            raise case
+        if case.scenario is None:
+            raise DataError(
+                "names no scenario, and a classifier is measured by it",
+                path=data.paths[0],
+                line=line,
+                field="scenario",
+                hint='Expected {"query": "…", "scenario": "planning"} a line, or the release\'s '
+                '"category", "instruction" and "input". autoj classify names scenarios.',
+            )
+        cases.append(case)
+    if not cases:
+        raise DataError("is empty: it holds no rows", path=data.paths[0])
+    return QuerySet(name=name, bench=bench, data=data, cases=cases, n_rows=len(cases))
+
+
+def without_seen(
+    found: QuerySet, training: Mapping[str, Sequence[str]], *, keep: bool = False
+) -> QuerySet:
+    """A set without the rows whose query stands in training data, by its normalised text.
+
+    Args:
+        found: the set.
+        training: the queries of each set of training data, by its name.
+        keep: whether such rows are only counted.
+
+    Raises:
+        DataError: no row is left.
+    """
+    queries = [case.query for case in found.cases]
+    rows = {
+        name: {shared.a for shared in find_overlap(queries, its).shared}
+        for name, its in training.items()
+    }
+    seen = tuple(SeenQueries(name=name, n_rows=len(its)) for name, its in rows.items())
+    gone = set[int]().union(*rows.values())
+    if keep or not gone:
+        return replace(found, seen=seen, keeps_seen=keep)
+    kept = [case for index, case in enumerate(found.cases) if index not in gone]
+    if not kept:
+        raise DataError(
+            f"has no row left to measure by: the queries of all {len(queries):,} stand in "
+            f"{' and '.join(training)}",
+            path=found.data.paths[0],
+        )
+    part = replace(
+        found.data,
+        read=lambda: (Row(line, case) for line, case in enumerate(kept, start=1)),
+        derivation=f"without the {len(gone):,} rows whose query stands in training data",
+    )
+    return replace(found, data=part, cases=kept, seen=seen, keeps_seen=False)

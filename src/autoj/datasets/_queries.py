@@ -1,0 +1,73 @@
+"""Queries alone: rows that have one and nothing to judge, or a text with a query a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import (
+    FieldError,
+    Row,
+    make_case,
+    optional_text,
+    read_file,
+    require,
+    require_text,
+    scenario_of,
+)
+from autoj.errors import DataError
+from autoj.jsonl import read_lines
+from autoj.records import Case
+
+__all__ = ["is_query", "is_text_file", "read_queries", "read_text_file", "to_query"]
+
+_WITH_RESPONSES = ("response", "responses", "response_a", "response_b")
+
+
+def is_query(row: dict[str, Any]) -> bool:
+    """Whether a row holds a query and no response."""
+    return "query" in row and not any(name in row for name in _WITH_RESPONSES)
+
+
+def is_text_file(path: Path) -> bool:
+    """Whether a file's name says that it is plain text."""
+    return path.name.removesuffix(".gz").endswith(".txt")
+
+
+def read_queries(path: Path) -> Iterator[Row]:
+    """The rows of a file of queries; what they hold besides is left alone."""
+    return read_file(path, to_query)
+
+
+def to_query(row: dict[str, Any], line: int) -> Case:
+    """The case of one row: without responses."""
+    fields: dict[str, Any] = {}
+    if row.get("id") is not None:
+        fields["id"] = str(require(row, "id", (str, int), "a string"))
+    return make_case(
+        query=require_text(row, "query"),
+        responses=(),
+        line=line,
+        scenario=scenario_of(row),
+        source=optional_text(row, "source"),
+        **fields,
+    )
+
+
+def read_text_file(path: Path) -> Iterator[Row]:
+    """The lines of a text file that are not blank, each a query.
+
+    Raises:
+        DataError: the file as a whole cannot be read.
+    """
+    for number, line in read_lines(path):
+        try:
+            query = line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            yield Row(number, DataError("is not UTF-8", path=path, line=number))
+            continue
+        try:
+            yield Row(number, make_case(query=query, responses=(), line=number))
+        except FieldError as error:
+            yield Row(number, DataError(error.message, path=path, line=number))

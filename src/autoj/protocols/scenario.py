@@ -1,0 +1,116 @@
+"""`scenario`: which scenario a query belongs to, asked of a language model (Appendix B)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from autoj.errors import UnknownComponent
+from autoj.protocols._folding import clean, fold
+from autoj.protocols.base import RequestBody, Subject, fill, load_text
+from autoj.records import Case, Completion, Label, Message, Reading, Unreadable, Verdict
+from autoj.scenarios import resolve_scenario
+
+__all__ = ["PROTOCOL", "ScenarioName"]
+
+# Some models think aloud before they answer; what they think is no answer.
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_HEADING = re.compile(
+    r"\A(?:the\s+)?(?:query'?s\s+)?(?:scenario|category)(?:\s+name)?(?:\s+is\b\s*:?|\s*[:=])\s*",
+    re.IGNORECASE,
+)
+_AROUND = " \t\r\n*_`#>\"'“”‘’«»()[]{}<|.,;:!。，；：！、-"
+_LIST_NUMBER = re.compile(r"\A\d{1,3}[.)]\s+")
+_REMARK = re.compile(r"\s*(?:\(|:|;|,|=>|->|\s[-–—]\s)\s*")
+_SHOWN = 40
+_LONGEST_NAME = 100
+"""Characters; names and aliases are shorter, and a long text is slow to look up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioName:
+    """Name the scenario of a query, and nothing else.
+
+    The prompt does not say which scenarios there are: it is that of the paper's own classifier,
+    which learnt them. Models that did not are asked by `scenario-menu`.
+
+    **Source:** paper, Appendix B, byte for byte as the release has it. A query that is too long is
+    cut before it comes here (`runs.query_cut`).
+    """
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    language: Literal["en", "zh"] = "en"
+    subject: Subject = "query"
+    gives_probabilities: bool = False
+    reads_alone: bool = False
+
+    def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
+        """The query alone; no response is shown."""
+        () = shown
+        content = fill(load_text("scenario.en.txt"), {"query": case.query})
+        return RequestBody(messages=(Message(role="user", content=content),))
+
+    def parse(self, text: str) -> Reading:
+        """The scenario that the first line with words names, in any spelling of its name.
+
+        >>> PROTOCOL.parse(' "Writing-Email".')
+        Label(name='writing_email')
+        >>> PROTOCOL.parse("Scenario: default")
+        Label(name='others')
+        """
+        said = _answer(fold(_THOUGHT.sub("", clean(text))))
+        if not said:
+            return Unreadable(reason="no scenario is named")
+        found = {name for part in _readings(said) if (name := _resolved(part)) is not None}
+        if len(found) == 1:
+            return Label(name=found.pop())
+        shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+        said = "several scenarios are named" if found else "no scenario of the taxonomy is named"
+        return Unreadable(reason=f"{said}: {shown!r}")
+
+    def read(self, completion: Completion) -> Reading:
+        """The scenario in the completion's text."""
+        return self.parse(completion.text)
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """None: there is nothing to say about a name."""
+        return None
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """Never asked for."""
+        return Unreadable(reason="this protocol makes no second request")
+
+
+def _answer(text: str) -> str:
+    """The first line that says something, without what stands around its answer."""
+    lines = [bare for line in text.split("\n") if (bare := line.strip(_AROUND))]
+    # "Scenario:" may stand on a line of its own.
+    if len(lines) > 1 and not _HEADING.sub("", lines[0] + ":"):
+        lines = lines[1:]
+    said = _HEADING.sub("", _LIST_NUMBER.sub("", lines[0])).strip(_AROUND) if lines else ""
+    # Blanks of any width between words are one; long runs of them would also be slow to search.
+    return " ".join(said.split())
+
+
+def _readings(said: str) -> list[str]:
+    """The whole line; else what stands before and after a remark: "planning (a trip)"."""
+    if _resolved(said) is not None:
+        return [said]
+    return _REMARK.split(said, maxsplit=1)
+
+
+def _resolved(name: str) -> str | None:
+    bare = name.strip(_AROUND)
+    if len(bare) > _LONGEST_NAME:
+        return None
+    try:
+        return resolve_scenario(bare)
+    except UnknownComponent:
+        return None
+
+
+PROTOCOL = ScenarioName(name="scenario")

@@ -1,0 +1,137 @@
+"""The scenario of each case of a run: its row's, or a classifier's guess, and which of both.
+
+A case keeps in its `meta` how it came by its scenario where its row did not name it, so that a run
+can be shown, joined and broken down without its input and without the classifier. Cases are named
+once, when their run is begun; a run that goes on reads the names that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from autoj.datasets.base import Cases
+from autoj.errors import UnknownComponent
+from autoj.records import Case, CaseOutline
+from autoj.runs.spec import RunSpec
+from autoj.scenarios import Library, scenario_names
+from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
+
+__all__ = ["group_in_meta", "name_scenarios", "named_by", "naming_of", "settle_scenario"]
+
+_NAMED_BY = "scenario_named_by"
+_GROUP = "scenario_group"
+_OTHERS = "others"
+_BATCH = 256
+_AnyCase = TypeVar("_AnyCase", bound=Case)
+
+
+def named_by(cases: Cases, classifier: ScenarioClassifier) -> Cases:
+    """A data set whose cases get their scenarios from a classifier where their rows name none.
+
+    Args:
+        cases: the data set.
+        classifier: the one that the run's spec was made with.
+    """
+    return replace(cases, classifier=classifier)
+
+
+def settle_scenario(case: Case, spec: RunSpec) -> Case:
+    """A case with its row's scenario as the run's scenarios spell it.
+
+    Args:
+        case: as it was read; one without a scenario stays so.
+        spec: whose scenarios there are, and what becomes of a name that is none of them.
+
+    Raises:
+        UnknownComponent: there is no such scenario, and that is an error.
+    """
+    if case.scenario is None or spec.task == "classify":
+        return case
+    try:
+        scenario = spec.library.find(case.scenario)
+    except UnknownComponent:
+        match spec.on_unknown_scenario:
+            case "error":
+                raise
+            case "others":
+                naming = {"by": "unknown", "row": case.scenario}
+                return _with_naming(case, _OTHERS, spec.library, naming)
+            case "keep":
+                return replace(case, meta={**case.meta, _NAMED_BY: {"by": "own name"}})
+    return _with_naming(case, scenario.name, spec.library, None)
+
+
+def name_scenarios(
+    cases: Iterable[_AnyCase], classifier: ScenarioClassifier | None, spec: RunSpec
+) -> Iterator[_AnyCase]:
+    """The cases, those without a scenario with the classifier's.
+
+    A scenario that the classifier knows and the run does not, as of other training data, is
+    `others`.
+
+    Args:
+        cases: lazily read.
+        classifier: None leaves all as they are.
+        spec: says whose scenarios there are.
+    """
+    if classifier is None:
+        yield from cases
+        return
+    source = iter(cases)
+    while batch := list(islice(source, _BATCH)):
+        queries = [case.query for case in batch if case.scenario is None]
+        guesses = iter(classifier.classify(queries) if queries else ())
+        for case in batch:
+            yield _guessed(case, next(guesses), classifier, spec) if case.scenario is None else case
+
+
+def _guessed(
+    case: _AnyCase, guess: ScenarioGuess, classifier: ScenarioClassifier, spec: RunSpec
+) -> _AnyCase:
+    naming: dict[str, Any] = {
+        "by": "classifier",
+        "classifier": classifier.name,
+        "digest": classifier.digest,
+        "probability": guess.probability,
+    }
+    try:
+        name = spec.library.find(guess.scenario).name
+    except UnknownComponent:
+        name = _OTHERS
+    if name != guess.scenario:
+        naming["guess"] = guess.scenario
+    return _with_naming(case, name, spec.library, naming)
+
+
+def _with_naming(
+    case: _AnyCase, name: str, library: Library, naming: dict[str, Any] | None
+) -> _AnyCase:
+    meta = dict(case.meta)
+    if naming is not None:
+        meta[_NAMED_BY] = naming
+    # The taxonomy has the groups of ours; the user's folder may be gone when the run is shown.
+    group = library.find(name).group
+    if name not in scenario_names() and group is not None:
+        meta[_GROUP] = group
+    return replace(case, scenario=name, meta=meta)
+
+
+def naming_of(case: Case | CaseOutline) -> dict[str, Any] | None:
+    """How a case came by its scenario; None where its row names it, or nothing does.
+
+    Returns:
+        `by` is "classifier", with `classifier`, `digest` and `probability`, and `guess` where that
+        is called otherwise here; "unknown", with the name in the `row`, which stands for none; or
+        "own name", where the row's name is none that is known and was kept.
+    """
+    found = case.meta.get(_NAMED_BY)
+    return found if isinstance(found, dict) else None
+
+
+def group_in_meta(case: Case | CaseOutline) -> str | None:
+    """The group of a scenario of the user's own; None where it is one of ours, or has none."""
+    found = case.meta.get(_GROUP)
+    return found if isinstance(found, str) else None

@@ -1,0 +1,99 @@
+"""What a run's settings say of scenarios: whose they are, and who names those that rows do not."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import orjson
+
+from autoj.errors import DataError
+from autoj.scenarios import Library, load_library, shipped_library
+from autoj.scenarios.classifier import ScenarioClassifier
+
+__all__ = [
+    "OnUnknownScenario",
+    "OwnScenarios",
+    "UsedClassifier",
+    "describe_classifier",
+    "find_own_scenarios",
+    "library_of",
+]
+
+OnUnknownScenario: TypeAlias = Literal["error", "others", "keep"]
+"""What becomes of a row whose scenario is none that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedClassifier:
+    """What names the scenarios of rows that name none."""
+
+    name: str
+    digest: str
+    """Of its weights."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnScenarios:
+    """A user's folder of scenarios."""
+
+    path: str
+    digest: str
+    """sha256 of what its scenarios and ours say together; where the folder lies is not in it."""
+
+
+def describe_classifier(classifier: ScenarioClassifier) -> UsedClassifier:
+    """What a run's settings say of a classifier."""
+    return UsedClassifier(name=classifier.name, digest=classifier.digest)
+
+
+def find_own_scenarios(folder: Path) -> OwnScenarios:
+    """A user's folder of scenarios, read and checked.
+
+    Raises:
+        DataError: something is wrong with the folder.
+    """
+    library = load_library(folder)
+    return OwnScenarios(path=str(folder), digest=_digest(library))
+
+
+def _digest(library: Library) -> str:
+    """What tells two libraries apart: all that a judge may read of them, and their names."""
+    said = [
+        (
+            scenario.name,
+            scenario.group,
+            scenario.description,
+            [(item.name, item.content, item.type) for item in scenario.criteria],
+        )
+        for scenario in map(library.find, library.names())
+    ]
+    content = [said, sorted(library.aliases().items())]
+    return f"sha256:{hashlib.sha256(orjson.dumps(content)).hexdigest()}"
+
+
+def library_of(own: OwnScenarios | None) -> Library:
+    """The scenarios of a run.
+
+    Args:
+        own: the user's, from the run's settings; None is ours alone.
+
+    Raises:
+        DataError: the folder has gone or changed since.
+    """
+    return shipped_library() if own is None else _library(own)
+
+
+@cache
+def _library(own: OwnScenarios) -> Library:
+    library = load_library(Path(own.path))
+    if _digest(library) != own.digest:
+        raise DataError(
+            "the scenarios have changed since the run began",
+            path=own.path,
+            hint="Undo the change, or judge anew with another --out.",
+        )
+    return library

@@ -1,0 +1,170 @@
+"""A classifier's folder: `weights.npz` (plain arrays) and `card.yaml` (what they are)."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from autoj.errors import DataError
+from autoj.jsonl import sha256_of
+from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
+from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
+from autoj.scenarios.classifier.sentences import N_DIMENSIONS, N_PARTS, SentenceEncoder
+
+__all__ = ["CARD", "WEIGHTS", "ClassifierCard", "read_folder", "write_card", "write_weights"]
+
+CARD = "card.yaml"
+WEIGHTS = "weights.npz"
+_LEVELS = 127
+"""The largest number that a weight of the table is rounded to."""
+
+
+class ClassifierCard(BaseModel):
+    """What a folder holds, and what it was made from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["classifier"] = "classifier"
+    title: str
+    tier: Literal["fast", "best"]
+    labels: tuple[str, ...] = Field(min_length=2)
+    features: dict[str, float]
+    """Each block's weight."""
+    n_bits: int = Field(ge=8, le=22)
+    weights_sha256: str
+    licence: str | None
+    seed: int
+    data: dict[str, str]
+    """The sha256 of each training file, by its name."""
+    n_queries: int
+    """How many queries it was trained on."""
+    figures: dict[str, float]
+    """Cross-validated on the training data."""
+
+
+def write_card(path: Path, card: ClassifierCard) -> None:
+    """Write the card as YAML, in the order of its fields."""
+    text = yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def write_weights(path: Path, features: HashedFeatures, weights: LinearWeights) -> None:
+    """Write the arrays; the table is rounded to 8 bits, with a scale of its own for each row."""
+    used = np.flatnonzero(np.abs(weights.table).max(axis=1))
+    rows = weights.table[used]
+    scales = np.abs(rows).max(axis=1, keepdims=True) / _LEVELS
+    arrays = {
+        "rows": used.astype(np.uint32),
+        "table": np.rint(rows / scales).astype(np.int8),
+        "scales": scales[:, 0].astype(np.float32),
+        "rarity": features.rarity[used].astype(np.float32),
+        "dense": weights.dense.astype(np.float16),
+        "centre": weights.centre.astype(np.float32),
+        "bias": weights.bias.astype(np.float32),
+        "sharpness": np.array([weights.sharpness], np.float64),
+    }
+    _write_archive(path, arrays)
+
+
+def _write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """As `numpy.savez_compressed` does, but equal arrays give equal bytes whenever written."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def read_folder(folder: Path, name: str | None = None) -> LinearClassifier:
+    """The classifier of a folder.
+
+    Args:
+        folder: holds the two files.
+        name: what it is called; its title where none is given.
+
+    Raises:
+        DataError: a file is missing, damaged or of something else.
+        MissingExtra: it needs sentence embeddings, and these are not installed.
+    """
+    card = _read_card(folder / CARD)
+    path = folder / WEIGHTS
+    digest = sha256_of(path)
+    if digest != card.weights_sha256:
+        raise DataError(
+            f"is damaged: its sha256 is {digest}, the card says {card.weights_sha256}", path=path
+        )
+    features, weights = _read_weights(path, card)
+    return LinearClassifier(
+        name=name or card.title,
+        digest=f"sha256:{digest}",
+        labels=card.labels,
+        features=features,
+        weights=weights,
+        encoder=SentenceEncoder() if card.tier == "best" else None,
+    )
+
+
+def _read_card(path: Path) -> ClassifierCard:
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(
+            f"cannot be read: {error.strerror}",
+            path=path,
+            hint="A folder that `autoj train classifier --out` wrote holds it.",
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"is not YAML ({error})", path=path) from None
+    try:
+        card = ClassifierCard.model_validate(loaded)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise DataError(
+            f"is no card of a classifier: {first['msg']}", path=path, field=field
+        ) from None
+    unknown = [block for block in card.features if block not in BLOCKS]
+    if unknown:
+        raise DataError(
+            f"names features that this version lacks: {', '.join(unknown)}",
+            path=path,
+            field="features",
+            hint=f"There are: {', '.join(BLOCKS)}. Train it again with this version.",
+        )
+    return card
+
+
+def _read_weights(path: Path, card: ClassifierCard) -> tuple[HashedFeatures, LinearWeights]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        used, n_columns = arrays["rows"], 1 << card.n_bits
+        table = np.zeros((n_columns, len(card.labels)), np.float32)
+        table[used] = arrays["table"] * arrays["scales"][:, None]
+        rarity = np.zeros(n_columns, np.float32)
+        rarity[used] = arrays["rarity"]
+        weights = LinearWeights(
+            table=table,
+            dense=arrays["dense"].astype(np.float32),
+            centre=arrays["centre"],
+            bias=arrays["bias"],
+            sharpness=float(arrays["sharpness"][0]),
+        )
+    except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"holds no weights of a classifier ({error})", path=path) from None
+    n_labels = len(card.labels)
+    n_parts = N_PARTS if card.tier == "best" else 0
+    found = (weights.dense.shape, weights.centre.shape, weights.bias.shape)
+    if found != ((n_parts * N_DIMENSIONS, n_labels), (n_parts, N_DIMENSIONS), (n_labels,)):
+        raise DataError("the arrays do not fit the card's labels and tier", path=path)
+    features = HashedFeatures(weights=card.features, n_bits=card.n_bits, rarity=rarity)
+    return features, weights

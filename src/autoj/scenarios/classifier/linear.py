@@ -1,0 +1,113 @@
+"""A linear classifier over hashed n-grams and, in the better tier, sentence embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoj.scenarios.classifier.base import ScenarioGuess
+from autoj.scenarios.classifier.features import HashedFeatures
+from autoj.scenarios.classifier.sentences import SentenceEncoder
+
+__all__ = ["OTHERS", "LinearClassifier", "LinearWeights", "centred_units", "probabilities_of"]
+
+OTHERS = "others"
+"""The scenario of what belongs to no other."""
+
+_N_BATCH = 512
+"""Queries at once: their n-grams stay in the processor's cache."""
+_N_ALTERNATIVES = 5
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearWeights:
+    """What training learns; scores are `rows @ table + units @ dense + bias`."""
+
+    table: Array
+    """`[2**n_bits, n_labels]`: of each hashed n-gram."""
+    dense: Array
+    """`[n_parts * 384, n_labels]`: of a query's embeddings, part by part; no rows in `fast`."""
+    centre: Array
+    """`[n_parts, 384]`: the mean embedding of the training queries."""
+    bias: Array
+    """`[n_labels]`."""
+    sharpness: float
+    """What scores are multiplied by before they become probabilities; fitted on held-out folds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearClassifier:
+    """Names scenarios by a weighted sum of what stands in a query."""
+
+    name: str
+    digest: str
+    labels: tuple[str, ...]
+    features: HashedFeatures
+    weights: LinearWeights
+    encoder: SentenceEncoder | None = None
+    """None in the tier `fast`."""
+
+    def classify(self, queries: Sequence[str]) -> list[ScenarioGuess]:
+        """A guess for each query.
+
+        A text without a letter or a digit asks for nothing that could be known: half of its
+        probability goes to `others`, if that is a label.
+        """
+        return [
+            guess
+            for start in range(0, len(queries), _N_BATCH)
+            for guess in self._guesses(queries[start : start + _N_BATCH])
+        ]
+
+    def probabilities(self, queries: Sequence[str]) -> NDArray[np.float64]:
+        """The probability of each label: `[n_queries, n_labels]`, rows that sum to 1."""
+        rows = self.features.rows(queries)
+        scores = rows @ self.weights.table + self.weights.bias
+        if self.encoder is not None:
+            units = centred_units(self.encoder.embed(queries), self.weights.centre)
+            scores += units @ self.weights.dense
+        probabilities = probabilities_of(scores, self.weights.sharpness)
+        if OTHERS in self.labels:
+            wordless = [not any(map(str.isalnum, query)) for query in queries]
+            probabilities[wordless] /= 2
+            probabilities[wordless, self.labels.index(OTHERS)] += 0.5
+        return probabilities
+
+    def _guesses(self, queries: Sequence[str]) -> list[ScenarioGuess]:
+        probabilities = self.probabilities(queries)
+        order = np.argsort(-probabilities, axis=1, kind="stable")[:, : 1 + _N_ALTERNATIVES]
+        sorted_ones = np.take_along_axis(probabilities, order, axis=1)
+        return [
+            ScenarioGuess(
+                scenario=self.labels[best],
+                probability=probability,
+                alternatives=tuple(
+                    (self.labels[index], value) for index, value in zip(rest, values, strict=True)
+                ),
+            )
+            for (best, *rest), (probability, *values) in zip(
+                order.tolist(), sorted_ones.tolist(), strict=True
+            )
+        ]
+
+
+def centred_units(embedded: Array, centre: Array) -> Array:
+    """Embeddings `[n, n_parts, 384]` less their mean, each of length 1, as rows `[n, -1]`."""
+    centred = embedded - centre
+    lengths = np.linalg.norm(centred, axis=2, keepdims=True)
+    units: Array = centred / np.maximum(lengths, np.float32(1e-6))
+    return units.reshape(len(embedded), int(np.prod(centre.shape)))
+
+
+def probabilities_of(scores: NDArray[np.floating[Any]], sharpness: float) -> NDArray[np.float64]:
+    """Probabilities from scores `[n, n_labels]`."""
+    sharp = scores.astype(np.float64) * sharpness
+    powers = np.exp(sharp - sharp.max(axis=1, keepdims=True))
+    normalised: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return normalised

@@ -1,0 +1,44 @@
+"""Load a classifier by its name, or from the folder that a training wrote."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from autoj.errors import UnknownComponent
+from autoj.scenarios.classifier.base import ScenarioClassifier
+from autoj.scenarios.classifier.folder import CARD, read_folder
+
+__all__ = ["DATA", "SHIPPED", "load_classifier"]
+
+SHIPPED = ("fast", "best")
+DATA = Path(__file__).parent.parent / "data" / "classifier"
+"""The shipped classifiers and their recipe."""
+
+
+def load_classifier(name: str = "fast") -> ScenarioClassifier:
+    """A scenario classifier.
+
+    Args:
+        name: "fast" (n-grams, needs nothing else), "best" (sentence embeddings besides: the extra
+            `classifier`), or a folder that `autoj train classifier` wrote.
+
+    Raises:
+        UnknownComponent: there is none of that name.
+        MissingExtra: it needs the extra `classifier`.
+        DataError: the folder is damaged or of something else.
+
+    >>> load_classifier().classify(["Translate to French: good morning"])[0].scenario
+    'text_to_text_translation'
+    """
+    if name in SHIPPED:
+        return _shipped(name)
+    folder = Path(name)
+    if not folder.is_dir() and not (folder / CARD).is_file():
+        raise UnknownComponent("classifier", name, SHIPPED)
+    return read_folder(folder)
+
+
+@cache
+def _shipped(name: str) -> ScenarioClassifier:
+    return read_folder(DATA / name, name)

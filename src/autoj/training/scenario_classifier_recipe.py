@@ -1,0 +1,94 @@
+"""A recipe of the scenario classifier: what is trained on which features, and how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from autoj.errors import DataError
+from autoj.scenarios.classifier.features import BLOCKS
+from autoj.scenarios.classifier.loading import DATA
+
+__all__ = [
+    "ClassifierRecipe",
+    "is_classifier_recipe",
+    "read_classifier_recipe",
+    "shipped_recipe",
+]
+
+
+class ClassifierRecipe(BaseModel):
+    """All that decides what training a scenario classifier does with given data."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["classifier"]
+    title: str
+    tier: Literal["fast", "best"] = "fast"
+    """`best` adds sentence embeddings to what `fast` reads; the extra `classifier`."""
+    with_seeds: bool = False
+    """Whether the seed queries of the package are trained on beside the data that are given."""
+    features: dict[str, float] = Field(min_length=1)
+    """The weight of each block of n-grams; the names are of `autoj.scenarios.classifier`."""
+    sentences: float = Field(5.0, gt=0, allow_inf_nan=False)
+    """`best`: the weight of the embeddings beside the blocks'."""
+    n_bits: int = Field(17, ge=8, le=22)
+    """N-grams are hashed to `2**n_bits` columns."""
+    ridge: float = Field(1.0, gt=0, allow_inf_nan=False)
+    """What the squares of the weights cost; larger is smoother."""
+    balance: float = Field(0.0, ge=0, le=1)
+    """0 counts each query once, 1 each scenario once."""
+    sharpness_factor: float = Field(1.0, gt=0, le=1)
+    """What the probabilities' scale is multiplied by once it fits the held-out queries; below 1
+    where real queries are further from the training queries than these are from each other."""
+    folds: int = Field(5, ge=2)
+    """Of the cross-validation that gives the figures and the probabilities' scale."""
+    licence: str | None = None
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _blocks_exist(self) -> Self:
+        for name, weight in self.features.items():
+            if name not in BLOCKS:
+                raise ValueError(f"there are no features {name!r}; there are {', '.join(BLOCKS)}")
+            if not 0 < weight < float("inf"):
+                raise ValueError(f"the weight of {name} must be above 0, found {weight:g}")
+        return self
+
+
+def shipped_recipe() -> ClassifierRecipe:
+    """The recipe of the shipped classifiers."""
+    return read_classifier_recipe(DATA / "recipe.yaml")
+
+
+def is_classifier_recipe(path: Path) -> bool:
+    """Whether a file is a recipe of a classifier, by its `kind`; what is no YAML is none."""
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        return False
+    return isinstance(loaded, dict) and loaded.get("kind") == "classifier"
+
+
+def read_classifier_recipe(path: Path) -> ClassifierRecipe:
+    """A recipe from its file.
+
+    Raises:
+        DataError: the file is missing, is no YAML, or a field is wrong.
+    """
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"is not YAML ({error})", path=path) from None
+    try:
+        return ClassifierRecipe.model_validate(loaded)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        said = first["msg"].removeprefix("Value error, ")
+        raise DataError(said, path=path, field=field) from None

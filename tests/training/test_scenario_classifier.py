@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import sha256_of
+from autoj.scenarios import resolve_scenario
+from autoj.scenarios.classifier import load_classifier
+from autoj.scenarios.classifier.loading import DATA
+from autoj.training import scenario_classifier, scenario_queries
+from autoj.training.scenario_classifier import folds_of, train_classifier
+from autoj.training.scenario_classifier_recipe import (
+    ClassifierRecipe,
+    is_classifier_recipe,
+    read_classifier_recipe,
+    shipped_recipe,
+)
+from autoj.training.scenario_queries import query_digest, read_scenario_queries, seed_files
+
+THINGS = ["the sea", "a cat", "old trains", "spring rain", "my garden", "Rome", "tea", "chess"]
+RECIPE = ClassifierRecipe.model_validate(
+    {
+        "kind": "classifier",
+        "title": "toy",
+        "features": {"words-1": 1.0, "edges-1": 1.0},
+        "n_bits": 12,
+    }
+)
+RECIPES = Path(__file__).parents[2] / "recipes"
+
+
+def write_rows(path: Path, rows: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    asked = {"writing_email": "Write an email about", "planning": "Plan a day with", "own": "Rate"}
+    rows = [
+        {"query": f"{verb} {thing}", "scenario": name}
+        for name, verb in asked.items()
+        for thing in THINGS
+    ]
+    return write_rows(tmp_path / "toy.jsonl", rows)
+
+
+def test_what_was_learnt_is_known_afterwards(data: Path, tmp_path: Path) -> None:
+    queries = read_scenario_queries([data])
+    said: list[str] = []
+    report = train_classifier(RECIPE, queries, tmp_path / "out", said.append)
+    assert report.n_queries == 24
+    assert report.figures["accuracy"] > 0.9
+    assert said[-1] == "fitting on all queries"
+    learnt = load_classifier(str(tmp_path / "out"))
+    assert learnt.name == "toy"
+    assert set(learnt.labels) == {"writing_email", "planning", "own"}
+    guesses = learnt.classify(["Write an email about penguins", "Plan a day with penguins"])
+    assert [guess.scenario for guess in guesses] == ["writing_email", "planning"]
+    assert len(guesses[0].alternatives) == 2
+
+
+def test_the_same_data_give_the_same_bytes(data: Path, tmp_path: Path) -> None:
+    queries = read_scenario_queries([data])
+    for name in ("one", "two"):
+        train_classifier(RECIPE, queries, tmp_path / name)
+    for file in ("weights.npz", "card.yaml"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_the_dual_solution_is_that_of_ridge_regression() -> None:
+    generator = np.random.default_rng(0)
+    rows, targets = generator.normal(size=(20, 5)), np.arange(20) % 3
+    costs = 1 / np.bincount(targets)[targets]
+    costs /= costs.mean()
+    problem = scenario_classifier._Problem(
+        products=rows @ rows.T, wanted=np.eye(3)[targets], ridge=0.7, balance=1.0
+    )
+    solved, bias = problem.solve(np.arange(20))
+    wanted = np.eye(3)[targets] - bias
+    direct = np.linalg.solve(
+        rows.T @ (costs[:, None] * rows) + 0.7 * np.eye(5), rows.T @ (costs[:, None] * wanted)
+    )
+    np.testing.assert_allclose(rows.T @ solved, direct, atol=1e-10)
+
+
+def test_near_duplicates_share_a_fold_and_scenarios_are_spread() -> None:
+    targets = np.repeat(np.arange(4), 10)
+    clusters = np.arange(40)
+    clusters[[3, 17, 30]] = 3
+    folds = folds_of(targets, clusters, 5, seed=1)
+    assert len({folds[3], folds[17], folds[30]}) == 1
+    assert max(np.bincount(folds)) - min(np.bincount(folds)) <= 3
+    assert (np.bincount(folds[:10], minlength=5) == 2).all()
+
+
+def test_near_duplicate_queries_are_one_cluster() -> None:
+    texts = ["Write a poem about rivers and lakes", "Write a poem about rivers and lakes!", "Hello"]
+    first, second, third = scenario_classifier._clusters(texts)
+    assert first == second != third
+
+
+def test_sharpness_makes_probabilities_as_sure_as_they_are_right() -> None:
+    generator = np.random.default_rng(0)
+    targets = generator.integers(0, 4, 4000)
+    scores = 0.2 * generator.normal(size=(4000, 4)) + 0.3 * np.eye(4)[targets]
+    sharpness = scenario_classifier._fit_sharpness(scores, targets)
+    figures = scenario_classifier._figures(scores, targets, sharpness)
+    assert figures["mean_probability"] == pytest.approx(figures["accuracy"], abs=0.03)
+
+
+def test_rows_of_the_release_are_read(tmp_path: Path) -> None:
+    rows = [
+        {"category": "default", "instruction": "Say", "input": "hello"},
+        {"category": "rejecting", "instruction": "Open the door", "input": ""},
+    ]
+    read = read_scenario_queries([write_rows(tmp_path / "released.jsonl", rows)])
+    assert read.queries == ("Say hello", "Open the door")
+    assert read.scenarios == ("others", "rejecting")
+
+
+def test_bad_rows_are_told_by_line_and_field(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "bad.jsonl", [{"query": "a", "scenario": "b"}, {"query": "a"}])
+    with pytest.raises(DataError, match=r"bad\.jsonl:2: expected a scenario, found none"):
+        read_scenario_queries([path])
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(DataError, match="holds no query whose"):
+        read_scenario_queries([path])
+
+
+def test_data_that_cannot_be_learnt_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Path
+) -> None:
+    one = write_rows(tmp_path / "one.jsonl", [{"query": "a", "scenario": "planning"}])
+    with pytest.raises(DataError, match="fewer than two scenarios"):
+        train_classifier(RECIPE, read_scenario_queries([one]), tmp_path / "out")
+    monkeypatch.setattr(scenario_classifier, "_MAX_QUERIES", 10)
+    with pytest.raises(ConfigError, match="at most 10 queries, found 24"):
+        train_classifier(RECIPE, read_scenario_queries([data]), tmp_path / "out")
+
+
+def test_the_shipped_recipes_are_read() -> None:
+    assert is_classifier_recipe(RECIPES / "classifier.yaml")
+    assert not is_classifier_recipe(RECIPES / "embedded.yaml")
+    assert read_classifier_recipe(RECIPES / "classifier.yaml") == shipped_recipe()
+    paper = read_classifier_recipe(RECIPES / "classifier-paper.yaml")
+    assert paper.licence is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind: classifier\ntitle: a\nfeatures: {word: 1}", "there are no features 'word'"),
+        ("kind: classifier\ntitle: a\nfeatures: {words-1: 0}", "must be above 0"),
+        ("kind: classifier\ntitle: a\nfeatures: {words-1: 1}\nlayers: 3", "layers"),
+        ("kind: [", "is not YAML"),
+    ],
+)
+def test_wrong_recipes_are_told(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "recipe.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_classifier_recipe(path)
+
+
+LABELS = seed_files()[0].parents[1] / "labels" / "arena55k.jsonl"
+
+
+@pytest.mark.parametrize("tier", ["fast", "best"])
+def test_the_shipped_weights_were_trained_on_what_ships(tier: str) -> None:
+    seeds = read_scenario_queries(seed_files())
+    n_labels = len(LABELS.read_text(encoding="utf-8").splitlines())
+    card = yaml.safe_load((DATA / tier / "card.yaml").read_text(encoding="utf-8"))
+    assert card["n_queries"] == len(seeds.queries) + n_labels
+    assert set(card["labels"]) == set(seeds.scenarios)
+    assert {path.name: sha256_of(path) for path in seed_files()}.items() <= card["data"].items()
+
+
+def test_what_was_trained_on_is_known() -> None:
+    seeds = read_scenario_queries(seed_files())
+    known = load_classifier("fast").classify(seeds.queries[::20])
+    right = [
+        guess.scenario == name for guess, name in zip(known, seeds.scenarios[::20], strict=True)
+    ]
+    assert np.mean(right) > 0.8
+
+
+def test_labels_that_ship_are_of_the_taxonomy_and_hold_no_text() -> None:
+    rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+    assert len({row["query_sha256"] for row in rows}) == len(rows) > 4000
+    for row in rows:
+        assert set(row) <= {"query_sha256", "scenario", "second"}
+        assert resolve_scenario(row["scenario"]) == row["scenario"] != row.get("second")
+        assert re.fullmatch("[0-9a-f]{16}", row["query_sha256"])
+
+
+def test_a_query_without_a_scenario_takes_the_one_that_ships_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    write_rows(
+        labels / "some.jsonl",
+        [
+            {"query_sha256": query_digest("Why is it so?"), "scenario": "open_question"},
+            {
+                "query_sha256": query_digest("Sea, or hills?"),
+                "scenario": "recommendation",
+                "second": "seeking_advice",
+            },
+        ],
+    )
+    monkeypatch.setattr(scenario_queries, "_DATA", tmp_path)
+    asked = ["why is it SO", "Why is it so?", "Nobody labelled this.", "Sea, or hills?"]
+    found = read_scenario_queries([write_rows(tmp_path / "q.jsonl", [{"query": q} for q in asked])])
+    assert found.queries == ("why is it SO", "Sea, or hills?")
+    assert found.scenarios == ("open_question", "recommendation")
+    assert found.seconds == (None, "seeking_advice")
+    with pytest.raises(DataError, match="holds no query whose scenario is known"):
+        read_scenario_queries([write_rows(tmp_path / "none.jsonl", [{"query": "Unlabelled."}])])
+
+
+def test_a_second_scenario_is_learnt_too(data: Path, tmp_path: Path) -> None:
+    queries = read_scenario_queries([data])
+    unsure = replace(
+        queries,
+        seconds=tuple("planning" if name == "own" else None for name in queries.scenarios),
+    )
+    shares = []
+    for number, its in enumerate((queries, unsure)):
+        train_classifier(RECIPE, its, tmp_path / str(number))
+        (guess,) = load_classifier(str(tmp_path / str(number))).classify(["Rate penguins"])
+        assert guess.scenario == "own"
+        shares.append(dict(guess.alternatives)["planning"])
+    assert shares[1] > 2 * shares[0]
