@@ -160,8 +160,15 @@ def _sentences(
     if recipe.tier == "fast":
         nothing = np.zeros((len(queries), 0), np.float32)
         return np.zeros((0, N_DIMENSIONS), np.float32), nothing, 1.0
-    on_progress(f"embedding {len(queries):,} queries")
-    embedded = SentenceEncoder().embed(queries)
+    tenths: set[int] = set()
+
+    def tell(done: float) -> None:
+        tenth = int(10 * done)
+        if tenth not in tenths:
+            tenths.add(tenth)
+            on_progress(f"embedding {len(queries):,} queries: {10 * tenth} %")
+
+    embedded = SentenceEncoder().embed(queries, tell)
     centre: Array = embedded.mean(axis=0)
     scale = (recipe.sentences / N_PARTS) ** 0.5
     return centre, centred_units(embedded, centre) * np.float32(scale), scale

@@ -46,7 +46,10 @@ def test_head_and_tail_of_a_long_query_are_read_apart() -> None:
 def test_any_text_is_embedded_whatever_stands_beside_it() -> None:
     encoder = SentenceEncoder()
     queries = ["", "\ud800", "😀", "Why?", "\x00"]
-    together = encoder.embed(queries)
+    done: list[float] = []
+    together = encoder.embed(queries, done.append)
+    assert done == sorted(done)
+    assert done[-1] == 1
     assert together.shape == (5, 8, 384)
     assert np.isfinite(together).all()
     np.testing.assert_allclose(encoder.embed(["Why?"])[0], together[3], atol=1e-5)

@@ -10,7 +10,7 @@ request a text is stands in the layers before it as well, so each of the upper o
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,11 +63,17 @@ class SentenceEncoder:
         self._weights = _read_weights(folder / "model.safetensors")
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
 
-    def embed(self, queries: Sequence[str]) -> Array:
+    def embed(
+        self, queries: Sequence[str], on_progress: Callable[[float], None] = lambda _: None
+    ) -> Array:
         """The embeddings of each query: `[n_queries, 8, 384]`, the head's layers, then the tail's.
 
         Each is the mean of a layer over a window's tokens, of no given length. Head and tail are
         the same where a query fits into one window.
+
+        Args:
+            queries: of any length.
+            on_progress: told after each batch what part of the work is done, from 0 to 1.
         """
         windows: list[list[int]] = []
         places: list[tuple[int, int]] = []
@@ -77,7 +83,7 @@ class SentenceEncoder:
             places.append((len(windows) - 1, len(windows) - (tail is None)))
             if tail is not None:
                 windows.append(tail)
-        embedded = self._embed_windows(windows)
+        embedded = self._embed_windows(windows, on_progress)
         ends = embedded[np.array(places, np.int64).reshape(-1, 2)]
         return ends.reshape(len(queries), N_PARTS, N_DIMENSIONS)
 
@@ -95,8 +101,11 @@ class SentenceEncoder:
     def _enclosed(self, ids: list[int]) -> list[int]:
         return [_FIRST, *ids, _LAST]
 
-    def _embed_windows(self, windows: Sequence[Sequence[int]]) -> Array:
+    def _embed_windows(
+        self, windows: Sequence[Sequence[int]], on_progress: Callable[[float], None]
+    ) -> Array:
         embedded = np.zeros((len(windows), len(_LAYERS), N_DIMENSIONS), np.float32)
+        n_tokens, n_done = sum(map(len, windows)), 0
         by_length: dict[int, list[int]] = {}
         for index, window in enumerate(windows):
             by_length.setdefault(len(window), []).append(index)
@@ -106,6 +115,8 @@ class SentenceEncoder:
             for start in range(0, len(indices), n_batch):
                 batch = indices[start : start + n_batch]
                 embedded[batch] = self._forward(np.array([windows[index] for index in batch]))
+                n_done += length * len(batch)
+                on_progress(n_done / n_tokens)
         return embedded
 
     def _forward(self, ids: NDArray[np.int64]) -> Array:
