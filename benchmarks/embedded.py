@@ -2,42 +2,45 @@
 
 The prompts are the Eval-P prompts nearest to 600 tokens (`$AUTOJ_DATA`, else `../shared/data`;
 texts made here where there are none), with the protocol `pairwise`. A critique is 128 new tokens,
-neither fewer nor more. Every engine is a process of its own that stays loaded; rounds ask them in
-turn, so that a busy machine slows all of them, and each ratio is taken within a round.
+neither fewer nor more. Engines are asked in turn (`engines.py`).
 
 transformers reads the same GGUF file. Its one-at-a-time greedy decoding, with a cache of keys and
 values, is tried with the weights dequantised to float32 and to bfloat16 and with the weights kept
 packed; the fastest of these is what the embedded judge is compared with.
 
     pip install -e '.[embedded,bench]'
-    python benchmarks/embedded.py
+    python -m benchmarks.embedded
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import statistics
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from autoj.backends.embedded import EmbeddedBackend, load
-from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import fetch_weights
 from autoj.chat import render
 from autoj.datasets import open_cases
 from autoj.judges import load_card
-from autoj.records import Case, Completion, Request, Response
+from autoj.records import Case, Request, Response
 from autoj.runs import make_spec
 from autoj.runs.plan import plan_case
+from benchmarks.engines import (
+    Answer,
+    Engine,
+    Prompts,
+    asking,
+    ratios,
+    spread,
+    unending_embedded,
+    wait_for_quiet,
+)
 
 PROMPT_TOKENS = 600
 NEW_TOKENS = 128
@@ -51,30 +54,6 @@ TARGET_PREFILL_TOKENS_PER_SECOND = 2_500
 _FLOP_PER_TOKEN = 2 * 106e6 + 2 * 2 * 30 * 576 * PROMPT_TOKENS / 2
 _GEMM_SIDE = 2048
 _VARIANTS = ("float32", "bfloat16", "packed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What an engine did when it was asked once."""
-
-    n_done: int
-    """Judgments, or matrix products."""
-    prompt_tokens: int
-    new_tokens: int
-    seconds: float
-    elsewhere: float
-    """The share of the cores that other processes took meanwhile, 0 to 1."""
-
-    @property
-    def per_minute(self) -> float:
-        """Judgments per minute."""
-        return 60 * self.n_done / self.seconds
-
-
-Prompts: TypeAlias = tuple[int, ...]
-"""Which of the prompts are asked."""
-Answer: TypeAlias = Callable[[Prompts], tuple[int, int]]
-"""Answers prompts; returns how many tokens were read and written."""
 
 
 # The prompts.
@@ -128,31 +107,9 @@ def requests_of(backend: EmbeddedBackend, protocol: str) -> list[Request]:
 # The engines; each lives in a process of its own.
 
 
-class _Unending(EmbeddedBackend):
-    """The embedded judge, writing on after its answer's end: equal work for all engines."""
-
-    def _config(self, request: Request) -> Any:
-        config = super()._config(request)
-        config.ignore_eos = True
-        config.stop_token_ids = set()
-        return config
-
-
 def embedded(requests: list[Request]) -> Answer:
     """The embedded judge."""
-    card = load_card("embedded-base")
-    backend = _Unending(card, convert(fetch_weights(card)))
-
-    def ask(prompts: Prompts) -> tuple[int, int]:
-        outcomes = list(backend.complete(requests[index] for index in prompts))
-        done = [outcome for outcome in outcomes if isinstance(outcome, Completion)]
-        if len(done) < len(prompts):
-            raise SystemExit(f"the embedded judge failed: {outcomes}")
-        return sum(item.prompt_tokens for item in done), sum(
-            item.completion_tokens for item in done
-        )
-
-    return ask
+    return asking(unending_embedded(), requests)
 
 
 def transformers(texts: list[str], variant: str, n_batch: int) -> Answer:
@@ -225,116 +182,7 @@ def gemm() -> Answer:
     return multiply
 
 
-class Engine:
-    """An engine in a process of its own, asked through a pipe."""
-
-    def __init__(
-        self, title: str, n_cores: int, make: Callable[..., Answer], *options: Any
-    ) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(theirs, n_cores, make, options))
-        self._process.start()
-        theirs.close()
-        self.title = title
-        self.load_seconds: float = self._receive()
-        """From nothing imported to ready, without the first answer."""
-        self.work: list[Work] = []
-        # The first answer also pays for what is loaded and compiled on first use.
-        self.first_seconds = self._ask((0,)).seconds
-        print(f"{title}: ready, first answer {self.first_seconds:.1f} s", file=sys.stderr)
-
-    def ask(self, prompts: Prompts) -> Work:
-        """Answer some of the prompts."""
-        work = self._ask(prompts)
-        self.work.append(work)
-        print(f"{self.title}: {work}", file=sys.stderr)
-        return work
-
-    def close(self) -> float:
-        """End the process; returns the most memory that it held, in 10^6 bytes."""
-        self._pipe.send(None)
-        peak_mb: float = self._receive()
-        self._process.join()
-        return peak_mb
-
-    def _ask(self, prompts: Prompts) -> Work:
-        self._pipe.send(prompts)
-        work: Work = self._receive()
-        return work
-
-    def _receive(self) -> Any:
-        try:
-            return self._pipe.recv()
-        except EOFError:
-            raise SystemExit(f"{self.title} broke down; its error is above") from None
-
-
-def _serve(
-    pipe: Connection, n_cores: int, make: Callable[..., Answer], options: tuple[Any, ...]
-) -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n_cores])
-    started = time.perf_counter()
-    answer = make(*options)
-    pipe.send(time.perf_counter() - started)
-    while (prompts := pipe.recv()) is not None:
-        pipe.send(_timed(answer, prompts))
-    pipe.send(_peak_mb())
-
-
-def _timed(answer: Answer, prompts: Prompts) -> Work:
-    started, ours, everybody = time.perf_counter(), time.process_time(), _busy_seconds()
-    prompt_tokens, new_tokens = answer(prompts)
-    seconds = time.perf_counter() - started
-    others = _busy_seconds() - everybody - (time.process_time() - ours)
-    return Work(
-        n_done=len(prompts),
-        prompt_tokens=prompt_tokens,
-        new_tokens=new_tokens,
-        seconds=seconds,
-        elsewhere=max(0.0, others / seconds / (os.cpu_count() or 1)),
-    )
-
-
-def _peak_mb() -> float:
-    """The most memory that this process held, in 10^6 bytes (Linux).
-
-    `getrusage` would count what the parent held when it started this process.
-    """
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
-
-
-def wait_for_quiet(patience_seconds: float) -> None:
-    """Wait until the machine has been idle for two seconds, but no longer than that."""
-    give_up = time.monotonic() + patience_seconds
-    while time.monotonic() < give_up:
-        before = _busy_seconds()
-        time.sleep(2)
-        if _busy_seconds() - before < 0.2:
-            return
-
-
-def _busy_seconds() -> float:
-    """Core seconds that all processes of the machine took since it started (Linux)."""
-    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-    user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-
 # The report.
-
-
-def spread(values: list[float], digits: int = 1) -> str:
-    """The median, with the lowest and the highest value."""
-    low, high = min(values), max(values)
-    return f"{statistics.median(values):,.{digits}f} ({low:,.{digits}f}-{high:,.{digits}f})"
-
-
-def ratios(engine: Engine, base: Engine) -> str:
-    """How many times as many judgments per minute, round by round."""
-    pairs = zip(engine.work, base.work, strict=True)
-    return spread([work.per_minute / other.per_minute for work, other in pairs])
 
 
 def fastest_variant(n_cores: int, texts: list[str]) -> str:
@@ -415,7 +263,7 @@ def main() -> None:
             f"| {engine.title} | {per_minute} | {new_tokens:.0f} | {first_seconds:.1f} "
             f"| {engine.close():,.0f} | {elsewhere:.0%} |"
         )
-    prefill = [work.prompt_tokens / work.seconds for work in verdicts.work]
+    prefill = [work.read_per_second for work in verdicts.work]
     gflops = [2e-9 * _GEMM_SIDE**3 * work.n_done / work.seconds for work in product.work]
     shares = [
         tokens * _FLOP_PER_TOKEN / 1e9 / speed
@@ -425,15 +273,15 @@ def main() -> None:
     print("\n| figure | measured | target |\n|---|---|---|")
     print(
         "| critiques per minute, embedded / transformers one at a time "
-        f"| {ratios(critiques, alone)} | at least {TARGET_CRITIQUES} |"
+        f"| {ratios(critiques.work, alone.work)} | at least {TARGET_CRITIQUES} |"
     )
     print(
         "| verdicts per minute, embedded / critiques per minute, transformers one at a time "
-        f"| {ratios(verdicts, alone)} | at least {TARGET_VERDICTS} |"
+        f"| {ratios(verdicts.work, alone.work)} | at least {TARGET_VERDICTS} |"
     )
     print(
         "| critiques per minute, embedded / transformers in batches of 16 "
-        f"| {ratios(critiques, batched)} | |"
+        f"| {ratios(critiques.work, batched.work)} | |"
     )
     print(
         "| prompt tokens/s, pairwise-verdict "

@@ -1,8 +1,7 @@
 """How many critiques and verdicts a minute the `hf` backend gives: in batches, and one at a time.
 
 Part one runs on the CPU, with the embedded judge's weights: `hf` in batches against `hf` one at a
-time and against `embedded`. Each is a process of its own that stays loaded; rounds ask them in
-turn, so that a busy machine slows all of them, and each ratio is taken within a round.
+time and against `embedded`, asked in turn (`engines.py`).
 
 Part two runs on one GPU, with a model of Llama-2-13B's shape in bfloat16. Its weights are RANDOM:
 it computes what the real one computes and says nothing. Beside what was measured stands the
@@ -10,30 +9,37 @@ roofline: what the machine's own bandwidth and rate of matrix products, measured
 On a machine without a GPU a tiny model stands in, so that all of it runs; its figures mean nothing.
 
     pip install -e '.[embedded,hf]'
-    python benchmarks/engine_throughput.py
-    python benchmarks/engine_throughput.py --part gpu
+    python -m benchmarks.engine_throughput
+    python -m benchmarks.engine_throughput --part gpu
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
-from typing import Any, TypeAlias
+from typing import Any
 
 from autoj.backends.base import Backend
-from autoj.backends.embedded import EmbeddedBackend
-from autoj.backends.embedded import load as load_embedded
 from autoj.backends.hf import HfBackend
 from autoj.backends.hf.models import load_model
 from autoj.judges import load_card
-from autoj.records import Completion, Decoding, JudgeCard, Message, Request
+from autoj.records import Decoding, JudgeCard, Message, Request
+from benchmarks.engines import (
+    Answer,
+    Engine,
+    Prompts,
+    Work,
+    asking,
+    ratios,
+    spread,
+    timed,
+    unending_embedded,
+)
+from benchmarks.roofline import measure, read_seconds, shape_of, write_seconds
 
 TARGET_BATCHED = 4
 TARGET_CRITIQUES = 400
@@ -63,8 +69,6 @@ _TINY = {
     "num_key_value_heads": 2,
     "vocab_size": 512,
 }
-_COPIED_BYTES = 2**31
-_MATRIX_SIDE = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,30 +80,6 @@ class Size:
     """About so many."""
     new_tokens: int
     """Per critique, neither fewer nor more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What an engine did when it was asked once."""
-
-    n_done: int
-    prompt_tokens: int
-    new_tokens: int
-    seconds: float
-
-    @property
-    def per_minute(self) -> float:
-        """Judgments per minute."""
-        return 60 * self.n_done / self.seconds
-
-    @property
-    def new_per_second(self) -> float:
-        """Tokens written per second."""
-        return self.new_tokens / self.seconds
-
-
-Ask: TypeAlias = Callable[[int], Work]
-"""Asks for so many judgments of an engine's kind."""
 
 
 # What is asked.
@@ -134,61 +114,22 @@ def _text(backend: Backend, number: int, n_tokens: int) -> str:
     return text
 
 
-def ask_all(backend: Backend, requests: Sequence[Request]) -> Work:
-    """Ask for all of them together."""
-    return _timed(lambda: list(backend.complete(requests)))
-
-
-def ask_one_by_one(backend: Backend, requests: Sequence[Request]) -> Work:
-    """Ask for each when the one before it is answered."""
-    return _timed(
-        lambda: [outcome for request in requests for outcome in backend.complete([request])]
-    )
-
-
-def _timed(answer: Callable[[], list[Any]]) -> Work:
-    started = time.perf_counter()
-    outcomes = answer()
-    seconds = time.perf_counter() - started
-    done = [outcome for outcome in outcomes if isinstance(outcome, Completion)]
-    if len(done) < len(outcomes):
-        raise SystemExit(f"not all were answered: {outcomes}")
-    return Work(
-        n_done=len(done),
-        prompt_tokens=sum(completion.prompt_tokens for completion in done),
-        new_tokens=sum(completion.completion_tokens for completion in done),
-        seconds=seconds,
-    )
-
-
 # The engines.
 
 
-class _UnendingEmbedded(EmbeddedBackend):
-    """The embedded judge, writing on after its answer's end: equal work for all engines."""
-
-    def _config(self, request: Request) -> Any:
-        config = super()._config(request)
-        config.ignore_eos = True
-        config.stop_token_ids = set()
-        return config
-
-
 def unending(backend: HfBackend, unused_token: int) -> HfBackend:
-    """The same, writing on after its answer's end; some token must end a text."""
+    """A judge that writes on after its answer's end; some token must end a text."""
     backend._writer.ends = (unused_token,)
     return backend
 
 
-def embedded_engine(size: Size, scored: bool) -> Ask:
-    """The embedded judge, as it comes."""
-    backend = load_embedded(load_card("embedded-base"))
-    backend.__class__ = _UnendingEmbedded
-    requests = make_requests(backend, size, scored=scored)
-    return lambda n: ask_all(backend, requests[:n])
+def embedded_engine(size: Size, scored: bool) -> Answer:
+    """The embedded judge."""
+    backend = unending_embedded()
+    return asking(backend, make_requests(backend, size, scored=scored))
 
 
-def hf_engine(size: Size, scored: bool, precision: str, batched: bool) -> Ask:
+def hf_engine(size: Size, scored: bool, precision: str, one_by_one: bool) -> Answer:
     """`hf` on the CPU, with the embedded judge's weights."""
     import torch
 
@@ -197,56 +138,7 @@ def hf_engine(size: Size, scored: bool, precision: str, batched: bool) -> Ask:
     card = replace(card, options={**card.options, "precision": precision})
     tokenizer, model = load_model(card, "cpu")
     backend = unending(HfBackend(card, tokenizer, model), len(tokenizer) - 1)
-    requests = make_requests(backend, size, scored=scored)
-    if batched:
-        return lambda n: ask_all(backend, requests[:n])
-    return lambda n: ask_one_by_one(backend, requests[:n])
-
-
-class Engine:
-    """An engine in a process of its own, asked through a pipe."""
-
-    def __init__(
-        self, title: str, n_cores: int, n_asked: int, make: Callable[..., Ask], *options: Any
-    ) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(theirs, n_cores, make, options))
-        self._process.start()
-        theirs.close()
-        self.title = title
-        self.work: list[Work] = []
-        self._n_asked = n_asked
-        # The first answer also pays for what is loaded and compiled on first use.
-        self._ask(1)
-        print(f"{title}: ready", file=sys.stderr)
-
-    def run_round(self) -> None:
-        """Ask for as many judgments as a round has."""
-        self.work.append(self._ask(self._n_asked))
-        print(f"{self.title}: {self.work[-1]}", file=sys.stderr)
-
-    def close(self) -> None:
-        """End the process."""
-        self._pipe.send(None)
-        self._process.join()
-
-    def _ask(self, n: int) -> Work:
-        self._pipe.send(n)
-        try:
-            work: Work = self._pipe.recv()
-        except EOFError:
-            raise SystemExit(f"{self.title} broke down; its error is above") from None
-        return work
-
-
-def _serve(
-    pipe: Connection, n_cores: int, make: Callable[..., Ask], options: tuple[Any, ...]
-) -> None:
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n_cores])
-    ask = make(*options)
-    while (n := pipe.recv()) is not None:
-        pipe.send(ask(n))
+    return asking(backend, make_requests(backend, size, scored=scored), one_by_one=one_by_one)
 
 
 # Part one.
@@ -255,138 +147,46 @@ def _serve(
 def run_cpu(size: Size, n_alone: int, n_rounds: int, n_cores: int, precision: str) -> None:
     """Ask all engines in turn, and print their table."""
 
-    def engine(title: str, n_asked: int, make: Callable[..., Ask], *options: Any) -> Engine:
-        return Engine(title, n_cores, n_asked, make, size, *options)
+    def hf(title: str, scored: bool, one_by_one: bool) -> Engine:
+        return Engine(title, n_cores, hf_engine, size, scored, precision, one_by_one)
 
-    n = size.n_requests
-    engines = {
-        ("critiques", "one"): engine(
-            "hf, critiques one at a time", n_alone, hf_engine, False, precision, False
-        ),
-        ("critiques", "all"): engine(
-            "hf, critiques in batches", n, hf_engine, False, precision, True
-        ),
-        ("critiques", "embedded"): engine("embedded, critiques", n, embedded_engine, False),
-        ("verdicts", "one"): engine(
-            "hf, verdicts one at a time", n_alone, hf_engine, True, precision, False
-        ),
-        ("verdicts", "all"): engine("hf, verdicts in batches", n, hf_engine, True, precision, True),
-        ("verdicts", "embedded"): engine("embedded, verdicts", n, embedded_engine, True),
+    def embedded(title: str, scored: bool) -> Engine:
+        return Engine(title, n_cores, embedded_engine, size, scored)
+
+    some, everything = range(min(n_alone, size.n_requests)), range(size.n_requests)
+    engines: dict[tuple[str, str], tuple[Engine, Prompts]] = {
+        ("critiques", "one"): (hf("hf, critiques one at a time", False, True), some),
+        ("critiques", "all"): (hf("hf, critiques in batches", False, False), everything),
+        ("critiques", "embedded"): (embedded("embedded, critiques", False), everything),
+        ("verdicts", "one"): (hf("hf, verdicts one at a time", True, True), some),
+        ("verdicts", "all"): (hf("hf, verdicts in batches", True, False), everything),
+        ("verdicts", "embedded"): (embedded("embedded, verdicts", True), everything),
     }
     for _ in range(n_rounds):
-        for each in engines.values():
-            each.run_round()
+        for engine, prompts in engines.values():
+            engine.ask(prompts)
     print(
         f"CPU, {n_cores} cores, hf in {precision}, {size.prompt_tokens} prompt tokens, "
         f"{size.new_tokens} new tokens, {n_rounds} rounds: median (min-max)\n"
     )
     print("| engine | per minute | prompt tokens/s | new tokens/s |\n|---|---|---|---|")
-    for each in engines.values():
+    for engine, _ in engines.values():
         print(
-            f"| {each.title} | {spread(work.per_minute for work in each.work)} "
-            f"| {spread(work.prompt_tokens / work.seconds for work in each.work)} "
-            f"| {spread(work.new_per_second for work in each.work)} |"
+            f"| {engine.title} | {spread(work.per_minute for work in engine.work)} "
+            f"| {spread(work.read_per_second for work in engine.work)} "
+            f"| {spread(work.new_per_second for work in engine.work)} |"
         )
-        each.close()
+        engine.close()
     print("\n| ratio within a round | measured | target |\n|---|---|---|")
     for kind, target in (("critiques", f"at least {TARGET_BATCHED}"), ("verdicts", "")):
-        for other in ("one", "embedded"):
-            first, second = engines[kind, "all"], engines[kind, other]
-            pairs = zip(first.work, second.work, strict=True)
-            found = spread([work.per_minute / base.per_minute for work, base in pairs], 2)
-            aim = target if other == "one" else ""
+        for base in ("one", "embedded"):
+            (first, _), (second, _) = engines[kind, "all"], engines[kind, base]
+            found = ratios(first.work, second.work, 2)
+            aim = target if base == "one" else ""
             print(f"| {first.title} / {second.title} | {found} | {aim} |")
 
 
-def spread(values: Iterable[float], digits: int = 1) -> str:
-    """The median, with the lowest and the highest value."""
-    known = sorted(values)
-    median = statistics.median(known)
-    return f"{median:,.{digits}f} ({known[0]:,.{digits}f}-{known[-1]:,.{digits}f})"
-
-
 # Part two.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """What a device does at best, measured."""
-
-    bytes_per_second: float
-    """Read and written."""
-    flops: float
-    """Operations per second, of matrix products in bfloat16."""
-
-
-def measure(device: str, n_bytes: int = _COPIED_BYTES, side: int = _MATRIX_SIDE) -> Machine:
-    """A device's bandwidth by copying memory, and its rate by matrix products."""
-    import torch
-
-    source = torch.zeros(n_bytes, dtype=torch.uint8, device=device)
-    target = torch.empty_like(source)
-    copying = _best_seconds(device, lambda: target.copy_(source))
-    left = torch.randn(side, side, device=device).to(torch.bfloat16)
-    multiplying = _best_seconds(device, lambda: left @ left)
-    return Machine(bytes_per_second=2 * n_bytes / copying, flops=2 * side**3 / multiplying)
-
-
-def _best_seconds(device: str, do: Callable[[], Any]) -> float:
-    import torch
-
-    def wait() -> None:
-        if device == "cuda":
-            torch.cuda.synchronize()
-
-    seconds: list[float] = []
-    for _ in range(5):
-        wait()
-        started = time.perf_counter()
-        do()
-        wait()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What a model has to move and to compute."""
-
-    n_weights: int
-    """Those that each token is multiplied by."""
-    weight_bytes: int
-    cache_bytes: int
-    """Of the keys and values of one token."""
-    attention_flops: int
-    """Per pair of tokens."""
-
-
-def shape_of(model: Any) -> Shape:
-    """The shape of a causal language model of transformers."""
-    config = model.config
-    n_weights = sum(weights.numel() for weights in model.parameters())
-    n_weights -= model.get_input_embeddings().weight.numel()  # looked up, not multiplied
-    width = config.hidden_size // config.num_attention_heads
-    shared = 2 * config.num_hidden_layers * config.num_key_value_heads * width
-    return Shape(
-        n_weights=n_weights,
-        weight_bytes=n_weights * model.dtype.itemsize,
-        cache_bytes=shared * model.dtype.itemsize,
-        attention_flops=4 * config.num_hidden_layers * config.hidden_size,
-    )
-
-
-def read_seconds(shape: Shape, machine: Machine, n_tokens: int) -> float:
-    """How long a machine reads a prompt at least: what it computes."""
-    flops = 2 * shape.n_weights * n_tokens + shape.attention_flops * n_tokens**2 / 2
-    return flops / machine.flops
-
-
-def write_seconds(shape: Shape, machine: Machine, size: Size, n_rows: int) -> float:
-    """How long it writes so many critiques at once at least: what it moves, or what it computes."""
-    kept = size.prompt_tokens + size.new_tokens / 2
-    moved = (shape.weight_bytes + n_rows * kept * shape.cache_bytes) / machine.bytes_per_second
-    computed = 2 * shape.n_weights * n_rows / machine.flops
-    return size.new_tokens * max(moved, computed)
 
 
 def random_backend(shape: dict[str, int], device: str, **options: Any) -> HfBackend:
@@ -440,23 +240,25 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
         ),
     )
     reading = read_seconds(needs, found, size.prompt_tokens)
-    writing = write_seconds(needs, found, size, n_rows)
+    lengths = (size.prompt_tokens, size.new_tokens)
+    writing = write_seconds(needs, found, n_rows, *lengths)
     bounds = {
         "critiques": 60 * n_rows / (n_rows * reading + writing),
         "verdicts": 60 / reading,
-        "alone": 60 / (reading + write_seconds(needs, found, size, 1)),
+        "alone": 60 / (reading + write_seconds(needs, found, 1, *lengths)),
     }
     critiques = make_requests(backend, size, scored=False)
     verdicts = make_requests(backend, size, scored=True)
+    some, everything = range(min(n_alone, size.n_requests)), range(size.n_requests)
     continuous = backend._continuous
 
     def in_batches(requests: Sequence[Request], *, refilled: bool) -> Work:
         backend._continuous = refilled
-        return ask_all(backend, requests)
+        return timed(asking(backend, requests), everything)
 
     jobs: list[tuple[str, str, str, Callable[[], Work]]] = [
         ("critiques one at a time", "alone", "",
-         lambda: ask_one_by_one(backend, critiques[:n_alone])),
+         lambda: timed(asking(backend, critiques, one_by_one=True), some)),
         ("critiques in batches", "critiques", f"at least {TARGET_CRITIQUES}",
          lambda: in_batches(critiques, refilled=False)),
         ("verdicts in batches", "verdicts", f"at least {TARGET_VERDICTS:,}",
@@ -468,7 +270,7 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
              lambda: in_batches(critiques, refilled=True))
         )  # fmt: skip
     results: dict[str, list[Work]] = {title: [] for title, *_ in jobs}
-    ask_all(backend, [critiques[0], verdicts[0]])
+    timed(asking(backend, [critiques[0], verdicts[0]]), (0, 1))
     for _ in range(n_rounds):
         for title, _, _, do in jobs:
             results[title].append(do())
@@ -491,8 +293,7 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
         rates = [work.per_minute for work in results[title]]
         share = statistics.median(rates) / bounds[bound]
         print(f"| {title} | {spread(rates)} | {bounds[bound]:,.0f} | {share:.0%} | {target} |")
-    pairs = zip(results["critiques in batches"], results["critiques one at a time"], strict=True)
-    ratio = spread([work.per_minute / base.per_minute for work, base in pairs], 2)
+    ratio = ratios(results["critiques in batches"], results["critiques one at a time"], 2)
     print(f"| critiques, batches / one at a time | {ratio} | | | |")
 
 

@@ -27,7 +27,8 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.svm import LinearSVC
 
 from autoj.scenarios.classifier import load_classifier
-from autoj.training.scenario_queries import read_scenario_queries, seed_files
+from autoj.scenarios.seeds import seed_files
+from autoj.training.scenario_queries import read_scenario_queries
 
 TARGET_QUERIES_PER_MINUTE = 200_000
 N_CORES = 2

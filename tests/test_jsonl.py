@@ -297,6 +297,17 @@ def test_a_file_that_could_not_be_written_whole_stays_as_it_was(
     assert [item.name for item in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
+@pytest.mark.parametrize("place", ["nowhere/rows.jsonl", "file/rows.jsonl", "folder"])
+def test_a_place_that_takes_nothing_is_told(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    path = tmp_path / place
+    with pytest.raises(DataError) as raised:
+        jsonl.write_records(path, RECORDS)
+    assert str(raised.value).startswith(f"{path}: cannot be written: ")
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["file", "folder"]
+
+
 def test_a_file_that_the_disk_has_no_room_for_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

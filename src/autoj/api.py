@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
@@ -28,7 +29,26 @@ from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 __all__ = ["Judge", "Jury"]
 
 
-class Judge:
+class _Closeable(ABC):
+    """What holds a model until it is closed: at the end of a `with` block, or by `close`."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free what is heavy."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Judge(_Closeable):
     """A judge that is loaded and can be asked.
 
     Use it as a context manager, or `close` it, to free its model.
@@ -194,19 +214,8 @@ class Judge:
         """Free the model."""
         self._backend.close()
 
-    def __enter__(self) -> Judge:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class Jury:
+class Jury(_Closeable):
     """Several judges, asked beside each other; a verdict keeps each judge's own.
 
     Use it as a context manager, or `close` it, to free all models: they are in memory together.
@@ -290,17 +299,6 @@ class Jury:
         """Free all models."""
         for judge in self._judges:
             judge.close()
-
-    def __enter__(self) -> Jury:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _names_scenarios(card: JudgeCard) -> bool:

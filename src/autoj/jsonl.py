@@ -12,6 +12,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
@@ -234,8 +235,8 @@ def sha256_of(path: Path) -> str:
 
 # A place that takes nothing, whatever is written: the user can name another.
 _NO_PLACE = {
-    errno.EACCES, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR, errno.EPERM,
-    errno.EROFS,
+    errno.EACCES, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR,
+    errno.EPERM, errno.EROFS,
 }  # fmt: skip
 
 
@@ -297,6 +298,10 @@ def write_records(path: Path, records: Iterable[Any]) -> int:
 
     Returns:
         How many records were written.
+
+    Raises:
+        StorageFull: the disk took no more.
+        DataError: nothing can be written there.
     """
     draft = path.with_name(path.name + ".draft")
     n_records = 0
@@ -309,7 +314,9 @@ def write_records(path: Path, records: Iterable[Any]) -> int:
             os.fsync(stream.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        # Where nothing can be written, nothing can be removed either.
+        with suppress(OSError):
+            draft.unlink()
         raise storage_error(error, path) from error
     except BaseException:
         draft.unlink(missing_ok=True)

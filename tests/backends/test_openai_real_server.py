@@ -7,7 +7,6 @@ It runs where `xllamacpp` is installed and the weights are in the cache already;
 from __future__ import annotations
 
 import importlib.util
-import os
 import socket
 import subprocess
 import sys
@@ -28,14 +27,15 @@ from autoj.errors import ConfigError
 from autoj.fetching import cache_folder
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
-from autoj.records import Completion, Decoding, Failure, JudgeCard
+from autoj.records import Completion, Decoding, Failure, JudgeCard, Judgment, Unreadable
 from autoj.runs import judge_run, make_spec, open_run
+from autoj.runs.resolving import CaseRecord
 
+from ..embedded import N_SUMS, judged, probabilities
 from .test_openai import ask
 
 pytestmark = pytest.mark.slow
 
-N_PAIRS = int(os.environ.get("AUTOJ_REAL_PAIRS", "20"))
 START_SECONDS = 120
 CARD = JudgeCard(
     name="llama.cpp",
@@ -113,34 +113,15 @@ def backend(address: str) -> Iterator[OpenAIBackend]:
     loaded.close()
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    rows = [
-        {
-            "id": f"sum-{number}",
-            "query": f"What is {number} plus {number + 1}? Answer in one sentence.",
-            "responses": [
-                f"{number} plus {number + 1} is {2 * number + 1}.",
-                "I would rather talk about the weather, which has been fine of late.",
-            ],
-            "label": "a",
-        }
-        for number in range(N_PAIRS)
-    ]
-    write_records(path, rows)
-    return path
-
-
 def test_verdicts_are_scored_after_a_forced_opening(
-    tmp_path: Path, pairs: Path, backend: OpenAIBackend
+    tmp_path: Path, sums_file: Path, backend: OpenAIBackend
 ) -> None:
     spec = make_spec("judge", CARD, protocol="pairwise-verdict")
-    with open_run(tmp_path / "run", spec, open_cases(pairs)) as folder:
+    with open_run(tmp_path / "run", spec, open_cases(sums_file)) as folder:
         counts = judge_run(folder, spec, backend)
         verdicts = list(folder.verdicts())
-    assert (counts.n_answered, counts.n_failed) == (2 * N_PAIRS, 0)
-    assert len(verdicts) == N_PAIRS
+    assert (counts.n_answered, counts.n_failed) == (2 * N_SUMS, 0)
+    assert len(verdicts) == N_SUMS
     for verdict in verdicts:
         assert verdict.n_unreadable == 0
         assert verdict.probabilities is not None
@@ -152,13 +133,13 @@ def test_verdicts_are_scored_after_a_forced_opening(
     assert len({answer.choice_logprobs for answer in answers}) == len(answers)
 
 
-def test_critiques_are_written(tmp_path: Path, pairs: Path, backend: OpenAIBackend) -> None:
+def test_critiques_are_written(tmp_path: Path, sums_file: Path, backend: OpenAIBackend) -> None:
     spec = make_spec("judge", CARD, protocol="pairwise")
-    with open_run(tmp_path / "run", spec, open_cases(pairs)) as folder:
+    with open_run(tmp_path / "run", spec, open_cases(sums_file)) as folder:
         counts = judge_run(folder, spec, backend)
         verdicts = list(folder.verdicts())
-    assert (counts.n_answered, counts.n_failed) == (2 * N_PAIRS, 0)
-    assert [verdict.case_id for verdict in verdicts] == [f"sum-{n}" for n in range(N_PAIRS)]
+    assert (counts.n_answered, counts.n_failed) == (2 * N_SUMS, 0)
+    assert [verdict.case_id for verdict in verdicts] == [f"sum-{n}" for n in range(N_SUMS)]
     answers = list(read_records(tmp_path / "run" / "ledger.jsonl", Completion))
     assert all(answer.text.strip() for answer in answers)
     assert all(0 < answer.completion_tokens <= 64 for answer in answers)
@@ -166,24 +147,48 @@ def test_critiques_are_written(tmp_path: Path, pairs: Path, backend: OpenAIBacke
 
 def test_the_same_weights_give_about_the_same_probabilities_as_embedded(
     tmp_path: Path,
-    pairs: Path,
+    sums_file: Path,
     backend: OpenAIBackend,
     request: pytest.FixtureRequest,
 ) -> None:
-    embedded = request.getfixturevalue("embedded")
-    found = []
-    for name, engine in (("openai", backend), ("embedded", embedded)):
-        card = replace(engine.card, calibration={})
-        spec = make_spec("judge", card, protocol="pairwise-verdict", critique=False)
-        with open_run(tmp_path / name, spec, open_cases(pairs)) as folder:
-            judge_run(folder, spec, engine)
-            found.append([verdict.probabilities for verdict in folder.verdicts()])
+    engines = {"openai": backend, "embedded": request.getfixturevalue("embedded")}
+    found = [
+        probabilities(judged(tmp_path / name, sums_file, engine))
+        for name, engine in engines.items()
+    ]
     gaps = [
         max(abs(one - other) for one, other in zip(ours, theirs, strict=True))
         for ours, theirs in zip(*found, strict=True)
     ]
     # llama.cpp rounds activations to 8 bits where weights are packed; ours are unpacked.
     assert sum(gaps) / len(gaps) < 0.1
+
+
+def readable(records: list[CaseRecord]) -> dict[tuple[str, tuple[int, ...], bool], bool]:
+    """Per question (which case, in which order, scored or written) whether its answer was read."""
+    return {
+        (record.case.id, asked.shown, asked.scored): isinstance(judgment, Judgment)
+        and not isinstance(judgment.reading, Unreadable)
+        for record in records
+        for asked, judgment in record.judgments
+    }
+
+
+def test_texts_can_be_read_where_those_of_embedded_can(
+    tmp_path: Path,
+    sums_file: Path,
+    backend: OpenAIBackend,
+    request: pytest.FixtureRequest,
+) -> None:
+    engines = {"openai": backend, "embedded": request.getfixturevalue("embedded")}
+    ours, theirs = (
+        readable(judged(tmp_path / name, sums_file, engine, critique=True, max_tokens=128))
+        for name, engine in engines.items()
+    )
+    # Both orders of each pair, and the critique of its verdict.
+    assert len(ours) == 3 * N_SUMS
+    assert ours == theirs
+    assert any(ours.values())
 
 
 def test_a_prompt_beyond_the_servers_context_fails_alone(tmp_path: Path, address: str) -> None:

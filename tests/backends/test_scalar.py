@@ -16,7 +16,7 @@ from autoj import Judge
 from autoj.backends import load_backend
 from autoj.backends.base import OnText, Outcome
 from autoj.datasets import open_cases
-from autoj.errors import BackendError, ConfigError, MissingExtra
+from autoj.errors import BackendError, ConfigError, MissingExtra, Unavailable
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
 from autoj.protocols import load_protocol
@@ -347,6 +347,48 @@ def test_a_model_that_breaks_down_is_an_engine_error(models: dict[str, Path]) ->
         list(backend.complete([request("Why?", "So.")]))
 
 
+class Cramped:
+    """A model that has memory for so many rows at once."""
+
+    def __init__(self, model: Any, most_rows: int) -> None:
+        self.sizes: list[int] = []
+        self._most_rows = most_rows
+        self._hook = model.register_forward_pre_hook(self._check, with_kwargs=True)
+
+    def _check(self, _: Any, args: Any, given: Any) -> None:
+        if len(given["input_ids"]) > self._most_rows:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+        self.sizes.append(len(given["input_ids"]))
+
+    def __enter__(self) -> Cramped:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._hook.remove()
+
+
+def test_a_batch_that_memory_does_not_do_for_is_halved(models: dict[str, Path]) -> None:
+    backend: Any = load_backend(card_of(models["pair"]), device="cpu")
+    asked = [request("Why?", "So. " * (1 + n), key=str(n)) for n in range(7)]
+    expected = {outcome.key: float(outcome.text) for outcome in backend.complete(asked)}
+    with Cramped(backend._model, 2) as cramped:
+        found = {outcome.key: float(outcome.text) for outcome in backend.complete(asked)}
+    assert found == pytest.approx(expected, abs=CLOSE)
+    assert max(cramped.sizes) == 2
+
+
+def test_memory_that_does_not_do_for_one_is_told_with_what_to_lower(
+    models: dict[str, Path],
+) -> None:
+    backend: Any = load_backend(card_of(models["pair"]), device="cpu")
+    with (
+        Cramped(backend._model, 0),
+        pytest.raises(ConfigError, match="no memory for one request of") as told,
+    ):
+        list(backend.complete([request("Why?", "So.")]))
+    assert told.value.hint == "Lower context_tokens of the card, or use options.precision bfloat16."
+
+
 def test_what_is_longer_than_the_model_reads_fails_and_is_not_cut(models: dict[str, Path]) -> None:
     card = card_of(models["pair"])
     backend = load_backend(card, device="cpu")
@@ -398,8 +440,33 @@ def test_a_card_that_does_not_fit_its_model_is_refused(
 def test_a_folder_that_is_not_there_or_holds_no_model_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no folder"):
         load_backend(card_of(tmp_path / "nowhere"))
-    with pytest.raises((ConfigError, BackendError), match=str(tmp_path)):
+    with pytest.raises(ConfigError, match=str(tmp_path)):
         load_backend(card_of(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory"), ConfigError, "not fit into the memory of c"),
+        (OSError("mine is not a valid model identifier"), ConfigError, "mine cannot be loaded"),
+        (OSError("We couldn't connect to the hub"), Unavailable, "mine cannot be loaded: We could"),
+    ],
+)
+def test_what_keeps_a_model_from_being_loaded_is_told(
+    models: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    kind: type[Exception],
+    said: str,
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", fail)
+    with pytest.raises(kind, match=said) as told:
+        load_backend(replace(card_of(models["pair"]), model="mine"))
+    if "memory" in said:
+        assert "options.precision bfloat16 or a smaller model" in str(told.value)
 
 
 def test_an_adapter_is_refused(models: dict[str, Path]) -> None:

@@ -172,6 +172,10 @@ def test_a_result_survives_its_file(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text('{"bench": 3}')
     with pytest.raises(DataError, match=r"bad\.json: holds no result"):
         read_result(tmp_path / "bad.json")
+    place = tmp_path / "nowhere" / "r.json"
+    with pytest.raises(DataError) as caught:
+        save_result(place, result)
+    assert str(caught.value).startswith(f"{place}: cannot be written: ")
 
 
 def test_a_run_of_other_cases_is_refused_with_what_is_missing_and_extra(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.records import Case, Estimate, Verdict
 from autoj.scenarios import scenario_names
+from autoj.scenarios.seeds import query_digest
 
 from .scenario_sets import ROWS, FirstWord, query_set
 
@@ -228,7 +229,8 @@ def test_a_comparison_leaves_out_what_failed_for_either(found: QuerySet) -> None
 
 
 def test_rows_whose_query_stands_in_training_data_are_left_out_or_counted(found: QuerySet) -> None:
-    training = {"a": ["PLAN a party", "Why?"], "b": ["Hello there"], "c": []}
+    queries = {"a": ["PLAN a party", "Why?"], "b": ["Hello there"], "c": []}
+    training = {name: set(map(query_digest, its)) for name, its in queries.items()}
     left = without_seen(found, training)
     assert [(seen.name, seen.n_rows) for seen in left.seen] == [("a", 2), ("b", 1), ("c", 0)]
     assert (len(left.cases), left.n_rows, left.n_left_out) == (5, 8, 3)
@@ -240,7 +242,7 @@ def test_rows_whose_query_stands_in_training_data_are_left_out_or_counted(found:
     kept = without_seen(found, training, keep=True)
     assert (len(kept.cases), kept.seen, kept.data.derivation) == (8, left.seen, None)
     with pytest.raises(DataError, match="no row left"):
-        without_seen(found, {"all": [case.query for case in found.cases]})
+        without_seen(found, {"all": {query_digest(case.query) for case in found.cases}})
 
 
 def test_a_file_without_scenarios_says_where(tmp_path: Path) -> None:
@@ -296,6 +298,6 @@ def test_354_rows_of_eval_p_have_their_query_in_the_release_s_training_file(
     path = data_folder / "autoj" / "testdata_pairwise.jsonl"
     whole = read_set(open_queries(path), path.name)
     rows = open_queries(data_folder / "autoj" / "scenario_classifier" / "traindata.jsonl").read()
-    training = {"train": [case.query for _, case in rows if isinstance(case, Case)]}
+    training = {"train": {query_digest(case.query) for _, case in rows if isinstance(case, Case)}}
     left = without_seen(whole, training)
     assert (left.n_rows, left.n_left_out, left.seen[0].n_rows) == (1392, 354, 354)

@@ -17,6 +17,8 @@ from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.records import Failure, Request
+from autoj.scenarios import seeds
+from autoj.scenarios.seeds import KnownScenario, query_digest
 
 from ..bench.scenario_sets import ROWS, FirstWord, write_set
 from ..scripted import CARD, Killed, Recorder
@@ -38,13 +40,13 @@ CARD_FILE = (
 
 
 def load(name: str) -> FirstWord:
-    """Two tiers, as shipped, and two folders of one title."""
+    """Two tiers, as shipped, and folders of one title."""
     match name:
         case "fast":
             return FirstWord()
         case "best":
             return FirstWord("best", {"Plan": "planning"})
-        case "one" | "two":
+        case folder if Path(folder).name in ("one", "two", "fast"):
             return FirstWord("mine")
     raise UnknownComponent("classifier", name, ("fast", "best"))
 
@@ -143,7 +145,10 @@ def test_json_holds_everything(run: Command, data: Path) -> None:
     }
     assert found["results"][0]["details"]["confusion"]["counts"]
     assert found["results"][0]["details"]["digest"].startswith("sha256:")
-    assert {seen["name"] for seen in found["seen"]} == {"the seeds"}
+    assert {seen["name"]: seen["n_rows"] for seen in found["seen"]} == {
+        "the seeds": 0,
+        "the labelled queries": 0,
+    }
 
 
 def test_results_are_kept_in_a_folder(run: Command, data: Path, tmp_path: Path) -> None:
@@ -157,10 +162,26 @@ def test_results_are_kept_in_a_folder(run: Command, data: Path, tmp_path: Path) 
     assert isinstance(refused.exception, ConfigError)
 
 
-def test_two_folders_of_one_title_are_told_apart(run: Command, data: Path) -> None:
-    done = run("--data", data, "--classifier", "one", "--classifier", "two", "--json")
-    (found,) = json.loads(done.stdout)["sets"]
-    assert [result["judge"] for result in found["results"]] == ["mine (one)", "mine (two)"]
+def test_a_folder_is_called_by_as_much_of_its_path_as_tells_it_from_others(
+    run: Command, data: Path
+) -> None:
+    folders = ("x/one", "y/one", "y/two", "fast", "old/fast")
+    flags = [part for name in folders for part in ("--classifier", name)]
+    (found,) = json.loads(run(*flags, "--data", data, "--json").stdout)["sets"]
+    names = [result["judge"] for result in found["results"]]
+    assert names == ["x/one", "y/one", "two", "fast", "old/fast"]
+    assert [result["source"] for result in found["results"]] == [f"classifier {f}" for f in folders]
+
+
+def test_queries_that_were_labelled_for_training_are_told_by_their_digests(
+    run: Command, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ships" / "labels").mkdir(parents=True)
+    label = KnownScenario(query_sha256=query_digest("hello THERE"), scenario="chitchat")
+    write_records(tmp_path / "ships" / "labels" / "some.jsonl", [label])
+    monkeypatch.setattr(seeds, "_DATA", tmp_path / "ships")
+    done = run("--data", data, "--classifier", "fast")
+    assert "the seeds 0, the labelled queries 1; they are kept" in " ".join(done.stdout.split())
 
 
 def test_all_scenarios_can_be_listed(run: Command, data: Path) -> None:
@@ -195,6 +216,7 @@ def test_the_second_set_is_without_what_was_trained_on(
     assert other["bench"] == "scenario-classifier-second"
     assert {seen["name"]: seen["n_rows"] for seen in other["seen"]} == {
         "the seeds": 0,
+        "the labelled queries": 0,
         str(training): 3,
     }
     assert "training file is not on this machine" in done.stderr

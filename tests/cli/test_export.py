@@ -347,10 +347,16 @@ def test_a_file_that_is_there_stays_without_a_word(run, judged):
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("nowhere/out.csv", "cannot be written"), (".", "is a folder")]
+    ("out", "said"),
+    [
+        ("nowhere/out.csv", "cannot be written"),
+        ("taken/out.csv", "cannot be written"),
+        (".", "is a folder"),
+    ],
 )
 def test_a_place_that_cannot_be_written_is_told(run, judged, out, said):
     folder = judged()
+    Path("taken").touch()
     code, _, err = run("export", folder.path, "--format", "csv", "--out", out)
     assert code == 2
     assert said in err

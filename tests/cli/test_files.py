@@ -95,6 +95,19 @@ def test_a_saved_data_set_is_judged_and_its_run_is_named_for_it(run, judge, tmp_
     assert "has no split 'dev'; it has: test" in err
 
 
+def test_a_column_that_a_data_set_lacks_is_named_with_those_it_has(run, judge, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    folder = tmp_path / "mine"
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(folder))
+    name = f"hf-dataset:{folder}"
+    code, out, err = run("judge", name, "--map", "query=question,a=one,b=too", *judge, "--out", "r")
+    assert (code, out) == (2, "")
+    assert "there is no column 'too'; did you mean 'two'?" in err
+    assert "The columns are 'question', 'one', 'two', 'winner'" in err
+    assert "Traceback" not in err
+    assert not Path("r").exists()
+
+
 def test_two_models_outputs_must_match_or_be_joined_inner(run, judge, tmp_path):
     a = outputs(tmp_path / "a.json", "m1", ["p", "q", "r"])
     b = outputs(tmp_path / "b.json", "m2", ["q", "r", "s"])
@@ -186,3 +199,21 @@ def test_escapes_in_column_names_and_cells_do_not_reach_the_terminal(run, judge,
         code, out, err = run("judge", *arguments, *judge)
         assert code == 2
         assert "\x1b[2J" not in out + err
+
+
+@pytest.mark.parametrize("command", ["judge", "rate"])
+def test_escapes_in_what_is_judged_and_in_a_judges_words_do_not_either(
+    run, tmp_path, monkeypatch, command
+):
+    hostile = "\x1b[2J\x1b]0;owned\x07[bold]x[/bold]\u202e"
+    said = f"- {hostile}: it is clear.\n\nSo, the final decision is Response 1. Rating: [[7]]"
+    engine = Recorder(lambda request: said)
+    monkeypatch.setattr("autoj.cli._run.load_backend", lambda card, **options: engine)
+    row = {"id": hostile, "query": hostile, "responses": [hostile, "b"]}
+    write_records(tmp_path / "rows.jsonl", [row])
+    protocol = "pairwise" if command == "judge" else "single"
+    flags = ("--judge", "scripted:script", "--protocol", protocol)
+    code, out, err = run(command, "rows.jsonl", *flags)
+    assert code == 0
+    assert "it is clear" in out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out + err)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from autoj.records import Case, Response
+from autoj.errors import ConfigError
+from autoj.records import Case, Decoding, Response
 from autoj.runs import make_spec
 from autoj.runs.judging import judge_case
 from autoj.runs.plan import plan_case
@@ -95,3 +96,19 @@ def test_a_long_response_costs_another_that_is_rated_nothing():
     verdict = judge_case(case(words(900, "x"), words(200, "y")), spec, backend)
     assert verdict.n_truncated == 1
     assert words(200, "y") in backend.asked[1].messages[0].content
+
+
+@pytest.mark.parametrize(("task", "protocol"), [("judge", "pairwise"), ("rate", "single")])
+def test_a_context_that_the_protocols_own_words_overfill_is_the_cards_fault(task, protocol):
+    card = replace(CARD, context_tokens=256, decoding=Decoding(max_tokens=200))
+    backend = Recorder(card=card)
+    spec = make_spec(task, card, protocol=protocol, on_overflow="truncate")
+    texts = ("a", "b") if task == "judge" else ("a",)
+    with pytest.raises(ConfigError, match=r"too short: of its 256 tokens .* may take 200"):
+        judge_case(case(*texts), spec, backend)
+    assert backend.asked == []
+    # What is long is the case's own matter.
+    roomy = replace(card, decoding=Decoding(max_tokens=20))
+    spec = make_spec(task, roomy, protocol=protocol)
+    verdict = judge_case(case(*(words(500) for _ in texts)), spec, Recorder(card=roomy))
+    assert verdict.n_failed == len(texts)

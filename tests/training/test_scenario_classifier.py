@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,11 @@ import yaml
 
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import sha256_of
-from autoj.scenarios import resolve_scenario
+from autoj.scenarios import seeds
 from autoj.scenarios.classifier import load_classifier
 from autoj.scenarios.classifier.loading import DATA
-from autoj.training import scenario_classifier, scenario_queries
+from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
+from autoj.training import scenario_classifier
 from autoj.training.scenario_classifier import folds_of, train_classifier
 from autoj.training.scenario_classifier_recipe import (
     ClassifierRecipe,
@@ -22,7 +22,7 @@ from autoj.training.scenario_classifier_recipe import (
     read_classifier_recipe,
     shipped_recipe,
 )
-from autoj.training.scenario_queries import query_digest, read_scenario_queries, seed_files
+from autoj.training.scenario_queries import read_scenario_queries
 
 THINGS = ["the sea", "a cat", "old trains", "spring rain", "my garden", "Rome", "tea", "chess"]
 RECIPE = ClassifierRecipe.model_validate(
@@ -170,35 +170,22 @@ def test_wrong_recipes_are_told(tmp_path: Path, text: str, message: str) -> None
         read_classifier_recipe(path)
 
 
-LABELS = seed_files()[0].parents[1] / "labels" / "arena55k.jsonl"
-
-
 @pytest.mark.parametrize("tier", ["fast", "best"])
 def test_the_shipped_weights_were_trained_on_what_ships(tier: str) -> None:
-    seeds = read_scenario_queries(seed_files())
-    n_labels = len(LABELS.read_text(encoding="utf-8").splitlines())
+    shipped = read_scenario_queries(seed_files())
     card = yaml.safe_load((DATA / tier / "card.yaml").read_text(encoding="utf-8"))
-    assert card["n_queries"] == len(seeds.queries) + n_labels
-    assert set(card["labels"]) == set(seeds.scenarios)
+    assert card["n_queries"] == len(shipped.queries) + len(known_scenarios())
+    assert set(card["labels"]) == set(shipped.scenarios)
     assert {path.name: sha256_of(path) for path in seed_files()}.items() <= card["data"].items()
 
 
 def test_what_was_trained_on_is_known() -> None:
-    seeds = read_scenario_queries(seed_files())
-    known = load_classifier("fast").classify(seeds.queries[::20])
+    shipped = read_scenario_queries(seed_files())
+    known = load_classifier("fast").classify(shipped.queries[::20])
     right = [
-        guess.scenario == name for guess, name in zip(known, seeds.scenarios[::20], strict=True)
+        guess.scenario == name for guess, name in zip(known, shipped.scenarios[::20], strict=True)
     ]
     assert np.mean(right) > 0.8
-
-
-def test_labels_that_ship_are_of_the_taxonomy_and_hold_no_text() -> None:
-    rows = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
-    assert len({row["query_sha256"] for row in rows}) == len(rows) > 4000
-    for row in rows:
-        assert set(row) <= {"query_sha256", "scenario", "second"}
-        assert resolve_scenario(row["scenario"]) == row["scenario"] != row.get("second")
-        assert re.fullmatch("[0-9a-f]{16}", row["query_sha256"])
 
 
 def test_a_query_without_a_scenario_takes_the_one_that_ships_once(
@@ -217,7 +204,7 @@ def test_a_query_without_a_scenario_takes_the_one_that_ships_once(
             },
         ],
     )
-    monkeypatch.setattr(scenario_queries, "_DATA", tmp_path)
+    monkeypatch.setattr(seeds, "_DATA", tmp_path)
     asked = ["why is it SO", "Why is it so?", "Nobody labelled this.", "Sea, or hills?"]
     found = read_scenario_queries([write_rows(tmp_path / "q.jsonl", [{"query": q} for q in asked])])
     assert found.queries == ("why is it SO", "Sea, or hills?")

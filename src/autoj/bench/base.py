@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import decode_as, write_records
 from autoj.metrics import Row, by
 from autoj.metrics.base import Rows
@@ -68,12 +68,9 @@ def save_result(path: Path, result: Result) -> None:
 
     Raises:
         StorageFull: the disk took no more.
-        ConfigError: nothing can be written there.
+        DataError: nothing can be written there.
     """
-    try:
-        write_records(path, [result])
-    except OSError as error:
-        raise ConfigError(f"{path}: the result cannot be kept there: {error.strerror}") from None
+    write_records(path, [result])
 
 
 def read_result(path: Path) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,17 +28,16 @@ from autoj.reports.scenario_bench_tables import (
     published_table,
     set_view,
 )
-from autoj.runs import make_spec, resolve_run
+from autoj.runs import resolve_run
+from autoj.runs.classifying import make_classify_spec
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 from autoj.scenarios.classifier.loading import SHIPPED
-from autoj.training.scenario_queries import seed_files
+from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
 
 __all__ = ["scenario_classifier"]
 
 _TEST, _TRAINING, _SECOND = "scenario-classifier-test", "scenario-classifier-train", "eval-p"
 _NONE = "none"
-_ANSWER_TOKENS = 30
-"""What the release lets its classifier write: a name is a few tokens."""
 
 
 def scenario_classifier(
@@ -83,7 +82,7 @@ def scenario_classifier(
         list[Path] | None,
         typer.Option(
             help="Further training data whose queries are left out of the second set, besides the "
-            "seeds and the release's training file; may be repeated."
+            "seeds, the labelled queries and the release's training file; may be repeated."
         ),
     ] = None,
     by: Annotated[
@@ -163,21 +162,25 @@ def _open(path: Path, bench: str) -> QuerySet:
     return read_set(data, path.name, bench)
 
 
-def _training_queries(trained_on: Sequence[Path]) -> Mapping[str, Sequence[str]]:
-    """The queries that classifiers may have learnt from, by the data's name."""
-    found = {"the seeds": [query for path in seed_files() for query in _queries(path)]}
+def _training_queries(trained_on: Sequence[Path]) -> Mapping[str, Set[str]]:
+    """The digests of the queries that classifiers may have learnt from, by the data's name."""
+    found: dict[str, Set[str]] = {
+        "the seeds": _digests(*seed_files()),
+        "the labelled queries": known_scenarios().keys(),
+    }
     if catalog.is_here(_TRAINING):
-        found[_TRAINING] = _queries(catalog.find(_TRAINING))
-    return found | {str(path): _queries(path) for path in trained_on}
+        found[_TRAINING] = _digests(catalog.find(_TRAINING))
+    return found | {str(path): _digests(path) for path in trained_on}
 
 
-def _queries(path: Path) -> list[str]:
-    queries: list[str] = []
-    for _, case in open_queries(path).read():
-        if isinstance(case, DataError):
-            raise case
-        queries.append(case.query)
-    return queries
+def _digests(*paths: Path) -> set[str]:
+    digests: set[str] = set()
+    for path in paths:
+        for _, case in open_queries(path).read():
+            if isinstance(case, DataError):
+                raise case
+            digests.add(query_digest(case.query))
+    return digests
 
 
 def _load(names: Sequence[str] | None, *, has_judge: bool) -> dict[str, ScenarioClassifier]:
@@ -199,15 +202,12 @@ def _classified(
     classifiers: Mapping[str, ScenarioClassifier], sets: Sequence[QuerySet]
 ) -> list[list[Classified]]:
     """Each set's guesses, of all classifiers."""
-    names = [classifier.name for classifier in classifiers.values()]
+    names = _names(list(classifiers))
     guesses: list[list[Classified]] = []
     with _console.show_progress() as watch:
         for found in sets:
             guesses.append([])
-            for given, classifier in classifiers.items():
-                # Two trainings of one recipe may have one title.
-                is_alone = names.count(classifier.name) == 1
-                name = classifier.name if is_alone else f"{classifier.name} ({given})"
+            for name, (given, classifier) in zip(names, classifiers.items(), strict=True):
                 report = partial(watch.update, f"{name} on {found.name}")
                 guesses[-1].append(
                     classify(
@@ -221,15 +221,26 @@ def _classified(
     return guesses
 
 
+def _names(given: Sequence[str]) -> list[str]:
+    """What classifiers are called: a folder by its name, after as much as tells it from others.
+
+    Titles would not do: they are the recipe's, and tables cut them off.
+    """
+    places = [(name,) if name in SHIPPED else Path(name).absolute().parts for name in given]
+    return [str(Path(*_own_end(place, places))) for place in places]
+
+
+def _own_end(place: tuple[str, ...], places: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest end of a path that no other path has; all of it where there is none."""
+    for n in range(1, len(place)):
+        if [other[-n:] for other in places].count(place[-n:]) == 1:
+            return place[-n:]
+    return place
+
+
 def _asked(name: str, protocol: str, found: QuerySet, out: Path | None) -> Classified:
     """The guesses of a language model, from a run that is made, gone on with, or looked up."""
-    spec = make_spec(
-        "classify",
-        load_card(name),
-        protocol=protocol,
-        critique=False,
-        max_tokens=_ANSWER_TOKENS,
-    )
+    spec = make_classify_spec(load_card(name), protocol)
     place = out and out / "runs" / f"{found.bench}-{_as_file_name(spec.judge.name)}-{protocol}"
     with judged(spec, found.data, place) as (folder, _):
         verdicts = align(found.cases, resolve_run(folder, spec), folder.path)

@@ -10,8 +10,9 @@ import typer
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._jury import JudgeNames, JuryRule, find_seats, run_seats
-from autoj.cli._naming import find_classifier, with_classifier
+from autoj.cli._naming import find_classifier
 from autoj.runs.budget import Budget
+from autoj.runs.naming import named_by
 
 __all__ = ["judge"]
 
@@ -92,5 +93,5 @@ def judge(
     cases = find_cases(
         data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
     )
-    cases = with_classifier(cases, names_scenarios)
+    cases = named_by(cases, names_scenarios)
     run_seats("judge", seats, cases, out, by, as_json, Budget(max_usd, max_requests), jury)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._jury import JudgeNames, find_seats, run_seats
-from autoj.cli._naming import find_classifier, with_classifier
+from autoj.cli._naming import find_classifier
 from autoj.runs.budget import Budget
+from autoj.runs.naming import named_by
 
 __all__ = ["rate"]
 
@@ -67,5 +68,5 @@ def rate(
     cases = find_cases(
         data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
     )
-    cases = with_classifier(cases, names_scenarios)
+    cases = named_by(cases, names_scenarios)
     run_seats("rate", seats, cases, out, by, as_json, Budget(max_usd, max_requests))

@@ -18,7 +18,7 @@ from autoj.backends.base import Backend
 from autoj.cli import _console, _options
 from autoj.cli._cases import Map, find_cases
 from autoj.cli._jury import stop_unless_judged, total_of
-from autoj.cli._naming import find_classifier, with_classifier
+from autoj.cli._naming import find_classifier
 from autoj.cli._run import judged, load_with_progress
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
@@ -35,6 +35,7 @@ from autoj.runs import RunCounts, RunFolder, RunSpec, open_run, spec_digest
 from autoj.runs.budget import Budget
 from autoj.runs.jury_folder import is_jury
 from autoj.runs.knockout import cases_of_matches, clear_for
+from autoj.runs.naming import named_by
 from autoj.runs.selecting import (
     PickedResponse,
     answered_matches,
@@ -119,7 +120,7 @@ def select(
         scenarios=scenarios,
     )
     cases = find_cases(data, None, None, format, columns=columns)
-    cases = with_classifier(cases, names_scenarios)
+    cases = named_by(cases, names_scenarios)
     path = out or _default_folder(spec, cases)
     if is_jury(path):
         raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from autoj.cli import _console
 from autoj.errors import ConfigError
+from autoj.scenarios.seeds import seed_files
 from autoj.training.scenario_classifier import ClassifierReport, train_classifier
 from autoj.training.scenario_classifier_recipe import (
     ClassifierRecipe,
@@ -17,11 +18,7 @@ from autoj.training.scenario_classifier_recipe import (
     read_classifier_recipe,
     shipped_recipe,
 )
-from autoj.training.scenario_queries import (
-    ScenarioQueries,
-    read_scenario_queries,
-    seed_files,
-)
+from autoj.training.scenario_queries import ScenarioQueries, read_scenario_queries
 
 __all__ = ["names_classifier", "run_classifier_training"]
 
@@ -83,7 +80,7 @@ def _plan_table(recipe: ClassifierRecipe, queries: ScenarioQueries) -> Table:
 
 
 def _report_table(report: ClassifierReport) -> Table:
-    table = Table(title="Cross-validated", show_header=False)
+    table = Table(title=f"On {report.n_held_out:,} held-out queries", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_row("queries", f"{report.n_queries:,}")

@@ -14,7 +14,7 @@ from autoj.records import Estimate
 from autoj.reports.figures import figure_text, interval_text, value_text
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["comparison_table", "parts_table", "result_view", "trivial_table"]
+__all__ = ["comparison_table", "parts_table", "percent_cell", "result_view", "trivial_table"]
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -57,7 +57,7 @@ def parts_table(title: str, parts: Mapping[str, Sequence[Estimate]]) -> Table:
     for part, estimates in parts.items():
         found = {estimate.name: estimate for estimate in estimates}
         n = max(estimate.n + estimate.n_unscored for estimate in estimates)
-        table.add_row(excerpt(part, 23), f"{n:,}", *(_cell(found[name]) for name in shown))
+        table.add_row(excerpt(part, 23), f"{n:,}", *(percent_cell(found[name]) for name in shown))
     return table
 
 
@@ -69,7 +69,12 @@ def _is_known(name: str, parts: Mapping[str, Sequence[Estimate]]) -> bool:
     )
 
 
-def _cell(estimate: Estimate) -> str:
+def percent_cell(estimate: Estimate) -> str:
+    """A share in percent with its 95 % interval, narrow; "-" where it has no value.
+
+    >>> percent_cell(Estimate(name="accuracy", value=0.5, n=8, n_clusters=8, low=0.2, high=0.8))
+    '50.00 20-80'
+    """
     if estimate.value is None:
         return "-"
     text = f"{estimate.value * 100:.2f}"

@@ -20,6 +20,7 @@ from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference
 from autoj.metrics.calibration import ReliabilityBin
 from autoj.records import Estimate
+from autoj.reports.bench_tables import percent_cell
 from autoj.reports.text import excerpt, visible_text
 
 __all__ = ["classifier_view", "difference_table", "published_table", "set_view"]
@@ -127,19 +128,10 @@ def _cells(estimates: Sequence[Estimate]) -> list[str]:
         elif name == "expected calibration error":
             cells.append(f"{estimate.value:.3f}")
         elif name in ("accuracy", "macro F1", "weighted F1"):
-            cells.append(_percent(estimate))
+            cells.append(percent_cell(estimate))
         else:
             cells.append(f"{estimate.value * 100:.1f}")
     return cells
-
-
-def _percent(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "-"
-    text = f"{estimate.value * 100:.2f}"
-    if estimate.low is not None and estimate.high is not None:
-        text += f" {estimate.low * 100:.0f}-{estimate.high * 100:.0f}"
-    return text
 
 
 def published_table(published: Sequence[PublishedClassifier]) -> RenderableType:

@@ -13,10 +13,20 @@ from typing import Literal, Protocol, TypeAlias
 
 from autoj.backends.base import Limits
 from autoj.chat import Template, render
+from autoj.errors import ConfigError
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Decoding, JudgeCard, Response
 
-__all__ = ["Build", "Fitted", "OnOverflow", "Overflow", "Reader", "fit", "fit_query"]
+__all__ = [
+    "Build",
+    "Fitted",
+    "OnOverflow",
+    "Overflow",
+    "Reader",
+    "check_context",
+    "fit",
+    "fit_query",
+]
 
 OnOverflow: TypeAlias = Literal["error", "truncate"]
 Build: TypeAlias = Callable[[Case], list[RequestBody]]
@@ -64,6 +74,38 @@ class Overflow:
     message: str
 
 
+def check_context(case: Case, build: Build, reader: Reader, decoding: Decoding) -> None:
+    """Make sure that a judge's context holds what a protocol itself says, and so any case at all.
+
+    Args:
+        case: one of those that are judged; its texts are left out.
+        build: makes the requests about it.
+        reader: counts tokens and says how many there may be.
+        decoding: says how many tokens the completion needs.
+
+    Raises:
+        ConfigError: it does not.
+    """
+    blank = replace(
+        case,
+        query="",
+        responses=tuple(replace(response, text="") for response in case.responses),
+        critiques=("",) * len(case.critiques),
+    )
+    bodies = build(blank)
+    n_answer = _answer_tokens(bodies, decoding)
+    budget = reader.limits.context_tokens - n_answer
+    n_tokens = _n_tokens(bodies, reader, budget)
+    if n_tokens > budget:
+        raise ConfigError(
+            f"the context of judge {reader.card.name!r} is too short: of its "
+            f"{reader.limits.context_tokens:,} tokens an answer may take {n_answer:,}, and the "
+            f"prompt has {n_tokens:,} before anything is judged",
+            hint="Lower --max-tokens, raise the card's context_tokens where the model allows it, "
+            "or use a protocol with a shorter prompt.",
+        )
+
+
 def fit(
     case: Case, build: Build, reader: Reader, decoding: Decoding, on_overflow: OnOverflow
 ) -> Fitted | Overflow:
@@ -77,9 +119,7 @@ def fit(
         on_overflow: "error" refuses a case that is too long, "truncate" cuts it.
     """
     bodies = build(case)
-    budget = reader.limits.context_tokens - max(
-        _CHOICE_TOKENS if body.choices is not None else decoding.max_tokens for body in bodies
-    )
+    budget = reader.limits.context_tokens - _answer_tokens(bodies, decoding)
     n_tokens = _n_tokens(bodies, reader, budget)
     if n_tokens <= budget:
         return Fitted(bodies=bodies, truncated=False)
@@ -161,6 +201,13 @@ def _longest(part: Callable[[int], str], most: int, n_tokens: int, reader: Reade
         else:
             high = middle - 1
     return low
+
+
+def _answer_tokens(bodies: list[RequestBody], decoding: Decoding) -> int:
+    """What the context must leave for the longest answer."""
+    return max(
+        _CHOICE_TOKENS if body.choices is not None else decoding.max_tokens for body in bodies
+    )
 
 
 def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:

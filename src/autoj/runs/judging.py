@@ -14,7 +14,7 @@ from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.loop import ask
-from autoj.runs.plan import Planned, n_asked, plan_case, plan_follow
+from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
     read_answer,
     resolve_first,
@@ -79,9 +79,12 @@ def judge_run(
     Raises:
         BackendError: the engine broke down; the run can go on later.
         StorageFull: the disk took no more; the run can go on later.
-        ConfigError: money is capped, and the judge's card has no prices.
+        ConfigError: money is capped, and the judge's card has no prices; or its context is too
+            short for any case.
     """
     folder.bind_template(backend.card.options.get("template_sha256"))
+    if (first := next(folder.cases(), None)) is not None:
+        check_room(first, spec, backend)
     counts = RunCounts()
     started = time.monotonic()
     try:
@@ -190,6 +193,7 @@ def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Fai
 
     Raises:
         BackendError: the engine broke down.
+        ConfigError: the judge's context is too short for any case.
     """
     return _ask_in_memory(case, spec, backend, MemoryLedger())
 
@@ -197,6 +201,7 @@ def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Fai
 def _ask_in_memory(
     case: Case, spec: RunSpec, backend: Backend, ledger: MemoryLedger
 ) -> list[Judgment | Failure]:
+    check_room(case, spec, backend)
     planned = plan_case(case, spec, backend)
     ask(planned, backend, ledger, lambda _: None)
     rows = [item.asked for item in planned]
@@ -213,6 +218,7 @@ def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
 
     Raises:
         BackendError: the engine broke down.
+        ConfigError: the judge's context is too short for any case.
     """
     ledger = MemoryLedger()
     verdict = resolve_judgments(case, spec, _ask_in_memory(case, spec, backend, ledger))

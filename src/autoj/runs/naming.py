@@ -28,12 +28,12 @@ _BATCH = 256
 _AnyCase = TypeVar("_AnyCase", bound=Case)
 
 
-def named_by(cases: Cases, classifier: ScenarioClassifier) -> Cases:
+def named_by(cases: Cases, classifier: ScenarioClassifier | None) -> Cases:
     """A data set whose cases get their scenarios from a classifier where their rows name none.
 
     Args:
         cases: the data set.
-        classifier: the one that the run's spec was made with.
+        classifier: the one that the run's spec was made with; None names none.
     """
     return replace(cases, classifier=classifier)
 

@@ -14,13 +14,14 @@ from autoj.backends.base import Backend
 from autoj.protocols import load_protocol
 from autoj.protocols.base import RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
-from autoj.runs.fit import Fitted, Overflow, fit, fit_query
+from autoj.runs.fit import Fitted, Overflow, check_context, fit, fit_query
 from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
     "Planned",
     "RunSpec",
     "answer_options",
+    "check_room",
     "follow_pages",
     "make_spec",
     "n_asked",
@@ -51,6 +52,26 @@ class Planned:
     asked: Asked
     request: Request | None
     failure: Failure | None = None
+
+
+def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
+    """Make sure that the judge's context holds a page at all (`fit.check_context`).
+
+    Args:
+        case: one of those that are judged.
+        spec: the settings.
+        backend: runs the judge.
+
+    Raises:
+        ConfigError: it does not, so that no case could be judged.
+    """
+    protocol = spec.chosen_protocol()
+    pages = _pages(case, spec)[0]
+
+    def build_all(blank: Case) -> list[RequestBody]:
+        return [protocol.build(blank, page) for page in pages]
+
+    check_context(case, build_all, backend, spec.decoding)
 
 
 def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:

@@ -11,7 +11,14 @@ from typing import Any
 from autoj.errors import ConfigError
 from autoj.training.recipe import Update
 
-__all__ = ["add_score_head", "choose_weights", "n_parameters", "save_adapter", "save_model"]
+__all__ = [
+    "add_score_head",
+    "choose_weights",
+    "multiplies_bfloat16_fast",
+    "n_parameters",
+    "save_adapter",
+    "save_model",
+]
 
 
 def add_score_head(model: Any) -> None:
@@ -27,6 +34,18 @@ def add_score_head(model: Any) -> None:
     # Near 0, so that at first no response is preferred.
     torch.nn.init.normal_(head.weight, std=1 / (width + 1))
     model.add_module("score", head.to(model.device))
+
+
+def multiplies_bfloat16_fast(device: str) -> bool:
+    """Whether a device ("cuda", "cpu") has instructions for products in bfloat16.
+
+    Without them it is slower than float32.
+    """
+    import torch
+
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
 def choose_weights(model: Any, update: Update) -> Any:

@@ -1,26 +1,28 @@
-"""Train a scenario classifier: ridge regression on n-grams and sentence embeddings.
+"""Train a scenario classifier: ridge regression on n-grams, and a tuned sentence encoder.
 
-Queries are few and n-grams many, so the linear system is that of the queries' inner products: one
-Cholesky factorisation serves all scenarios, and a fold of the cross-validation is a part of the
-same matrix. N-grams' rarities and the embeddings' centre are of all training queries, held-out ones
-included; neither knows a label.
+The two are learnt apart and their scores are added; how much of each is fitted on queries that both
+held out. N-grams' rarities are of all training queries, held-out ones included; they know no label.
 """
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
-from scipy.optimize import minimize_scalar
+from scipy import sparse
+from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse.csgraph import connected_components
 
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import sha256_of
+from autoj.metrics import class_f1
 from autoj.scenarios.classifier.features import HashedFeatures
 from autoj.scenarios.classifier.folder import (
     CARD,
@@ -29,10 +31,13 @@ from autoj.scenarios.classifier.folder import (
     write_card,
     write_weights,
 )
-from autoj.scenarios.classifier.linear import LinearWeights, centred_units, probabilities_of
-from autoj.scenarios.classifier.sentences import N_DIMENSIONS, N_PARTS, SentenceEncoder
+from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.scenario_classifier_recipe import ClassifierRecipe
 from autoj.training.scenario_queries import ScenarioQueries
+from autoj.training.scenario_ridge import RidgeProblem, held_out_scores
+
+if TYPE_CHECKING:
+    from autoj.training.sentence_tuning import TunedSentences
 
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 
@@ -45,6 +50,7 @@ _MAX_QUERIES = 12_000
 _N_ROWS = 512
 _SHARE_OF_FIRST = 0.6
 """Of a query with two scenarios that are nearly as good, what part is the first's."""
+_CHECKPOINTS = "checkpoints"
 
 Array = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -58,8 +64,10 @@ class ClassifierReport:
     n_queries: int
     n_clusters: int
     """Queries that are no near-duplicates of one another."""
+    n_held_out: int
+    """How many held-out queries the figures are of: all of them, or in `best` one fold."""
     figures: dict[str, float]
-    """Cross-validated: accuracy, macro_f1, top_3, mean_probability, log_loss."""
+    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss."""
     n_bytes: int
     """The size of the weights."""
 
@@ -94,30 +102,39 @@ def train_classifier(
     on_progress(f"reading {n_queries:,} queries")
     features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
     rows = features.rows(data.queries)
-    centre, units, scale = _sentences(recipe, data.queries, on_progress)
-    problem = _Problem(
-        products=np.asarray((rows @ rows.T).toarray(), np.float64) + units @ units.T,
+    problem = RidgeProblem(
+        products=np.asarray((rows @ rows.T).toarray(), np.float64),
         wanted=_wanted(data, labels),
         ridge=recipe.ridge,
         balance=recipe.balance,
     )
-    clusters = _clusters(data.queries)
     targets = np.array([labels.index(name) for name in data.scenarios])
+    clusters = _clusters(data.queries)
     folds = folds_of(targets, clusters, recipe.folds, recipe.seed)
-    scores = _held_out_scores(problem, folds, on_progress)
-    sharpness = recipe.sharpness_factor * _fit_sharpness(scores, targets)
-    figures = _figures(scores, targets, sharpness)
+    scores = held_out_scores(problem, folds, on_progress)
     on_progress("fitting on all queries")
     solved, bias = problem.solve(np.arange(n_queries))
     weights = LinearWeights(
         table=(rows.T @ solved).astype(np.float32),
-        dense=((units.T @ solved) * scale).astype(np.float32),
-        centre=centre,
+        dense=np.zeros((0, len(labels)), np.float32),
         bias=bias.astype(np.float32),
-        sharpness=sharpness,
+        sharpness=_fit_sharpness(scores, targets),
     )
     out.mkdir(parents=True, exist_ok=True)
-    write_weights(out / WEIGHTS, features, weights)
+    changes = None
+    if recipe.tier == "best":
+        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, on_progress)
+        shown = np.flatnonzero(folds == 0)
+        scores, targets = scores[shown], targets[shown]
+        # What is added to the scores of the held-out fold is by a tuning that has not seen it.
+        seen = tuning.learn(np.flatnonzero(folds != 0)).scores([data.queries[i] for i in shown])
+        sharpness, share = _fit_mixture(scores, seen, targets)
+        scores = scores + share * seen
+        tuned = tuning.learn(np.arange(n_queries))
+        weights, changes = _joined(weights, tuned, sharpness, share), tuned.changes
+    weights = replace(weights, sharpness=recipe.sharpness_factor * weights.sharpness)
+    figures = _figures(scores, targets, weights.sharpness)
+    write_weights(out / WEIGHTS, features, weights, changes)
     card = ClassifierCard(
         title=recipe.title,
         tier=recipe.tier,
@@ -132,12 +149,57 @@ def train_classifier(
         figures={name: round(value, 4) for name, value in figures.items()},
     )
     write_card(out / CARD, card)
+    shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
     return ClassifierReport(
         folder=out,
         n_queries=n_queries,
         n_clusters=len(set(clusters.tolist())),
+        n_held_out=len(targets),
         figures=figures,
         n_bytes=(out / WEIGHTS).stat().st_size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuning:
+    """Tunes the sentence encoder on some of the queries."""
+
+    recipe: ClassifierRecipe
+    data: ScenarioQueries
+    problem: RidgeProblem
+    checkpoints: Path
+    on_progress: OnProgress
+
+    def learn(self, chosen: Indices) -> TunedSentences:
+        """What is learnt from the chosen queries."""
+        from autoj.training.sentence_tuning import tune_sentences
+
+        return tune_sentences(
+            self.recipe.sentences,
+            [self.data.queries[index] for index in chosen],
+            self.problem.wanted[chosen],
+            self.problem.costs(chosen),
+            self.checkpoints / self._digest(chosen),
+            seed=self.recipe.seed,
+            on_progress=self.on_progress,
+        )
+
+    def _digest(self, chosen: Indices) -> str:
+        """Of all that decides what is learnt, so that no other training is gone on with."""
+        files = "".join(sha256_of(path) for path in self.data.paths)
+        text = f"{self.recipe.model_dump_json()} {files} {chosen.tolist()}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _joined(
+    weights: LinearWeights, tuned: TunedSentences, sharpness: float, share: float
+) -> LinearWeights:
+    """The weights of n-grams with a share of what was learnt of sentences."""
+    return replace(
+        weights,
+        dense=np.float32(share) * tuned.head,
+        bias=weights.bias + np.float32(share) * tuned.bias,
+        sharpness=sharpness,
     )
 
 
@@ -151,27 +213,6 @@ def _wanted(data: ScenarioQueries, labels: Sequence[str]) -> NDArray[np.float64]
         if second is not None and shared:
             row[places[second]] = 1 - _SHARE_OF_FIRST
     return wanted
-
-
-def _sentences(
-    recipe: ClassifierRecipe, queries: Sequence[str], on_progress: OnProgress
-) -> tuple[Array, Array, float]:
-    """The centre of the queries' embeddings, what the solver takes of them, and its scale."""
-    if recipe.tier == "fast":
-        nothing = np.zeros((len(queries), 0), np.float32)
-        return np.zeros((0, N_DIMENSIONS), np.float32), nothing, 1.0
-    tenths: set[int] = set()
-
-    def tell(done: float) -> None:
-        tenth = int(10 * done)
-        if tenth not in tenths:
-            tenths.add(tenth)
-            on_progress(f"embedding {len(queries):,} queries: {10 * tenth} %")
-
-    embedded = SentenceEncoder().embed(queries, tell)
-    centre: Array = embedded.mean(axis=0)
-    scale = (recipe.sentences / N_PARTS) ** 0.5
-    return centre, centred_units(embedded, centre) * np.float32(scale), scale
 
 
 def _clusters(queries: Sequence[str]) -> Indices:
@@ -207,48 +248,6 @@ def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> In
     return folds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Problem:
-    """A least-squares problem, in terms of the inner products of all queries with each other."""
-
-    products: NDArray[np.float64]
-    """`[n_queries, n_queries]`."""
-    wanted: NDArray[np.float64]
-    """`[n_queries, n_labels]`: what part of each query is each scenario's."""
-    ridge: float
-    balance: float
-
-    def solve(self, chosen: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Fit on some queries.
-
-        Returns:
-            What each chosen query adds to the weights, `[n_chosen, n_labels]`, and the bias.
-        """
-        wanted = self.wanted[chosen]
-        # The rarer a scenario, the more a query of it counts.
-        costs = wanted @ (1 / np.maximum(wanted.sum(axis=0), 1.0) ** self.balance)
-        costs /= costs.mean()
-        bias = costs @ wanted / costs.sum()
-        system = self.products[np.ix_(chosen, chosen)]
-        system[np.diag_indices(len(chosen))] += self.ridge / costs
-        solved = linalg.solve(system, wanted - bias, assume_a="pos", overwrite_a=True)
-        return np.asarray(solved), bias
-
-
-def _held_out_scores(
-    problem: _Problem, folds: Indices, on_progress: OnProgress
-) -> NDArray[np.float64]:
-    """`[n_queries, n_labels]`: each query's scores by a model that has not learnt from its fold."""
-    scores = np.zeros(problem.wanted.shape)
-    n_folds = int(folds.max()) + 1
-    for fold in range(n_folds):
-        on_progress(f"cross-validation: fold {fold + 1} of {n_folds}")
-        learnt, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        solved, bias = problem.solve(learnt)
-        scores[held_out] = problem.products[np.ix_(held_out, learnt)] @ solved + bias
-    return scores
-
-
 def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
     """What held-out scores are multiplied by so that their probabilities are the likeliest."""
     found = minimize_scalar(
@@ -259,6 +258,22 @@ def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
     return float(np.exp(found.x))
 
 
+def _fit_mixture(
+    scores: NDArray[np.float64], others: NDArray[np.floating[Any]], targets: Indices
+) -> tuple[float, float]:
+    """The sharpness, and how much of other scores is added, that fit held-out queries best."""
+
+    def loss(logs: NDArray[np.float64]) -> float:
+        sharpness, share = np.exp(logs)
+        return _log_loss(scores + share * others, targets, float(sharpness))
+
+    start = np.log([5.0, 0.1])
+    # Bounded, since queries that are all named rightly could not be named surely enough.
+    found = minimize(loss, start, method="Nelder-Mead", bounds=[(0, 5), (-5, 3)])
+    sharpness, share = np.exp(found.x)
+    return float(sharpness), float(share)
+
+
 def _log_loss(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> float:
     right = probabilities_of(scores, sharpness)[np.arange(len(targets)), targets]
     return float(-np.log(np.maximum(right, 1e-12)).mean())
@@ -267,15 +282,10 @@ def _log_loss(scores: NDArray[np.float64], targets: Indices, sharpness: float) -
 def _figures(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> dict[str, float]:
     order = np.argsort(-scores, axis=1, kind="stable")
     guessed = order[:, 0]
-    f1 = [
-        2
-        * ((guessed == label) & (targets == label)).sum()
-        / ((guessed == label).sum() + (targets == label).sum())
-        for label in np.unique(targets)
-    ]
+    f1 = class_f1(list(map(str, targets)), list(map(str, guessed)))
     return {
         "accuracy": float((guessed == targets).mean()),
-        "macro_f1": float(np.mean(f1)),
+        "macro_f1": float(np.mean(list(f1.values()))),
         "top_3": float((order[:, :3] == targets[:, None]).any(axis=1).mean()),
         "mean_probability": float(probabilities_of(scores, sharpness).max(axis=1).mean()),
         "log_loss": _log_loss(scores, targets, sharpness),

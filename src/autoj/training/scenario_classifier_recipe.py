@@ -14,10 +14,24 @@ from autoj.scenarios.classifier.loading import DATA
 
 __all__ = [
     "ClassifierRecipe",
+    "SentenceTuning",
     "is_classifier_recipe",
     "read_classifier_recipe",
     "shipped_recipe",
 ]
+
+
+class SentenceTuning(BaseModel):
+    """How the sentence encoder is tuned: LoRA on all its layers, and a linear head."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rank: int = Field(16, ge=1)
+    """Of the change of each matrix."""
+    learning_rate: float = Field(1.5e-3, gt=0, allow_inf_nan=False)
+    epochs: int = Field(4, ge=1)
+    batch_queries: int = Field(32, ge=1)
+    label_smoothing: float = Field(0.1, ge=0, lt=0.5)
 
 
 class ClassifierRecipe(BaseModel):
@@ -28,13 +42,14 @@ class ClassifierRecipe(BaseModel):
     kind: Literal["classifier"]
     title: str
     tier: Literal["fast", "best"] = "fast"
-    """`best` adds sentence embeddings to what `fast` reads; the extra `classifier`."""
+    """`best` adds a tuned sentence encoder to what `fast` reads; the extras `classifier` and
+    `train`, or `classifier` alone once it is trained."""
     with_seeds: bool = False
     """Whether the seed queries of the package are trained on beside the data that are given."""
     features: dict[str, float] = Field(min_length=1)
     """The weight of each block of n-grams; the names are of `autoj.scenarios.classifier`."""
-    sentences: float = Field(5.0, gt=0, allow_inf_nan=False)
-    """`best`: the weight of the embeddings beside the blocks'."""
+    sentences: SentenceTuning = Field(default_factory=lambda: SentenceTuning.model_validate({}))
+    """`best`: how the sentence encoder is tuned."""
     n_bits: int = Field(17, ge=8, le=22)
     """N-grams are hashed to `2**n_bits` columns."""
     ridge: float = Field(1.0, gt=0, allow_inf_nan=False)

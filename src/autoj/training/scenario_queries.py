@@ -1,28 +1,21 @@
-"""Queries with their scenarios, for training a classifier: the shipped seeds, or files.
+"""Queries with their scenarios, for training a classifier.
 
-Queries of public data sets are not ours to ship. What ships is what we called them: a scenario by
-the digest of the normalised query, which a row without a scenario takes.
+A row without a scenario takes the one that ships for its query (`scenarios.seeds`).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import autoj.scenarios.taxonomy as taxonomy
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import read_rows
-from autoj.records import normalise_query
+from autoj.scenarios.seeds import known_scenarios, query_digest
 
-__all__ = ["ScenarioQueries", "query_digest", "read_scenario_queries", "seed_files"]
-
-_DATA = Path(taxonomy.__file__).parent / "data"
-
-_Label: TypeAlias = tuple[str, str | None]
-"""A scenario, and the second where it is not sure."""
+__all__ = ["ScenarioQueries", "read_scenario_queries"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +31,6 @@ class ScenarioQueries:
     """The files that they are from."""
 
 
-def seed_files() -> tuple[Path, ...]:
-    """The files of seed queries that ship with the package, sorted."""
-    return tuple(sorted((_DATA / "seeds").glob("*.jsonl")))
-
-
-def query_digest(query: str) -> str:
-    """What a query is known by where its text does not stand.
-
-    >>> query_digest("Why?") == query_digest("why")
-    True
-    """
-    return hashlib.sha256(normalise_query(query).encode()).hexdigest()[:16]
-
-
 def read_scenario_queries(paths: Sequence[Path]) -> ScenarioQueries:
     """The queries of some files.
 
@@ -64,22 +43,20 @@ def read_scenario_queries(paths: Sequence[Path]) -> ScenarioQueries:
         DataError: a row has no query, some rows of a file name a scenario and others do not, or a
             file has no query whose scenario is known.
     """
-    found: list[tuple[str, _Label]] = []
-    shipped: dict[str, _Label] = {}
+    found: list[tuple[str, str, str | None]] = []
+    shipped = known_scenarios()
     for path in paths:
         rows = list(_read(path))
         names = any(scenario is not None for _, _, scenario in rows)
-        if not names:
-            shipped = shipped or _shipped_labels()
         n_before = len(found)
         for line, query, scenario in rows:
             if scenario is not None:
-                found.append((query, (scenario, None)))
+                found.append((query, scenario, None))
             elif names:
                 raise DataError("expected a scenario, found none", path=path, line=line)
             # Taken out, because a query that stands in several rows counts once.
-            elif (label := shipped.pop(query_digest(query), None)) is not None:
-                found.append((query, label))
+            elif (known := shipped.pop(query_digest(query), None)) is not None:
+                found.append((query, known.scenario, known.second))
         if len(found) == n_before:
             raise DataError(
                 "holds no query whose scenario is known",
@@ -87,21 +64,11 @@ def read_scenario_queries(paths: Sequence[Path]) -> ScenarioQueries:
                 hint='Rows need "query" with "scenario", or "instruction" with "category".',
             )
     return ScenarioQueries(
-        queries=tuple(query for query, _ in found),
-        scenarios=tuple(scenario for _, (scenario, _) in found),
-        seconds=tuple(second for _, (_, second) in found),
+        queries=tuple(query for query, _, _ in found),
+        scenarios=tuple(scenario for _, scenario, _ in found),
+        seconds=tuple(second for _, _, second in found),
         paths=tuple(paths),
     )
-
-
-def _shipped_labels() -> dict[str, _Label]:
-    """Scenarios of queries of public data sets, by the query's digest."""
-    return {
-        row["query_sha256"]: (row["scenario"], row.get("second"))
-        for path in sorted((_DATA / "labels").glob("*.jsonl"))
-        for _, row in read_rows(path)
-        if not isinstance(row, DataError)
-    }
 
 
 def _read(path: Path) -> Iterator[tuple[int, str, str | None]]:

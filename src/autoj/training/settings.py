@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from autoj.backends._loading import quiet
 from autoj.errors import BackendError
 from autoj.training.estimate import n_steps
 from autoj.training.material import Material
+from autoj.training.models import multiplies_bfloat16_fast
 from autoj.training.recipe import Recipe
 
-__all__ = ["callbacks", "is_halved", "trainer_settings"]
+__all__ = ["callbacks", "is_halved", "quietly", "trainer_settings"]
 
 
 def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, model: Any) -> Any:
@@ -71,14 +75,9 @@ def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, mode
 
 def is_halved(recipe: Recipe, model: Any) -> bool:
     """Whether products are computed in bfloat16."""
-    import torch
-
     if recipe.precision != "auto":
         return recipe.precision == "bfloat16"
-    if model.device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    # Without instructions of its own, bfloat16 on a CPU is slower than float32.
-    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    return multiplies_bfloat16_fast(model.device.type)
 
 
 def callbacks(
@@ -119,3 +118,14 @@ def callbacks(
     if validates and recipe.validation.patience is not None:
         stops = [EarlyStoppingCallback(early_stopping_patience=recipe.validation.patience)]
     return [Follow(), *stops]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """What transformers prints of its own accord is said by our progress and errors."""
+    import transformers
+
+    with quiet(transformers.logging, bars=False), warnings.catch_warnings():
+        # One library of the three warns of what another of them does.
+        warnings.simplefilter("ignore", FutureWarning)
+        yield

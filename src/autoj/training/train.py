@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autoj.backends._loading import quiet
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.models import load_model
 from autoj.backends.scalar.inputs import Inputs
@@ -28,7 +26,7 @@ from autoj.training.material import Material, Outline, encode_material, read_out
 from autoj.training.models import add_score_head, choose_weights
 from autoj.training.recipe import Recipe
 from autoj.training.samples import SampleEncoder
-from autoj.training.settings import callbacks, is_halved, trainer_settings
+from autoj.training.settings import callbacks, is_halved, quietly, trainer_settings
 from autoj.training.trainer import build_trainer
 
 __all__ = ["Report", "TrainingJob", "plan", "train"]
@@ -79,7 +77,7 @@ def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estim
     """
     _check_packages()
     made = _make_ready(job, progress)
-    with _quietly():
+    with quietly():
         return estimate(
             made.model,
             job.recipe,
@@ -237,7 +235,7 @@ def _train(
         for broken in folder.half_written():
             tell(f"{broken.name} was half written and is passed over")
             shutil.rmtree(broken)
-    with _seam(job.recipe, folder.path), _quietly():
+    with _seam(job.recipe, folder.path), quietly():
         trainer = build_trainer(
             model=made.model,
             tokenizer=made.tokenizer,
@@ -255,10 +253,10 @@ def _train(
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
     if resumed_at is not None:
         tell(f"going on from step {resumed_at:,}")
-    with _seam(job.recipe, folder.path), _quietly():
+    with _seam(job.recipe, folder.path), quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
     best = _best(trainer.state)
-    with _seam(job.recipe, folder.path), _quietly():
+    with _seam(job.recipe, folder.path), quietly():
         _draw_curve(folder, job.recipe, trainer.state)
         write_judge(folder, job.recipe, made.card, trainer.model, made.tokenizer, figures=best)
     return Report(
@@ -277,17 +275,6 @@ def _best(state: Any) -> dict[str, float]:
         for name, value in kept.items()
         if name.startswith("eval_") and name.endswith(("loss", "right"))
     }
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """What transformers prints of its own accord is said by our progress and errors."""
-    import transformers
-
-    with quiet(transformers.logging, bars=False), warnings.catch_warnings():
-        # One library of the three warns of what another of them does.
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
 
 
 def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:

@@ -19,7 +19,9 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
-from autoj.backends._loading import quiet
+from autoj.backends._loading import in_short, quiet
+from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
+from autoj.backends.hf.places import is_unknown
 from autoj.backends.scalar.engine import ScalarBackend
 from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard
@@ -29,6 +31,7 @@ __all__ = ["ScalarBackend", "load"]
 _OPTIONS = ("input", "template", "label", "precision")
 _INPUTS = ("pair", "chat", "text")
 _PRECISIONS = ("float32", "bfloat16")
+_LOWER = "Use options.precision bfloat16 or a smaller model, or free the device of other processes."
 
 
 def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
@@ -40,7 +43,8 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
 
     Raises:
         MissingExtra: torch or transformers is not installed.
-        ConfigError: an option makes no sense for the model, or the model is no reward model.
+        ConfigError: an option makes no sense for the model, there is no such model or no memory for
+            it, or it is no reward model.
         Unavailable: the model could not be fetched.
     """
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
@@ -70,18 +74,22 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
                 output_loading_info=True,
                 **where,
             )
+            model = model.to(device)
         except OSError as error:
-            raise Unavailable(f"{card.model} cannot be loaded: {error}") from error
-        except (ImportError, KeyError, RuntimeError, ValueError) as error:
+            kind = ConfigError if local or is_unknown(error) else Unavailable
+            raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
+        except (ImportError, KeyError, MemoryError, RuntimeError, ValueError) as error:
+            if is_out_of_memory(error):
+                raise does_not_fit(card.model, device, error, _LOWER) from None
             raise ConfigError(
-                f"{card.model} is no model that transformers can load: {error}"
+                f"{card.model} is no model that transformers can load: {in_short(error)}"
             ) from None
     if report["missing_keys"]:
         raise ConfigError(
             f"{card.model} is no reward model: it has no weights for "
             f"{', '.join(sorted(report['missing_keys'])[:3])}, and random ones would score"
         )
-    return ScalarBackend(card, tokenizer, model.to(device).eval())
+    return ScalarBackend(card, tokenizer, model.eval())
 
 
 def _check_options(card: JudgeCard) -> None:

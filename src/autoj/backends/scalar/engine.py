@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from autoj.backends._loading import in_short
 from autoj.backends.base import Limits, OnText, Outcome
+from autoj.backends.hf.memory import is_out_of_memory, no_room_for_a_request
 from autoj.backends.scalar.inputs import Encoded, Inputs
 from autoj.errors import BackendError, ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
@@ -19,6 +21,7 @@ __all__ = ["ScalarBackend"]
 _WINDOW_REQUESTS = 128
 # Tokens with padding in one forward pass.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 32768}
+_LOWER = "Lower context_tokens of the card, or use options.precision bfloat16."
 
 
 class ScalarBackend:
@@ -47,7 +50,8 @@ class ScalarBackend:
         """Score requests in windows sorted by length.
 
         Raises:
-            ConfigError: a request is not of a protocol that only shows a query and a response.
+            ConfigError: a request is not of a protocol that only shows a query and a response, or
+                memory does not do for one; what was yielded stays valid.
             BackendError: the model broke down.
         """
         ahead = iter(requests)
@@ -79,9 +83,23 @@ class ScalarBackend:
         for batch in _batches(
             ready, _BATCH_TOKENS.get(self._model.device.type, _BATCH_TOKENS["cpu"])
         ):
-            values = self._forward([encoded for _, encoded in batch])
+            values = self._scores([encoded for _, encoded in batch])
             for (request, encoded), value in zip(batch, values, strict=True):
                 yield _outcome(request, len(encoded.ids), value)
+
+    def _scores(self, batch: list[Encoded]) -> list[float]:
+        """The score of each; a batch that memory does not do for is halved."""
+        try:
+            return self._forward(batch)
+        except (IndexError, MemoryError, RuntimeError, ValueError) as error:
+            if not is_out_of_memory(error):
+                raise BackendError(f"{self.card.model} failed: {in_short(error)}") from error
+            if len(batch) == 1:
+                n_tokens = len(batch[0].ids)
+                raise no_room_for_a_request(self.card.model, n_tokens, error, _LOWER) from error
+        # Here the error is gone, and with it what it kept of the batch.
+        half = len(batch) // 2
+        return self._scores(batch[:half]) + self._scores(batch[half:])
 
     def _forward(self, batch: list[Encoded]) -> list[float]:
         import torch
@@ -99,11 +117,8 @@ class ScalarBackend:
         }
         if batch[0].types is not None:
             given["token_type_ids"] = padded((row.types or () for row in batch), 0)
-        try:
-            with torch.inference_mode():
-                logits = self._model(**given).logits
-        except (IndexError, RuntimeError, ValueError) as error:
-            raise BackendError(f"{self.card.model} failed: {error}") from error
+        with torch.inference_mode():
+            logits = self._model(**given).logits
         values: list[float] = logits[:, self._column].float().tolist()
         return values
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from autoj.datasets.base import Cases, Row
-from autoj.datasets.overlap import find_overlap
 from autoj.errors import DataError
 from autoj.records import Case
+from autoj.scenarios.seeds import query_digest
 
 __all__ = ["BENCH", "QuerySet", "SeenQueries", "read_set", "without_seen"]
 
@@ -80,21 +80,21 @@ def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
 
 
 def without_seen(
-    found: QuerySet, training: Mapping[str, Sequence[str]], *, keep: bool = False
+    found: QuerySet, training: Mapping[str, Set[str]], *, keep: bool = False
 ) -> QuerySet:
     """A set without the rows whose query stands in training data, by its normalised text.
 
     Args:
         found: the set.
-        training: the queries of each set of training data, by its name.
+        training: the `query_digest` of each query of each set of training data, by its name.
         keep: whether such rows are only counted.
 
     Raises:
         DataError: no row is left.
     """
-    queries = [case.query for case in found.cases]
+    digests = [query_digest(case.query) for case in found.cases]
     rows = {
-        name: {shared.a for shared in find_overlap(queries, its).shared}
+        name: {index for index, digest in enumerate(digests) if digest in its}
         for name, its in training.items()
     }
     seen = tuple(SeenQueries(name=name, n_rows=len(its)) for name, its in rows.items())
@@ -104,7 +104,7 @@ def without_seen(
     kept = [case for index, case in enumerate(found.cases) if index not in gone]
     if not kept:
         raise DataError(
-            f"has no row left to measure by: the queries of all {len(queries):,} stand in "
+            f"has no row left to measure by: the queries of all {len(digests):,} stand in "
             f"{' and '.join(training)}",
             path=found.data.paths[0],
         )

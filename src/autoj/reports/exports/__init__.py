@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from autoj.errors import DataError, UnknownComponent
@@ -42,7 +43,7 @@ def export_run(folder: RunFolder, format: str, path: Path) -> JudgedRun:
     Raises:
         UnknownComponent: there is no such format.
         ConfigError: the format cannot hold such a run.
-        DataError: there is nothing to write.
+        DataError: there is nothing to write, or no place for it.
         StorageFull: the disk took no more.
     """
     if format not in EXPORTS:
@@ -58,11 +59,11 @@ def export_run(folder: RunFolder, format: str, path: Path) -> JudgedRun:
             os.fsync(stream.fileno())
         draft.replace(path)
     except OSError as error:
-        if isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
-            raise DataError(f"cannot be written: {error.strerror}", path=path) from None
         raise storage_error(error, path) from error
     finally:
-        draft.unlink(missing_ok=True)
+        # Where nothing can be written, nothing can be removed either.
+        with suppress(OSError):
+            draft.unlink()
     return run
 
 

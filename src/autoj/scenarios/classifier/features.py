@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from autoj.scenarios.classifier.characters import Characters, read_characters
 from autoj.scenarios.classifier.ngrams import (
@@ -15,28 +15,26 @@ from autoj.scenarios.classifier.ngrams import (
     Tokens,
     character_grams,
     edge_grams,
-    line_grams,
     read_tokens,
     word_grams,
 )
 from autoj.scenarios.classifier.structure import structure_grams
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 __all__ = ["BLOCKS", "HashedFeatures"]
 
-BLOCKS: Mapping[str, Callable[[Characters, Tokens], Iterable[Grams]]] = {
-    "words-1": lambda _, tokens: (word_grams(tokens, 1),),
-    "words-2": lambda _, tokens: (word_grams(tokens, 2),),
-    "words-3": lambda _, tokens: (word_grams(tokens, 3),),
-    "characters": lambda characters, _: character_grams(characters, range(3, 6)),
-    "characters-4": lambda characters, _: character_grams(characters, range(4, 5)),
-    "edges-1": lambda _, tokens: (edge_grams(tokens, 1),),
-    "edges-2": lambda _, tokens: (edge_grams(tokens, 2),),
-    "lines-1": lambda _, tokens: (line_grams(tokens, 1),),
-    "lines-2": lambda _, tokens: (line_grams(tokens, 2),),
-    "structure": lambda characters, _: (structure_grams(characters),),
+BLOCKS: Mapping[str, Callable[[Characters, Tokens], Grams]] = {
+    "words-1": lambda _, tokens: word_grams(tokens, 1),
+    "words-2": lambda _, tokens: word_grams(tokens, 2),
+    "characters-4": lambda characters, _: character_grams(characters, 4),
+    "edges-1": lambda _, tokens: edge_grams(tokens, 1),
+    "edges-2": lambda _, tokens: edge_grams(tokens, 2),
+    "structure": lambda characters, _: structure_grams(characters),
 }
 """What n-grams each block is of: words and marks, characters inside words, the first and last words
-of a query, the first words of its lines, and how it looks."""
+of a query, and how it looks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +72,9 @@ class HashedFeatures:
 
     def rows(self, queries: Sequence[str]) -> sparse.csr_matrix:
         """The features of some queries: float32 `[n_queries, 2**n_bits]`."""
+        # Half of what `import autoj` would take; queries are classified by few who import it.
+        from scipy import sparse
+
         n_blocks, n_queries = len(self.weights), len(queries)
         keys = np.concatenate([np.zeros(0, np.uint64), *self._keys(queries)])
         keys.sort()
@@ -99,7 +100,7 @@ class HashedFeatures:
         characters = read_characters(queries)
         tokens = read_tokens(characters)
         for place, name in enumerate(self.weights):
-            for grams in BLOCKS[name](characters, tokens):
-                columns = grams.hashes >> np.uint64(64 - self.n_bits)
-                pairs = (grams.owners * len(self.weights) + place).astype(np.uint64)
-                yield (pairs << np.uint64(self.n_bits)) | columns
+            grams = BLOCKS[name](characters, tokens)
+            columns = grams.hashes >> np.uint64(64 - self.n_bits)
+            pairs = (grams.owners * len(self.weights) + place).astype(np.uint64)
+            yield (pairs << np.uint64(self.n_bits)) | columns

@@ -17,7 +17,7 @@ from autoj.errors import DataError
 from autoj.jsonl import sha256_of
 from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
 from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
-from autoj.scenarios.classifier.sentences import N_DIMENSIONS, N_PARTS, SentenceEncoder
+from autoj.scenarios.classifier.sentences import N_DIMENSIONS, N_ENDS, SentenceEncoder
 
 __all__ = ["CARD", "WEIGHTS", "ClassifierCard", "read_folder", "write_card", "write_weights"]
 
@@ -25,6 +25,8 @@ CARD = "card.yaml"
 WEIGHTS = "weights.npz"
 _LEVELS = 127
 """The largest number that a weight of the table is rounded to."""
+_CHANGE = "encoder/"
+"""What the names of the encoder's changes begin with."""
 
 
 class ClassifierCard(BaseModel):
@@ -47,7 +49,7 @@ class ClassifierCard(BaseModel):
     n_queries: int
     """How many queries it was trained on."""
     figures: dict[str, float]
-    """Cross-validated on the training data."""
+    """On held-out queries of the training data."""
 
 
 def write_card(path: Path, card: ClassifierCard) -> None:
@@ -56,8 +58,20 @@ def write_card(path: Path, card: ClassifierCard) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def write_weights(path: Path, features: HashedFeatures, weights: LinearWeights) -> None:
-    """Write the arrays; the table is rounded to 8 bits, with a scale of its own for each row."""
+def write_weights(
+    path: Path,
+    features: HashedFeatures,
+    weights: LinearWeights,
+    changes: Mapping[str, NDArray[np.float32]] | None = None,
+) -> None:
+    """Write the arrays; the table is rounded to 8 bits, with a scale of its own for each row.
+
+    Args:
+        path: of the file.
+        features: say how rare each n-gram is.
+        weights: what was learnt of n-grams and embeddings.
+        changes: of the sentence encoder, as it takes them; None in the tier `fast`.
+    """
     used = np.flatnonzero(np.abs(weights.table).max(axis=1))
     rows = weights.table[used]
     scales = np.abs(rows).max(axis=1, keepdims=True) / _LEVELS
@@ -67,9 +81,9 @@ def write_weights(path: Path, features: HashedFeatures, weights: LinearWeights) 
         "scales": scales[:, 0].astype(np.float32),
         "rarity": features.rarity[used].astype(np.float32),
         "dense": weights.dense.astype(np.float16),
-        "centre": weights.centre.astype(np.float32),
         "bias": weights.bias.astype(np.float32),
         "sharpness": np.array([weights.sharpness], np.float64),
+        **{f"{_CHANGE}{name}": array.astype(np.float16) for name, array in (changes or {}).items()},
     }
     _write_archive(path, arrays)
 
@@ -102,14 +116,14 @@ def read_folder(folder: Path, name: str | None = None) -> LinearClassifier:
         raise DataError(
             f"is damaged: its sha256 is {digest}, the card says {card.weights_sha256}", path=path
         )
-    features, weights = _read_weights(path, card)
+    features, weights, encoder = _read_weights(path, card)
     return LinearClassifier(
         name=name or card.title,
         digest=f"sha256:{digest}",
         labels=card.labels,
         features=features,
         weights=weights,
-        encoder=SentenceEncoder() if card.tier == "best" else None,
+        encoder=encoder,
     )
 
 
@@ -143,7 +157,9 @@ def _read_card(path: Path) -> ClassifierCard:
     return card
 
 
-def _read_weights(path: Path, card: ClassifierCard) -> tuple[HashedFeatures, LinearWeights]:
+def _read_weights(
+    path: Path, card: ClassifierCard
+) -> tuple[HashedFeatures, LinearWeights, SentenceEncoder | None]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -155,16 +171,20 @@ def _read_weights(path: Path, card: ClassifierCard) -> tuple[HashedFeatures, Lin
         weights = LinearWeights(
             table=table,
             dense=arrays["dense"].astype(np.float32),
-            centre=arrays["centre"],
             bias=arrays["bias"],
             sharpness=float(arrays["sharpness"][0]),
         )
+        changes = {
+            name.removeprefix(_CHANGE): array.astype(np.float32)
+            for name, array in arrays.items()
+            if name.startswith(_CHANGE)
+        }
+        encoder = SentenceEncoder(changes) if card.tier == "best" else None
     except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"holds no weights of a classifier ({error})", path=path) from None
     n_labels = len(card.labels)
-    n_parts = N_PARTS if card.tier == "best" else 0
-    found = (weights.dense.shape, weights.centre.shape, weights.bias.shape)
-    if found != ((n_parts * N_DIMENSIONS, n_labels), (n_parts, N_DIMENSIONS), (n_labels,)):
+    n_dense = N_ENDS * N_DIMENSIONS if card.tier == "best" else 0
+    if (weights.dense.shape, weights.bias.shape) != ((n_dense, n_labels), (n_labels,)):
         raise DataError("the arrays do not fit the card's labels and tier", path=path)
     features = HashedFeatures(weights=card.features, n_bits=card.n_bits, rarity=rarity)
-    return features, weights
+    return features, weights, encoder

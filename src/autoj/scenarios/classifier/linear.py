@@ -13,7 +13,7 @@ from autoj.scenarios.classifier.base import ScenarioGuess
 from autoj.scenarios.classifier.features import HashedFeatures
 from autoj.scenarios.classifier.sentences import SentenceEncoder
 
-__all__ = ["OTHERS", "LinearClassifier", "LinearWeights", "centred_units", "probabilities_of"]
+__all__ = ["OTHERS", "LinearClassifier", "LinearWeights", "probabilities_of"]
 
 OTHERS = "others"
 """The scenario of what belongs to no other."""
@@ -27,14 +27,12 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearWeights:
-    """What training learns; scores are `rows @ table + units @ dense + bias`."""
+    """What training learns; scores are `rows @ table + embedded @ dense + bias`."""
 
     table: Array
     """`[2**n_bits, n_labels]`: of each hashed n-gram."""
     dense: Array
-    """`[n_parts * 384, n_labels]`: of a query's embeddings, part by part; no rows in `fast`."""
-    centre: Array
-    """`[n_parts, 384]`: the mean embedding of the training queries."""
+    """`[768, n_labels]`: of a query's embeddings, head and tail; no rows in `fast`."""
     bias: Array
     """`[n_labels]`."""
     sharpness: float
@@ -70,8 +68,7 @@ class LinearClassifier:
         rows = self.features.rows(queries)
         scores = rows @ self.weights.table + self.weights.bias
         if self.encoder is not None:
-            units = centred_units(self.encoder.embed(queries), self.weights.centre)
-            scores += units @ self.weights.dense
+            scores += self.encoder.embed(queries) @ self.weights.dense
         probabilities = probabilities_of(scores, self.weights.sharpness)
         if OTHERS in self.labels:
             wordless = [not any(map(str.isalnum, query)) for query in queries]
@@ -95,14 +92,6 @@ class LinearClassifier:
                 order.tolist(), sorted_ones.tolist(), strict=True
             )
         ]
-
-
-def centred_units(embedded: Array, centre: Array) -> Array:
-    """Embeddings `[n, n_parts, 384]` less their mean, each of length 1, as rows `[n, -1]`."""
-    centred = embedded - centre
-    lengths = np.linalg.norm(centred, axis=2, keepdims=True)
-    units: Array = centred / np.maximum(lengths, np.float32(1e-6))
-    return units.reshape(len(embedded), int(np.prod(centre.shape)))
 
 
 def probabilities_of(scores: NDArray[np.floating[Any]], sharpness: float) -> NDArray[np.float64]:

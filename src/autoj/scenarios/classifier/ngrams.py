@@ -6,7 +6,6 @@ modulo 2**64, mixed so that its upper bits can be an index.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,6 @@ __all__ = [
     "character_grams",
     "edge_grams",
     "hash_numbers",
-    "line_grams",
     "read_tokens",
     "word_grams",
 ]
@@ -58,9 +56,6 @@ class Tokens:
     ranks: NDArray[np.int64]
     """Each one's place in its query, counted from 0."""
     ranks_from_end: NDArray[np.int64]
-    opens_line: NDArray[np.bool_]
-    """Whether it is the first of its line."""
-    is_mark: NDArray[np.bool_]
 
 
 def _mix(hashes: Hashes) -> Hashes:
@@ -108,16 +103,11 @@ def read_tokens(characters: Characters) -> Tokens:
     n_by_query = np.bincount(owners, minlength=len(characters.starts))
     ends = np.cumsum(n_by_query)
     order = np.arange(len(first))
-    line_of = np.cumsum(kinds == Kind.NEWLINE)[first]
-    opens = np.ones(len(first), np.bool_)
-    opens[1:] = line_of[1:] != line_of[:-1]
     return Tokens(
         owners=owners,
         hashes=_mix(sums),
         ranks=order - (ends - n_by_query)[owners],
         ranks_from_end=ends[owners] - 1 - order,
-        opens_line=opens,
-        is_mark=kinds[first] == Kind.MARK,
     )
 
 
@@ -149,14 +139,7 @@ def edge_grams(tokens: Tokens, n: int) -> Grams:
     )
 
 
-def line_grams(tokens: Tokens, n: int) -> Grams:
-    """The n-grams that open a line."""
-    first, hashes = _joined(tokens, n)
-    opening = tokens.opens_line[first]
-    return Grams(owners=tokens.owners[first[opening]], hashes=_salted(hashes[opening], 30 + n))
-
-
-def character_grams(characters: Characters, sizes: range) -> Iterator[Grams]:
+def character_grams(characters: Characters, n: int) -> Grams:
     """The n-grams of characters inside words, the word's edges being characters, too."""
     kinds = characters.kinds
     word = kinds == Kind.WORD
@@ -174,13 +157,10 @@ def character_grams(characters: Characters, sizes: range) -> Iterator[Grams]:
     n_kept = len(values)
     next_edge = np.where(is_edge, np.arange(n_kept), n_kept)
     next_edge = np.minimum.accumulate(next_edge[::-1])[::-1]
-    for n in sizes:
-        n_grams = n_kept - n + 1
-        if n_grams <= 0:
-            continue
-        whole = np.flatnonzero(next_edge[1 : n_grams + 1] >= np.arange(n_grams) + n - 1)
-        hashes = np.zeros(len(whole), np.uint64)
-        for place in range(n):
-            hashes = hashes * _BASE + values[whole + place]
-        # The second character is the query's own, the first may be the edge of the one before.
-        yield Grams(owners=owner_of[whole + 1], hashes=_salted(_mix(hashes), 40 + n))
+    n_grams = max(0, n_kept - n + 1)
+    whole = np.flatnonzero(next_edge[1 : n_grams + 1] >= np.arange(n_grams) + n - 1)
+    hashes = np.zeros(len(whole), np.uint64)
+    for place in range(n):
+        hashes = hashes * _BASE + values[whole + place]
+    # The second character is the query's own, the first may be the edge of the one before.
+    return Grams(owners=owner_of[whole + 1], hashes=_salted(_mix(hashes), 40 + n))

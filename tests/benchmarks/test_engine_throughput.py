@@ -11,16 +11,12 @@ pytest.importorskip("openvino_genai", reason="the extra `embedded` is not instal
 from benchmarks.engine_throughput import (
     _LLAMA2_13B,
     _TINY,
-    Machine,
-    Shape,
     Size,
     make_requests,
     random_backend,
-    read_seconds,
     run_gpu,
-    shape_of,
-    write_seconds,
 )
+from benchmarks.roofline import Machine, Shape, read_seconds, shape_of, write_seconds
 
 # 13.0 billion weights without the embeddings that are looked up; 800 kB per token in bfloat16.
 LLAMA2_13B = Shape(
@@ -31,14 +27,13 @@ H100 = Machine(bytes_per_second=3e12, flops=600e12)
 
 
 def test_the_roofline_of_an_h100_is_in_the_order_of_what_is_aimed_at() -> None:
-    size = Size(n_requests=60, prompt_tokens=700, new_tokens=250)
     reading = read_seconds(LLAMA2_13B, H100, 700)
     assert reading == pytest.approx(700 * 25.7e9 / 600e12, rel=0.02)
     assert 60 / reading > 1_500
-    writing = write_seconds(LLAMA2_13B, H100, size, 60)
+    writing = write_seconds(LLAMA2_13B, H100, 60, 700, 250)
     assert writing == pytest.approx(250 * (25.7e9 + 60 * 825 * 819_200) / 3e12, rel=0.01)
     assert 400 < 60 * 60 / (60 * reading + writing) < 800
-    alone = write_seconds(LLAMA2_13B, H100, size, 1)
+    alone = write_seconds(LLAMA2_13B, H100, 1, 700, 250)
     assert alone == pytest.approx(250 * 26.4e9 / 3e12, rel=0.01)
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: each file's docstring says what it measures, `RESULTS.md` what was measured."""

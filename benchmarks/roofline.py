@@ -1,0 +1,99 @@
+"""The roofline: how fast a machine could run a model at best, by its own bandwidth and rate.
+
+Both are measured on the machine, so that a figure beside the roofline tells of the engine alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Machine", "Shape", "measure", "read_seconds", "shape_of", "write_seconds"]
+
+_COPIED_BYTES = 2**31
+_MATRIX_SIDE = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What a device does at best, measured."""
+
+    bytes_per_second: float
+    """Read and written."""
+    flops: float
+    """Operations per second, of matrix products in bfloat16."""
+
+
+def measure(device: str, n_bytes: int = _COPIED_BYTES, side: int = _MATRIX_SIDE) -> Machine:
+    """A device's bandwidth by copying memory, and its rate by matrix products."""
+    import torch
+
+    source = torch.zeros(n_bytes, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    copying = _best_seconds(device, lambda: target.copy_(source))
+    left = torch.randn(side, side, device=device).to(torch.bfloat16)
+    multiplying = _best_seconds(device, lambda: left @ left)
+    return Machine(bytes_per_second=2 * n_bytes / copying, flops=2 * side**3 / multiplying)
+
+
+def _best_seconds(device: str, do: Callable[[], Any]) -> float:
+    import torch
+
+    def wait() -> None:
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    seconds: list[float] = []
+    for _ in range(5):
+        wait()
+        started = time.perf_counter()
+        do()
+        wait()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a model has to move and to compute."""
+
+    n_weights: int
+    """Those that each token is multiplied by."""
+    weight_bytes: int
+    cache_bytes: int
+    """Of the keys and values of one token."""
+    attention_flops: int
+    """Per pair of tokens."""
+
+
+def shape_of(model: Any) -> Shape:
+    """The shape of a causal language model of transformers."""
+    config = model.config
+    n_weights = sum(weights.numel() for weights in model.parameters())
+    n_weights -= model.get_input_embeddings().weight.numel()  # looked up, not multiplied
+    width = config.hidden_size // config.num_attention_heads
+    shared = 2 * config.num_hidden_layers * config.num_key_value_heads * width
+    return Shape(
+        n_weights=n_weights,
+        weight_bytes=n_weights * model.dtype.itemsize,
+        cache_bytes=shared * model.dtype.itemsize,
+        attention_flops=4 * config.num_hidden_layers * config.hidden_size,
+    )
+
+
+def read_seconds(shape: Shape, machine: Machine, n_tokens: int) -> float:
+    """How long a machine reads a prompt at least: what it computes."""
+    flops = 2 * shape.n_weights * n_tokens + shape.attention_flops * n_tokens**2 / 2
+    return flops / machine.flops
+
+
+def write_seconds(
+    shape: Shape, machine: Machine, n_rows: int, prompt_tokens: int, new_tokens: int
+) -> float:
+    """How long it writes so many texts at once at least: what it moves, or what it computes."""
+    kept = prompt_tokens + new_tokens / 2
+    moved = (shape.weight_bytes + n_rows * kept * shape.cache_bytes) / machine.bytes_per_second
+    computed = 2 * shape.n_weights * n_rows / machine.flops
+    return new_tokens * max(moved, computed)
