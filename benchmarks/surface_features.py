@@ -1,25 +1,7 @@
 """A judge of pairs that reads only the surface of the responses: what a judge must beat.
 
-Gradient-boosted trees on 15 features, each of one response and taken as the difference a less b.
-"Log" is the natural logarithm of one more than a count.
-
-| feature | of a response |
-|---|---|
-| characters | log, without the space around the text |
-| sentences | log, stretches that end in . ! or ? (or their full-width forms) |
-| lines | log, those that are not blank |
-| word length | mean letters and digits of a word |
-| not ASCII | share of the characters |
-| list items | log, lines that begin with a bullet or a number |
-| headings and bold | log, lines that begin with # and spans in ** |
-| code blocks | log, pairs of ``` fences |
-| digits | log |
-| question marks | log |
-| exclamation marks | log |
-| refusal | 1 where it says that it cannot, is sorry, or is an AI; else 0 |
-| overlap | share of the query's distinct words that it uses |
-| repetition | share of its 4-grams of words that stood in it before |
-| whole ending | 1 where it ends in punctuation, a bracket, a quote or a fence; else 0 |
+Gradient-boosted trees on the 15 features of `autoj.surface`, each of one response and taken as the
+difference a less b.
 
 The trees learn from the decided pairs of one training file, each pair in both orders, and their
 log-odds are averaged over both orders: with the responses exchanged the preference changes its sign
@@ -64,12 +46,8 @@ from autoj.metrics.base import Score, mean, proportion
 from autoj.metrics.length_bias import is_close_in_length
 from autoj.records import WINNERS, Calibration, Case, Estimate, JudgeCard, Request, Verdict
 from autoj.runs import judge_run, make_spec, open_run, resolve_run
+from autoj.surface import SURFACE_FEATURES, surface_features
 
-FEATURES = (
-    "characters", "sentences", "lines", "word length", "not ASCII",
-    "list items", "headings and bold", "code blocks", "digits", "question marks",
-    "exclamation marks", "refusal", "overlap", "repetition", "whole ending",
-)  # fmt: skip
 TIE_SHARE = 0.30
 """About the share of ties where people may vote them freely; arena55k's files hold 3 %."""
 N_FOLDS = 5
@@ -79,71 +57,19 @@ WIDTHS = tuple(step / 100 for step in range(201))
 PROTOCOL = "pairwise-verdict"
 _NO_TIE = -1000.0  # a finite log-probability, as a ledger needs one, of a probability of 0
 
-_WORD = re.compile(r"\w+")
-_SENTENCE_END = re.compile(r"[.!?。！？]+(?=\s|$)|[。！？]+")
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
-_EMPHASIS = re.compile(r"^#{1,6}[ \t]+\S|\*\*[^*\n]+\*\*", re.MULTILINE)
-_REFUSAL = re.compile(
-    r"\bI(?:['’]m| am) (?:sorry|unable|not able)\b|\bI (?:apologi[sz]e|cannot|can['’]t|can not)\b"
-    r"|\bas an (?:AI|artificial intelligence)\b|\b(?:an|just an) AI (?:language )?model\b",
-    re.IGNORECASE,
-)
-_WHOLE_ENDING = re.compile(r"""[.!?:…。！？)\]}"'”’*`]\Z""")
 
-
-# What is seen of a response.
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text, lower case."""
-    return _WORD.findall(text.casefold())
-
-
-def features_of(query: str, response: str) -> Floats:
-    """The features of one response, `[15]`, in the order of `FEATURES`."""
-    text = response.strip()
-    words, wanted = words_of(text), set(words_of(query))
-    grams = list(zip(words, words[1:], words[2:], words[3:], strict=False))
-    counts = (
-        len(text),
-        len(_SENTENCE_END.findall(text)),
-        sum(bool(line.strip()) for line in text.splitlines()),
-    )
-    marks = (
-        len(_LIST_ITEM.findall(text)),
-        len(_EMPHASIS.findall(text)),
-        text.count("```") // 2,
-        sum(character.isdigit() for character in text),
-        text.count("?") + text.count("？"),
-        text.count("!") + text.count("！"),
-    )
-    return np.array(
-        [
-            *map(math.log1p, counts),
-            _share(sum(map(len, words)), len(words)),
-            _share(sum(not character.isascii() for character in text), len(text)),
-            *map(math.log1p, marks),
-            float(_REFUSAL.search(text) is not None),
-            _share(len(wanted.intersection(words)), len(wanted)),
-            1.0 - _share(len(set(grams)), len(grams)) if grams else 0.0,
-            float(_WHOLE_ENDING.search(text) is not None),
-        ]
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+# What is seen of a pair.
 
 
 def differences(cases: Sequence[Case]) -> Floats:
     """Each pair's features, those of a less those of b: `[n_cases, 15]`."""
     return np.array(
         [
-            features_of(case.query, case.responses[0].text)
-            - features_of(case.query, case.responses[1].text)
+            np.array(surface_features(case.query, case.responses[0].text))
+            - np.array(surface_features(case.query, case.responses[1].text))
             for case in cases
         ]
-    ).reshape(-1, len(FEATURES))
+    ).reshape(-1, len(SURFACE_FEATURES))
 
 
 # The judge.
@@ -300,7 +226,7 @@ def train_judge(
     said = hashlib.sha256(np.round(preferences(trees, gaps), 6).tobytes()).hexdigest()
     card = JudgeCard(
         name="surface-features",
-        title=f"Boosted trees on {len(FEATURES)} surface features",
+        title=f"Boosted trees on {len(SURFACE_FEATURES)} surface features",
         backend="scripted",
         model="surface-features",
         revision=f"sha256:{said}",

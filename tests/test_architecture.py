@@ -18,7 +18,10 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
-    {"jsonl", "fetching", "components", "chat", "critiques", "selection", "ties", "votes"},
+    {
+        *{"jsonl", "fetching", "components", "chat", "critiques"},
+        *{"selection", "ties", "votes", "surface"},
+    },
     {"scenarios", "backends", "verdicts", "metrics"},
     {"judges", "datasets", "protocols"},
     {"runs"},

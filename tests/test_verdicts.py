@@ -135,6 +135,7 @@ def drawn(
 
 
 FITTED = Calibration(temperature=0.8, tie=0.75)
+SURFACE = Calibration(temperature=0.8, tie=0.75, surface={"lines": -2.0})
 CONFLICT = (decided("1", (0.5, 0.4, 0.1)), decided("1", (0.9, 0.0, 0.1)))
 
 
@@ -203,6 +204,40 @@ def test_one_order_alone_decides_and_says_so(shown: tuple[int, int], winner: Win
     assert max(verdict.probabilities) == verdict.probabilities["ab".index(winner)]
 
 
+LONG = replace(PAIR, responses=(Response(text="x\nx\nx"), Response(text="y")))
+LEAD = -2.0 * (math.log1p(3) - math.log1p(1))
+
+
+def test_surface_counts_beside_ratings_as_the_calibration_says() -> None:
+    judgments = [judged(Rating(value=5.0), (0,)), judged(Rating(value=4.0), (1,))]
+    verdict = verdicts.resolve(
+        LONG, "j", judgments, paired=True, reads_alone=True, calibration=SURFACE
+    )
+    assert verdict.ratings == (5.0, 4.0)
+    assert (verdict.winner, verdict.rule) == ("b", "ratings and surface")
+    assert verdict.probabilities == outcome_probabilities(1.0 + LEAD, SURFACE)
+
+
+def test_surface_counts_beside_probabilities_and_never_in_an_order_alone() -> None:
+    page = decided("1", (0.6, 0.3, 0.1))
+    asked = [judged(page, (0, 1)), judged(decided("2", (0.3, 0.6, 0.1)), (1, 0))]
+    verdict = verdicts.resolve(LONG, "j", asked, paired=True, calibration=SURFACE)
+    assert (verdict.winners, verdict.winner) == (("a", "a"), "b")
+    assert verdict.rule == "calibrated with surface"
+    expected = outcome_probabilities(math.log(2) + LEAD, SURFACE)
+    assert verdict.probabilities == pytest.approx(expected)
+    alone = verdicts.resolve(LONG, "j", asked[:1], paired=True, calibration=SURFACE)
+    assert (alone.winner, alone.probabilities) == ("a", (0.6, 0.3, 0.1))
+
+
+def test_a_response_that_was_not_read_is_not_judged_by_its_surface() -> None:
+    judgments = [judged(UNREADABLE, (0,)), judged(Rating(value=4.0), (1,))]
+    verdict = verdicts.resolve(
+        LONG, "j", judgments, paired=True, reads_alone=True, calibration=SURFACE
+    )
+    assert (verdict.winner, verdict.probabilities) == (None, None)
+
+
 def test_every_rule_of_a_verdict_is_explained() -> None:
     seen = {
         both(decided("1"), decided("2")).rule,
@@ -210,7 +245,9 @@ def test_every_rule_of_a_verdict_is_explained() -> None:
         both(FAILED, decided("1")).rule,
         verdicts.resolve(PAIR, "j", [judged(decided("1"), (0, 1))], paired=True).rule,
         calibrated(*CONFLICT).rule,
+        calibrated(*CONFLICT, SURFACE).rule,
         compared(Rating(value=2.0), Rating(value=3.0)).rule,
+        compared(Rating(value=2.0), Rating(value=3.0), SURFACE).rule,
         drawn(["1", "2"], ["2", "2"]).rule,
     }
     assert seen == set(verdicts.RULES)

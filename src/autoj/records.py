@@ -160,8 +160,12 @@ class Calibration:
     tie: float = 0.0
     """Half the tie band, at least 0, on the scale of divided preferences: wider makes ties
     likelier."""
+    surface: Mapping[str, float] = field(default_factory=dict)
+    """What a unit of each surface feature (`surface.SURFACE_FEATURES`) of a response adds to its
+    rating or log-odds before the preference is divided; empty adds nothing. Their proportions are
+    what surface alone is worth to people; one number, fitted beside the judge, scales them all."""
     fitted_on: str | None = None
-    """The data that both were fitted on, and how ties were weighted."""
+    """The data that all were fitted on, and how ties were weighted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

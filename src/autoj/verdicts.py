@@ -27,6 +27,7 @@ from autoj.records import (
     Verdict,
     Winner,
 )
+from autoj.surface import surface_lead
 from autoj.ties import (
     likeliest,
     outcome_probabilities,
@@ -46,7 +47,11 @@ RULES = {
     "tie": "the orders disagree, which counts as a tie",
     "unresolved": "the orders disagree and nothing decides",
     "calibrated": "the averaged probabilities decide, by the card's calibration",
+    "calibrated with surface": "the averaged probabilities and the surface of the responses "
+    "(length, layout, marks) decide, by the card's calibration",
     "ratings": "each response was read alone, and their ratings decide",
+    "ratings and surface": "each response was read alone; their ratings and surface (length, "
+    "layout, marks) decide, by the card's calibration",
     "split": "no decision has more than half of an order's readable draws",
     "incomplete": "a judgment failed or could not be read; of several draws, at least half",
 }
@@ -127,23 +132,32 @@ def resolve(
         rating_sds=tuple(vote.deviation for vote in votes) if n_draws > 1 else (),
         critiques=tuple(_critique(reading) for reading in outcomes),
     )
-    return _compared(rated, calibration) if paired else rated
+    return _compared(rated, case, calibration) if paired else rated
 
 
 def _reading(item: Judgment | Failure) -> Reading | Failure:
     return item.reading if isinstance(item, Judgment) else item
 
 
-def _compared(rated: Verdict, calibration: Calibration | None) -> Verdict:
+def _compared(rated: Verdict, case: Case, calibration: Calibration | None) -> Verdict:
     """The verdict that two ratings come to."""
-    gap = preference(rated)
+    gap = _corrected(preference(rated), case, calibration)
     if gap is None:
         return rated
     if calibration is None:
         winner: Winner = "tie" if gap == 0 else "a" if gap > 0 else "b"
         return replace(rated, winner=winner, rule="ratings")
     chances = outcome_probabilities(gap, calibration)
-    return replace(rated, winner=likeliest(chances), rule="ratings", probabilities=chances)
+    rule = "ratings and surface" if calibration.surface else "ratings"
+    return replace(rated, winner=likeliest(chances), rule=rule, probabilities=chances)
+
+
+def _corrected(gap: float | None, case: Case, calibration: Calibration | None) -> float | None:
+    """A preference with what the surface of the responses adds to it."""
+    if gap is None or calibration is None or not calibration.surface:
+        return gap
+    # A sum of two numbers, each of which changes its sign exactly with the order.
+    return gap + surface_lead(case, calibration.surface)
 
 
 def preference(verdict: Verdict) -> float | None:
@@ -180,13 +194,14 @@ def _resolve_pair(
     undecided = [vote for vote, winner in zip(votes, winners, strict=True) if winner is None]
     if undecided and all(vote.split for vote in undecided):
         settled = replace(settled, rule="split")
-    gap = None if calibration is None else preference(known)
+    gap = None if calibration is None else _corrected(preference(known), case, calibration)
     if calibration is None or gap is None:
         return settled
     chances = outcome_probabilities(gap, calibration)
     if settled.rule in ("tie", "unresolved"):
         return replace(settled, probabilities=chances)
-    return replace(settled, winner=likeliest(chances), rule="calibrated", probabilities=chances)
+    rule = "calibrated with surface" if calibration.surface else "calibrated"
+    return replace(settled, winner=likeliest(chances), rule=rule, probabilities=chances)
 
 
 def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 import sys
 from collections.abc import Iterator
@@ -13,12 +12,10 @@ import numpy as np
 import pytest
 import typer
 from benchmarks.surface_features import (
-    FEATURES,
     SurfaceJudge,
     calibration_of,
     comparison,
     differences,
-    features_of,
     fit_band,
     folder_name,
     main,
@@ -55,61 +52,6 @@ def pair(a: str, b: str, label: str | None = None, query: str = "Boil eggs?") ->
         cluster=query,
         label=label,  # type: ignore[arg-type]
     )
-
-
-def seen(text: str, query: str = "Boil eggs?") -> dict[str, float]:
-    return dict(zip(FEATURES, features_of(query, text).tolist(), strict=True))
-
-
-def test_each_feature_counts_what_the_table_says() -> None:
-    found = seen(f"  {TEXT}\n")
-    n_letters = sum(map(str.isalnum, TEXT))
-    assert found == {
-        "characters": math.log1p(len(TEXT)),
-        "sentences": math.log1p(4),
-        "lines": math.log1p(7),
-        "word length": pytest.approx(n_letters / 17),
-        "not ASCII": 0.0,
-        "list items": math.log1p(2),
-        "headings and bold": math.log1p(2),
-        "code blocks": math.log1p(1),
-        "digits": math.log1p(2),
-        "question marks": math.log1p(1),
-        "exclamation marks": math.log1p(1),
-        "refusal": 1.0,
-        "overlap": 1.0,
-        "repetition": 0.0,
-        "whole ending": 1.0,
-    }
-    assert len(FEATURES) == 15
-
-
-@pytest.mark.parametrize(
-    ("feature", "text", "expected"),
-    [
-        ("not ASCII", "ab你好", 0.5),
-        ("sentences", "你好。再见！", math.log1p(2)),
-        ("sentences", "Version 2.5 is out.", math.log1p(1)),
-        ("question marks", "真的？", math.log1p(1)),
-        ("list items", "1. one\n2) two\n3.5 is none", math.log1p(2)),
-        ("code blocks", "```\nnever closed", 0.0),
-        ("refusal", "As an AI language model, I have no body.", 1.0),
-        ("refusal", "I’m sorry for that.", 1.0),
-        ("refusal", "I can and I will.", 0.0),
-        ("overlap", "You boil water.", 0.5),
-        ("repetition", "a b c d a b c d", 0.2),
-        ("whole ending", "It stops in the mid", 0.0),
-        ("whole ending", "x = [1]", 1.0),
-    ],
-)
-def test_a_feature_of_a_text(feature: str, text: str, expected: float) -> None:
-    assert seen(text)[feature] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("text", ["", " \n", "🙂", "\x1b[31m", "```"])
-@pytest.mark.parametrize("query", ["Boil eggs?", "?"])
-def test_texts_without_words_have_features_too(text: str, query: str) -> None:
-    assert all(map(math.isfinite, features_of(query, text)))
 
 
 def test_exchanged_responses_have_the_opposite_differences() -> None:

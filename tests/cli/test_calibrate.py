@@ -80,12 +80,45 @@ def test_the_fit_is_shown_as_of_the_pairs_it_was_fitted_on(run, pairs, protocol)
     assert code == 0
     told = " ".join(out.split())
     for text in (
-        f"script ({protocol})", "val.jsonl: ", "weighted to 30", "on the very pairs it was fitted",
-        "In-sample", "before after", "--write CARD", "log-loss", "Brier",
+        f"script ({protocol})", "val.jsonl: ", "weighted to 30", "on the pairs it was fitted on",
+        "in-sample", "before after held out", "--write CARD", "log-loss", "Brier",
     ):  # fmt: skip
         assert text in told
     assert max(map(len, out.splitlines())) <= 80
     assert ("log-odds" in told or "exactly level" in told) == (protocol == "pairwise-verdict")
+
+
+def test_surface_of_other_pairs_counts_beside_the_judge(run, pairs, tmp_path):
+    judged(pairs, "val")
+    (tmp_path / "mine.yaml").write_text(CARD_TEXT, encoding="utf-8")
+    draw = random.Random(4)
+    others = []
+    for number in range(700):
+        n_lines = draw.randint(1, 9), draw.randint(1, 9)
+        others.append(
+            {
+                "query": f"Another {number}?",
+                "responses": ["\n".join(["word"] * n) for n in n_lines],
+                "label": "a" if n_lines[0] + draw.gauss(0, 1) > n_lines[1] else "b",
+            }
+        )
+    own = json.loads(pairs.read_text(encoding="utf-8").splitlines()[0])
+    tie = {"query": "Level?", "responses": ["one", "two"], "label": "tie"}
+    write_records(tmp_path / "others.jsonl", [*others, own, tie])
+    code, out, err = run("calibrate", "val", "--surface", "others.jsonl", "--write", "mine.yaml")
+    assert code == 0
+    assert "1 rows of others.jsonl ask a query of the run: left out" in err
+    assert "surface characters" in " ".join(out.split())
+    fitted = load_card(str(tmp_path / "mine.yaml")).calibration["pairwise-by-rating"]
+    assert "lines" in fitted.surface
+    assert (fitted.fitted_on or "").endswith("; surface: 700 decided pairs of others.jsonl")
+
+
+def test_too_few_pairs_for_surface_are_told(run, pairs):
+    judged(pairs, "val")
+    code, _, err = run("calibrate", "val", "--surface", "val.jsonl")
+    assert code == 2
+    assert "there are 0" in err
 
 
 def test_json_holds_the_fit(run, pairs):

@@ -257,8 +257,15 @@ def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
 def test_the_file_of_a_card_is_a_card_when_it_is_copied(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "mine.yaml"
     copy.write_text(card_text(name), encoding="utf-8")
-    card = load_card(str(copy))
-    assert replace(card, name=name, folder=None) == replace(load_card(name), folder=None)
+    card, own = load_card(str(copy)), load_card(name)
+    for at, there in ((card.adapter, own.adapter), (card.model, own.model)):
+        assert (at is None) == (there is None)
+        if at is not None and there is not None and there.startswith("./"):
+            assert card.locate(at) == own.locate(there).resolve()
+            assert card.locate(at).exists()
+    assert replace(card, name=name, folder=None, adapter=own.adapter, model=own.model) == replace(
+        own, folder=None
+    )
 
 
 def test_what_has_no_file_has_no_text() -> None:

@@ -11,7 +11,7 @@ import pytest
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 from autoj.ties import outcome_probabilities
-from autoj.ties.fitting import N_NEEDED, fit_calibration
+from autoj.ties.fitting import N_NEEDED, SurfaceLeads, fit_calibration
 
 TRUE = Calibration(temperature=1.4, tie=0.6)
 
@@ -156,6 +156,67 @@ def test_a_calibration_says_what_it_was_fitted_on() -> None:
         f"mine.jsonl: {a} a, {b} b, {ties} ties weighted to 30 %"
     )
     assert found.tie_share == 0.3
+
+
+def test_what_surface_adds_is_found_again() -> None:
+    generator = np.random.default_rng(5)
+    leads = generator.normal(0.0, 1.0, 20_000)
+    known, _ = drawn(20_000)
+    labels: list[Winner] = [
+        WINNERS[generator.choice(3, p=outcome_probabilities(gap + 0.8 * lead, TRUE))]
+        for gap, lead in zip(known, leads, strict=True)
+    ]
+    surface = SurfaceLeads(
+        weights={"lines": 2.0, "digits": -1.0}, leads=leads.tolist(), fitted_on="others"
+    )
+    queries = [f"query {number % 5000}" for number in range(20_000)]
+    found = fit_calibration(known, labels, surface=surface, clusters=queries)
+    plain = fit_calibration(known, labels, clusters=queries)
+    assert found.calibration.temperature == pytest.approx(TRUE.temperature, rel=0.05)
+    assert found.calibration.surface == pytest.approx({"lines": 1.6, "digits": -0.8}, rel=0.05)
+    assert found.calibration.fitted_on is not None
+    assert found.calibration.fitted_on.endswith("; surface: others")
+    assert plain.calibration.surface == {}
+    assert found.held_out is not None
+    assert plain.held_out is not None
+    assert found.held_out.log_loss == pytest.approx(found.after.log_loss, abs=1e-3)
+    assert (found.held_out.log_loss or 0) < (plain.held_out.log_loss or 0) - 0.02
+    assert found.held_out.decided > plain.held_out.decided + 0.01
+
+
+def test_held_out_pairs_are_by_fits_that_did_not_see_their_query() -> None:
+    # A lead that is the label's sign in one query alone: who saw the query, trusts it.
+    preferences, labels = drawn(400)
+    signs = [{"a": 1.0, "b": -1.0, "tie": 0.0}[label] for label in labels]
+    leads = [sign if place < 200 else -sign for place, sign in enumerate(signs)]
+    surface = SurfaceLeads(weights={"lines": 1.0}, leads=leads, fitted_on="a leak")
+    queries = ["first"] * 200 + ["second"] * 200
+    found = fit_calibration(preferences, labels, surface=surface, clusters=queries)
+    assert found.held_out is None
+    apart = fit_calibration(
+        preferences, labels, surface=surface, clusters=[str(number) for number in range(400)]
+    )
+    assert apart.held_out is not None
+    assert (apart.held_out.log_loss or 0) > (apart.after.log_loss or 0)
+
+
+def test_labels_that_surface_separates_are_refused_and_one_without_a_judge_is_told() -> None:
+    preferences, labels = drawn(400)
+    decided = [place for place, label in enumerate(labels) if label != "tie"]
+    known = [preferences[place] for place in decided]
+    named = [labels[place] for place in decided]
+    signs = [1.0 if label == "a" else -1.0 for label in named]
+
+    def beside(leads: list[float]) -> SurfaceLeads:
+        return SurfaceLeads(weights={"lines": 1.0}, leads=leads, fitted_on="others")
+
+    with pytest.raises(ConfigError, match="separate the labels"):
+        fit_calibration(known, named, surface=beside(signs))
+    # What the judge knows is in the leads, and the judge is noise against it.
+    noisy = [sign * (1.0 if place % 5 else -1.0) for place, sign in enumerate(signs)]
+    against = [lead + 0.3 * (lead - sign) for lead, sign in zip(noisy, signs, strict=True)]
+    with pytest.raises(ConfigError, match="beside the surface the preferences add nothing"):
+        fit_calibration(against, named, surface=beside(noisy))
 
 
 def few(n: int) -> tuple[list[float], list[Any]]:

@@ -80,11 +80,16 @@ def test_a_killed_tuning_goes_on_and_learns_the_same(tmp_path: Path) -> None:
     whole = tune(tmp_path / "whole")
     with pytest.raises(Killed):
         tune(tmp_path / "cut", killed_at="50 %")
+    # A kill in the midst of writing leaves a checkpoint without its state.
+    torn = tmp_path / "cut" / "checkpoint-999"
+    torn.mkdir()
+    (torn / "model.safetensors").write_bytes(b"\x40")
     said: list[str] = []
     resumed = tune(tmp_path / "cut", said)
     assert said[0] == "tuning sentences: going on from a checkpoint"
     assert said[-1] == "tuning sentences: 100 %"
     assert len(said) < 8
+    assert not torn.exists()
     for name, array in whole.changes.items():
         np.testing.assert_allclose(resumed.changes[name], array, atol=1e-6)
     np.testing.assert_allclose(resumed.head, whole.head, atol=1e-6)

@@ -204,10 +204,11 @@ def _notes(
 
 
 def _calibrated(calibration: Calibration, *, rated: bool) -> str:
-    fitted = (
-        f"ties by the card's calibration (temperature {calibration.temperature:g}, tie "
-        f"{calibration.tie:g}), fitted on {calibration.fitted_on or 'data that it does not name'}."
-    )
+    what, by = "ties", f"temperature {calibration.temperature:g}, tie {calibration.tie:g}"
+    if calibration.surface:
+        what, by = "winners and ties", f"{by}, surface of the responses"
+    data = calibration.fitted_on or "data that it does not name"
+    fitted = f"{what} by the card's calibration ({by}), fitted on {data}."
     if rated:
         return f"Each response is rated alone; {fitted}"
     return f"The averaged verdict has {fitted} The other figures are of each order's raw verdict."

@@ -127,7 +127,7 @@ UnknownScenario: TypeAlias = Annotated[
     typer.Option(
         "--unknown-scenario",
         help="A row's scenario that is none of the known: an error, taken for others, or kept for "
-        "--by. Default: error where scenarios decide what is asked or with --scenarios, else keep.",
+        "--by. Default: an error (of autoj classify: kept).",
     ),
 ]
 Scenarios: TypeAlias = Annotated[

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated
 
@@ -102,3 +103,11 @@ def main() -> None:
         # The reader of our output is gone, as with `autoj show … | head`.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        _console.print_error(UserError(str(error)))
+        sys.exit(2)
+    except Exception:
+        # Python's own code for a crash is 1, which here says that a command is done.
+        traceback.print_exc()
+        _console.print_message("This is a defect of autoj: please report it with the lines above.")
+        sys.exit(4)

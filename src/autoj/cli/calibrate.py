@@ -12,13 +12,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.cli import _console, _options
+from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges.card_edits import find_card, write_calibration
 from autoj.protocols import load_protocol
 from autoj.records import Case, Verdict
 from autoj.reports.calibration_tables import calibration_view
 from autoj.runs import RunFolder, RunSpec, resolve_run
-from autoj.ties.fitting import CalibrationFit, fit_calibration
+from autoj.surface import surface_lead
+from autoj.surface.fitting import fit_surface
+from autoj.ties.fitting import CalibrationFit, SurfaceLeads, fit_calibration
 from autoj.verdicts import preference
 
 __all__ = ["calibrate"]
@@ -41,6 +44,15 @@ def calibrate(
         Path | None,
         typer.Option(help="A card (….yaml) or a judge's folder: the calibration is put into it."),
     ] = None,
+    surface: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="LABELLED_PAIRS",
+            help="Let length, layout and marks count beside the judge: their weights are learnt "
+            "from these labelled pairs (no judge reads them), and how much they count is fitted "
+            "on the run. Its queries are left out of the pairs.",
+        ),
+    ] = None,
     as_json: _options.Json = False,
 ) -> None:
     """Fit a judge's temperature and tie band to people's labels, and put them into its card.
@@ -56,7 +68,7 @@ def calibrate(
     _check_protocol(run, spec)
     card = None if write is None else find_card(write)
     raw = replace(spec, judge=replace(spec.judge, calibration={}))
-    found = _fit(_judged(folder, raw), _share(tie_share), _data_name(folder))
+    found = _fit(_judged(folder, raw), _share(tie_share), _data_name(folder), surface)
     if card is not None:
         write_calibration(card, spec.judge, spec.protocol, found.calibration)
     if as_json:
@@ -122,14 +134,38 @@ def _data_name(folder: RunFolder) -> str:
 
 
 def _fit(
-    judged: Sequence[tuple[Case, Verdict]], tie_share: float | None, data: str
+    judged: Sequence[tuple[Case, Verdict]], tie_share: float | None, data: str, surface: Path | None
 ) -> CalibrationFit:
+    cases = [case for case, _ in judged]
     return fit_calibration(
         [preference(verdict) for _, verdict in judged],
-        [case.label for case, _ in judged],
+        [case.label for case in cases],
         tie_share=tie_share,
         before=[verdict.probabilities for _, verdict in judged],
+        surface=None if surface is None else _surface(surface, cases),
+        clusters=[case.cluster for case in cases],
         data=data,
+    )
+
+
+def _surface(path: Path, judged: Sequence[Case]) -> SurfaceLeads:
+    """What labelled pairs say of surface, those of the run's own queries left out."""
+    known = {case.cluster for case in judged}
+    cases: list[Case] = []
+    n_known = 0
+    for _, case in open_cases(path).read():
+        if isinstance(case, DataError):
+            raise case
+        n_known += case.cluster in known
+        if case.cluster not in known:
+            cases.append(case)
+    if n_known:
+        _console.print_message(f"{n_known:,} rows of {path} ask a query of the run: left out")
+    weights, n_pairs = fit_surface(cases)
+    return SurfaceLeads(
+        weights=weights,
+        leads=[surface_lead(case, weights) for case in judged],
+        fitted_on=f"{n_pairs:,} decided pairs of {path.name}",
     )
 
 

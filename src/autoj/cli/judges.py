@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated
 
@@ -74,9 +75,14 @@ def _needs(card: JudgeCard) -> str:
     return f"autoj[{card.backend}], in a later version"
 
 
+def _weights(surface: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {weight:+.3g}" for name, weight in surface.items())
+
+
 def _calibrations(card: JudgeCard) -> str | None:
     fitted = [
         f"{protocol}: temperature {found.temperature:.3g}, half tie band {found.tie:.3g}"
+        + (f", surface {_weights(found.surface)}" if found.surface else "")
         + (f" (fitted on {found.fitted_on})" if found.fitted_on else "")
         for protocol, found in card.calibration.items()
     ]

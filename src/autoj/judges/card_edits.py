@@ -59,7 +59,7 @@ def write_calibration(
     # Bytes, so that the ends of lines stay what they are.
     text = path.read_bytes().decode("utf-8")
     content = yaml.safe_load(text)
-    fitted = {name: value for name, value in asdict(calibration).items() if value is not None}
+    fitted = {name: value for name, value in asdict(calibration).items() if value not in (None, {})}
     content[_KEY] = {**content.get(_KEY, {}), protocol: fitted}
     edited = _spliced(text, content)
     try:

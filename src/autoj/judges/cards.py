@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from autoj import components
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
+from autoj.surface import SURFACE_FEATURES
 
 __all__ = ["FOLDER_CARD", "card_text", "judge_names", "load_card"]
 
@@ -24,6 +34,7 @@ FOLDER_CARD = "judge.yaml"
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
 _FOLDER = Path(__file__).parent
+_BESIDE = re.compile(r"^(adapter|model): \./(\S+)$", re.MULTILINE)
 
 
 class _Strict(BaseModel):
@@ -45,9 +56,18 @@ class _FigureFile(_Strict):
     source: str
 
 
+def _known_feature(name: str) -> str:
+    if name not in SURFACE_FEATURES:
+        raise ValueError(f"there is no feature {name!r}; there are {', '.join(SURFACE_FEATURES)}")
+    return name
+
+
 class _CalibrationFile(_Strict):
     temperature: float = Field(gt=0, allow_inf_nan=False)
     tie: float = Field(ge=0, allow_inf_nan=False)
+    surface: dict[
+        Annotated[str, AfterValidator(_known_feature)], Annotated[float, AllowInfNan(False)]
+    ] = {}
     fitted_on: str | None = None
 
 
@@ -109,7 +129,7 @@ def load_card(name: str) -> JudgeCard:
 
 
 def card_text(name: str) -> str:
-    """The file of a judge's card, to be copied and changed.
+    """The file of a judge's card, to be copied and changed; paths beside it become whole ones.
 
     Args:
         name: as `load_card` takes it, but for `backend:model`, which has no file.
@@ -122,7 +142,11 @@ def card_text(name: str) -> str:
     if path is None:
         raise UnknownComponent("card", name, judge_names())
     _read_card(path)
-    return path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    # A string of JSON is one of YAML, whatever stands in the path.
+    return _BESIDE.sub(
+        lambda found: f"{found[1]}: {json.dumps(str(path.parent.resolve() / found[2]))}", text
+    )
 
 
 def _card_file(name: str) -> Path | None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from autoj.reports.text import visible_text
 from autoj.runs import RunSpec
 from autoj.ties import tie_width
-from autoj.ties.fitting import CalibrationFit
+from autoj.ties.fitting import N_FOLDS, CalibrationFit
 
 __all__ = ["calibration_view"]
 
@@ -32,6 +32,9 @@ def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:
         ("temperature", f"{found.calibration.temperature:g}"),
         ("tie", _band(found, "rating" if not spec.has_orders else "log-odds")),
     ]
+    if surface := found.calibration.surface:
+        weights = (f"{name} {weight:+.3g}" for name, weight in surface.items())
+        rows.append(("surface", ", ".join(weights)))
     for label, value in rows:
         table.add_row(label, visible_text(value))
     return Group(table, Text(), _figures(found), Text(), _note(found))
@@ -63,13 +66,17 @@ def _band(found: CalibrationFit, unit: str) -> str:
 
 def _figures(found: CalibrationFit) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 1))
-    table.add_column("on the very pairs it was fitted on", no_wrap=True)
-    for name in ("before", "after"):
+    columns = {"before": found.before, "after": found.after}
+    if found.held_out is not None:
+        columns["held out"] = found.held_out
+    table.add_column("on the pairs it was fitted on", no_wrap=True)
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
-    before, after = found.before, found.after
-    table.add_row("accuracy of the verdict", _percent(before.accuracy), _percent(after.accuracy))
-    table.add_row("log-loss (nats)", _number(before.log_loss), _number(after.log_loss))
-    table.add_row("Brier score", _number(before.brier), _number(after.brier))
+    each = columns.values()
+    table.add_row("accuracy of the verdict", *(_percent(its.accuracy) for its in each))
+    table.add_row("better of decided pairs preferred", *(_percent(its.decided) for its in each))
+    table.add_row("log-loss (nats)", *(_number(its.log_loss) for its in each))
+    table.add_row("Brier score", *(_number(its.brier) for its in each))
     return table
 
 
@@ -82,7 +89,11 @@ def _number(value: float | None) -> str:
 
 
 def _note(found: CalibrationFit) -> Text:
-    text = "In-sample: measure the judge on other pairs with autoj bench."
+    text = "Before and after are in-sample: measure the judge on other pairs with autoj bench."
+    if found.held_out is not None:
+        text += f" Held out: each pair by a fit without its query, {N_FOLDS} folds."
+    else:
+        text += " There are too few pairs or queries to hold some out."
     if found.before.log_loss is None:
         text += " -: there are no probabilities, or one gave a label none."
     return Text(text, style="dim")

@@ -27,6 +27,7 @@ from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_cell
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
+from autoj.surface import surface_lead
 from autoj.verdicts import RULES, to_winner
 
 __all__ = ["case_view", "first_critique"]
@@ -179,6 +180,9 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         text.append(f"\nVote on {_page(page)}: {_vote(winner, share)}")
     if verdict.ratings:
         text.append("\nRatings of a and b: ").append_text(ratings)
+    if record.calibration is not None and record.calibration.surface:
+        lead = surface_lead(record.case, record.calibration.surface)
+        text.append(f"\nSurface (length, layout, marks) adds to a: {lead:+.2f}")
     if verdict.probabilities is not None:
         a, b, tie = verdict.probabilities
         how = "Averaged over the orders" if verdict.winners else "Calibrated"

@@ -124,8 +124,10 @@ def summary_table(
 
 
 def _calibrated(calibration: Calibration) -> str:
-    return f"calibrated: temperature {calibration.temperature:g}, tie {calibration.tie:g}" + (
-        f", fitted on {calibration.fitted_on}" if calibration.fitted_on else ""
+    return (
+        f"calibrated: temperature {calibration.temperature:g}, tie {calibration.tie:g}"
+        + (", with the surface of the responses" if calibration.surface else "")
+        + (f", fitted on {calibration.fitted_on}" if calibration.fitted_on else "")
     )
 
 

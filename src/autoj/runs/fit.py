@@ -91,6 +91,8 @@ def check_context(case: Case, build: Build, reader: Reader, decoding: Decoding) 
         query="",
         responses=tuple(replace(response, text="") for response in case.responses),
         critiques=("",) * len(case.critiques),
+        history=(),
+        reference=None,
     )
     bodies = build(blank)
     n_answer = _answer_tokens(bodies, decoding)

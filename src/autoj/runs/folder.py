@@ -280,7 +280,9 @@ def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
     record = folder.settings()
     judge = record["spec"]["judge"]
     wanted = asdict(spec.judge)["calibration"]
-    if (judge.get("calibration") or {}).get(spec.protocol) == wanted.get(spec.protocol):
+    # Read and not compared as it stands: a run from before a field came has the same calibration.
+    known = folder.spec().judge.calibration.get(spec.protocol)
+    if known == spec.judge.calibration.get(spec.protocol):
         return
     _log.warning(
         "%s was resolved with another calibration of judge %s; its verdicts are made again",

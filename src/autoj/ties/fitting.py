@@ -1,4 +1,4 @@
-"""Fit a calibration: temperature and tie band from preferences and people's labels."""
+"""Fit a calibration: temperature, tie band and surface from preferences and people's labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,31 @@ from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 from autoj.ties.model import likeliest, outcome_probabilities
 
-__all__ = ["N_NEEDED", "CalibrationFit", "FileFigures", "fit_calibration"]
+__all__ = [
+    "N_FOLDS",
+    "N_NEEDED",
+    "CalibrationFit",
+    "FileFigures",
+    "SurfaceLeads",
+    "fit_calibration",
+]
 
 N_NEEDED = 100
 """The fewest labelled pairs. The temperature of a judge that is right on 60 of 100 decided pairs is
 known to within a half by then, and to within a fifth by 500."""
+N_FOLDS = 10
 
 _FLATTEST = 1e-6
 _NARROWEST = 1e-6
 _DIGITS = 5
+_FLAT = (
+    "the preferences do not go with the labels: a higher one is not more often the one that people "
+    "preferred, and no temperature mends that"
+)
+_FLAT_BESIDE_SURFACE = (
+    "beside the surface the preferences add nothing to what the labels say; calibrate without it, "
+    "or do without the judge"
+)
 
 _Floats: TypeAlias = npt.NDArray[np.float64]
 _Chances: TypeAlias = tuple[float, float, float]
@@ -41,6 +57,21 @@ class FileFigures:
     """0 (sure and right) to 2 (sure and wrong); None without probabilities."""
     accuracy: float
     """The share of pairs whose verdict is the label."""
+    decided: float
+    """The share of decided pairs whose better response is preferred, however little; a preference
+    of 0 counts half."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceLeads:
+    """What the surface of responses says, by weights that were learnt before."""
+
+    weights: Mapping[str, float]
+    """Of a unit of each feature."""
+    leads: Sequence[float]
+    """Per pair, how much better the surface of a is by these weights."""
+    fitted_on: str
+    """What the weights were learnt from, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +88,9 @@ class CalibrationFit:
     before: FileFigures
     """Of the verdicts without a calibration."""
     after: FileFigures
+    held_out: FileFigures | None
+    """The same of each pair by a calibration that was fitted without its query, over `N_FOLDS`
+    folds; None where the queries are not known, or too little is left without a fold."""
     reason: str | None = None
     """Why there is no tie band; None where there is one."""
 
@@ -67,6 +101,8 @@ def fit_calibration(
     *,
     tie_share: float | None = None,
     before: Sequence[_Chances | None] | None = None,
+    surface: SurfaceLeads | None = None,
+    clusters: Sequence[str] | None = None,
     data: str | None = None,
 ) -> CalibrationFit:
     """The temperature and the half tie band under which people's labels are likeliest.
@@ -85,10 +121,13 @@ def fit_calibration(
             them as they are.
         before: the probabilities of a, b and tie without a calibration, per pair, where there are
             any.
+        surface: what the surface of the responses says, which is fitted to count beside the
+            preferences; None leaves it out.
+        clusters: the normalised query of each pair, for figures of held-out pairs.
         data: the name of the data, for `Calibration.fitted_on`.
 
     Returns:
-        The calibration, with both numbers to five digits, and figures before and after. Without a
+        The calibration, with numbers to five digits, and figures before and after. Without a
         tie in the data and without a `tie_share` the band is 0, and `reason` says so.
 
     Raises:
@@ -97,34 +136,107 @@ def fit_calibration(
             separate without a fault, so that no temperature is cold enough.
 
     **Source:** maximum weighted likelihood of Rao and Kupper's model (`ties.model`); its negative
-    logarithm is convex in (1 / T, t), so there is one best fit.
+    logarithm is convex in (1 / T, t), and in the surface's share over T, so there is one best fit.
     """
     chosen = [
         (preference, label, place)
         for place, (preference, label) in enumerate(zip(preferences, labels, strict=True))
         if preference is not None and label in WINNERS
     ]
-    gaps = np.array([preference for preference, _, _ in chosen], dtype=np.float64)
-    names = [label for _, label, _ in chosen]
-    counts = Counter(names)
-    _check(gaps, counts, tie_share)
-    weights = _weights(names, counts, tie_share)
-    temperature, tie = _fit(gaps, names, weights)
-    n: dict[Winner, int] = {label: counts[label] for label in WINNERS}
-    calibration = Calibration(
-        temperature=temperature, tie=tie, fitted_on=_described(data, n, tie_share)
+    places = [place for _, _, place in chosen]
+    pairs = _Pairs(
+        gaps=np.array([preference for preference, _, _ in chosen], dtype=np.float64),
+        names=[label for _, label, _ in chosen],
+        leads=None if surface is None else np.array(surface.leads, dtype=np.float64)[places],
     )
-    fitted: list[_Chances | None] = [outcome_probabilities(gap, calibration) for gap in gaps]
-    raw = None if before is None else [before[place] for _, _, place in chosen]
+    counts = Counter(pairs.names)
+    _check(pairs.gaps, counts, tie_share)
+    weights = _weights(pairs.names, counts, tie_share)
+    fitted = _fit(pairs, weights)
+    n: dict[Winner, int] = {label: counts[label] for label in WINNERS}
+    raw = None if before is None else [before[place] for place in places]
+    held_out = None
+    if clusters is not None:
+        held_out = _held_out(pairs, [clusters[place] for place in places], tie_share)
     return CalibrationFit(
-        calibration=calibration,
+        calibration=Calibration(
+            temperature=fitted.temperature,
+            tie=fitted.tie,
+            surface={
+                name: _rounded(fitted.share * weight)
+                for name, weight in (surface.weights.items() if surface else ())
+            },
+            fitted_on=_described(data, n, tie_share)
+            + (f"; surface: {surface.fitted_on}" if surface else ""),
+        ),
         n=n,
         n_left_out=len(labels) - len(chosen),
-        tie_share=tie_share or counts["tie"] / len(names),
-        before=_figures(gaps, names, weights, raw),
-        after=_figures(gaps, names, weights, fitted),
+        tie_share=tie_share or counts["tie"] / len(pairs.names),
+        before=_figures(pairs.gaps, pairs.names, raw, weights),
+        after=_figures(*pairs.under(fitted), weights),
+        held_out=held_out,
         reason=None if counts["tie"] else "no pair is labelled a tie, so there is no tie band",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pairs:
+    """Labelled pairs whose preference is known."""
+
+    gaps: _Floats
+    """How much better a is than b, `[n]`."""
+    names: Sequence[Winner]
+    """The labels, `[n]`."""
+    leads: _Floats | None
+    """How much better the surface of a is, `[n]`; None where it is left out."""
+
+    def some(self, places: npt.NDArray[np.int64]) -> _Pairs:
+        """Those at some places."""
+        return _Pairs(
+            gaps=self.gaps[places],
+            names=[self.names[place] for place in places],
+            leads=None if self.leads is None else self.leads[places],
+        )
+
+    def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[_Chances | None]]:
+        """The preferences with what their surface adds, the labels, and the probabilities."""
+        gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
+        model = Calibration(temperature=fitted.temperature, tie=fitted.tie)
+        return gaps, self.names, [outcome_probabilities(gap, model) for gap in gaps]
+
+
+class _Fit(NamedTuple):
+    """The numbers of a calibration."""
+
+    temperature: float
+    tie: float
+    share: float
+    """What the surface's leads are multiplied by, in units of the preference."""
+
+
+def _held_out(
+    pairs: _Pairs, clusters: Sequence[str], tie_share: float | None
+) -> FileFigures | None:
+    """Figures of pairs by calibrations that did not see their queries; None where one fails."""
+    queries = sorted(set(clusters))
+    order = np.random.default_rng(0).permutation(len(queries))
+    fold_of = {queries[place]: rank % N_FOLDS for rank, place in enumerate(order)}
+    folds = np.array([fold_of[cluster] for cluster in clusters])
+    gaps = np.zeros(len(folds))
+    chances: list[_Chances | None] = [None] * len(folds)
+    for fold in range(N_FOLDS):
+        seen, shown = pairs.some(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
+        counts = Counter(seen.names)
+        try:
+            _check(seen.gaps, counts, tie_share)
+            fitted = _fit(seen, _weights(seen.names, counts, tie_share))
+        except ConfigError:
+            return None
+        gaps[shown], _, found = pairs.some(shown).under(fitted)
+        for place, its in zip(shown, found, strict=True):
+            chances[place] = its
+    weights = _weights(pairs.names, Counter(pairs.names), tie_share)
+    return _figures(gaps, pairs.names, chances, weights)
 
 
 def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
@@ -158,50 +270,68 @@ def _weights(
     return np.array([tied if name == "tie" else decided for name in names])
 
 
-def _fit(gaps: _Floats, names: Sequence[Winner], weights: _Floats) -> tuple[float, float]:
-    """The temperature and the half band, to five digits."""
-    scale = float(np.median(np.abs(gaps[gaps != 0])))
-    # A preference in units of the median, with its sign turned to what people preferred.
-    sides = np.array([{"a": 1.0, "b": -1.0, "tie": 0.0}[name] for name in names])
-    tied = sides == 0
-    toward = np.where(tied, np.abs(gaps), gaps * sides) / scale
+def _fit(pairs: _Pairs, weights: _Floats) -> _Fit:
+    """The likeliest numbers."""
+    scale = float(np.median(np.abs(pairs.gaps[pairs.gaps != 0])))
+    # A preference in units of the median.
+    columns = [pairs.gaps / scale] if pairs.leads is None else [pairs.gaps / scale, pairs.leads]
+    n_more = len(columns) - 1
+    # Signs turned to what people preferred; of a tie either sign is as likely.
+    sides = np.array([{"a": 1.0, "b": -1.0, "tie": 1.0}[name] for name in pairs.names])
+    tied = np.array([name == "tie" for name in pairs.names])
+    toward = np.stack(columns, axis=1) * sides[:, None]
     has_ties = bool(tied.any())
-    if toward[~tied].min() >= toward[tied].max(initial=0.0):
-        raise ConfigError(
-            "the preferences separate the labels without a fault, so that no temperature is cold "
-            "enough; a calibration needs pairs that the judge gets wrong, too"
-        )
+    _check_separable(toward[:, 0], tied)
 
     def loss(parameters: _Floats) -> tuple[float, _Floats]:
-        slope, tie = parameters
-        won, lost = slope * toward - tie, -slope * toward - tie
-        each, to_slope = _log_logistic(won), _logistic(-won) * toward
+        slopes, tie = parameters[:-1], parameters[-1]
+        ahead = toward @ slopes
+        won, lost = ahead - tie, -ahead - tie
+        each, to_ahead = _log_logistic(won), _logistic(-won)
         to_tie = -_logistic(-won)
         # P(tie) = (exp(2t) - 1) P(a) P(b), which is exact where 1 - P(a) - P(b) is not.
         if has_ties:
             both = 2 * tie + math.log(-math.expm1(-2 * tie))
             each += np.where(tied, both + _log_logistic(lost), 0.0)
-            to_slope -= np.where(tied, _logistic(-lost) * toward, 0.0)
+            to_ahead -= np.where(tied, _logistic(-lost), 0.0)
             to_tie += np.where(tied, 2 / -math.expm1(-2 * tie) - _logistic(-lost), 0.0)
-        gradient = np.array([weights @ to_slope, weights @ to_tie])
-        return -float(weights @ each) / len(gaps), -gradient / len(gaps)
+        gradient = np.concatenate([(weights * to_ahead) @ toward, [weights @ to_tie]])
+        return -float(weights @ each) / len(sides), -gradient / len(sides)
 
     band = (_NARROWEST, None) if has_ties else (0.0, 0.0)
     found = minimize(
         loss,
-        x0=np.array([1.0, 0.5 if has_ties else 0.0]),
+        x0=np.array([1.0, *[0.0] * n_more, 0.5 if has_ties else 0.0]),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None), band],
+        bounds=[(0.0, None), *[(None, None)] * n_more, band],
         options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
     )
-    slope, tie = (float(value) for value in found.x)
+    slope, *slopes, tie = (float(value) for value in found.x)
     if slope <= _FLATTEST:
+        raise ConfigError(_FLAT if pairs.leads is None else _FLAT_BESIDE_SURFACE)
+    if slopes:
+        _check_separable(toward @ found.x[:-1], tied)
+    temperature = scale / slope
+    return _Fit(
+        temperature=_rounded(temperature),
+        tie=_rounded(tie),
+        share=temperature * slopes[0] if slopes else 0.0,
+    )
+
+
+def _check_separable(toward: _Floats, tied: npt.NDArray[np.bool_]) -> None:
+    """Refuse labels that are named without a fault.
+
+    Args:
+        toward: `[n]`, preferences with their signs turned to the labels.
+        tied: `[n]`, which labels are ties.
+    """
+    if toward[~tied].min() >= np.abs(toward[tied]).max(initial=0.0):
         raise ConfigError(
-            "the preferences do not go with the labels: a higher one is not more often the one "
-            "that people preferred, and no temperature mends that"
+            "the preferences separate the labels without a fault, so that no temperature is cold "
+            "enough; a calibration needs pairs that the judge gets wrong, too"
         )
-    return _rounded(scale / slope), _rounded(tie)
 
 
 def _rounded(value: float) -> float:
@@ -219,16 +349,19 @@ def _logistic(values: _Floats) -> _Floats:
 def _figures(
     gaps: _Floats,
     names: Sequence[Winner],
-    weights: _Floats,
     chances: Sequence[_Chances | None] | None,
+    weights: _Floats,
 ) -> FileFigures:
     """Figures of probabilities, or of the preferences alone where there are none."""
     total = float(weights.sum())
+    sides = [gap if name == "a" else -gap for gap, name in zip(gaps, names, strict=True)
+             if name != "tie"]  # fmt: skip
+    decided = float(np.mean(np.sign(sides)) + 1) / 2
     known = [] if chances is None else [its for its in chances if its is not None]
     if len(known) < len(names):
         verdicts = np.where(gaps > 0, "a", np.where(gaps < 0, "b", "tie"))
         right = float(weights @ (verdicts == np.array(names)))
-        return FileFigures(log_loss=None, brier=None, accuracy=right / total)
+        return FileFigures(log_loss=None, brier=None, accuracy=right / total, decided=decided)
     shares = np.array(known, dtype=np.float64)
     truth = np.array([[float(name == label) for label in WINNERS] for name in names])
     of_label = (shares * truth).sum(axis=1)
@@ -240,6 +373,7 @@ def _figures(
         log_loss=-float(weights @ np.log(of_label)) / total if possible else None,
         brier=float(weights @ ((shares - truth) ** 2).sum(axis=1)) / total,
         accuracy=right / total,
+        decided=decided,
     )
 
 

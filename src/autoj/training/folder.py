@@ -72,20 +72,6 @@ class TrainingFolder:
         """Keep the figures of the step that was kept."""
         (self.path / _FIGURES).write_bytes(orjson.dumps(dict(figures), option=orjson.OPT_INDENT_2))
 
-    def last_checkpoint(self) -> Path | None:
-        """The newest checkpoint that was written to its end; None where there is none.
-
-        A kill leaves one without its state, which the trainer writes last; a full disk or a copy
-        can leave any file short.
-        """
-        found = sorted(self.checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
-        return next((folder for folder in found if _is_whole(folder)), None)
-
-    def half_written(self) -> list[Path]:
-        """Checkpoints that a kill or a full disk left unfinished."""
-        found = sorted(self.checkpoints.glob("checkpoint-*"), key=_step)
-        return [folder for folder in found if not _is_whole(folder)]
-
     def write_card(self, content: dict[str, Any]) -> None:
         """Write the judge's card, whole or not at all."""
         draft = self.card.with_suffix(".draft")
@@ -95,6 +81,25 @@ class TrainingFolder:
             draft.replace(self.card)
         except OSError as error:
             raise storage_error(error, self.card) from error
+
+
+def last_checkpoint(checkpoints: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; None where there is none.
+
+    A kill leaves one without its state, which the trainer writes last; a full disk or a copy
+    can leave any file short.
+
+    Args:
+        checkpoints: the folder that transformers' trainer writes them to; need not exist.
+    """
+    found = sorted(checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
+    return next((folder for folder in found if _is_whole(folder)), None)
+
+
+def half_written(checkpoints: Path) -> list[Path]:
+    """Checkpoints that a kill or a full disk left unfinished."""
+    found = sorted(checkpoints.glob("checkpoint-*"), key=_step)
+    return [folder for folder in found if not _is_whole(folder)]
 
 
 def _step(folder: Path) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,10 @@ from autoj.scenarios.classifier.folder import (
 from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.scenario_classifier_recipe import ClassifierRecipe
 from autoj.training.scenario_queries import ScenarioQueries
-from autoj.training.scenario_ridge import RidgeProblem, held_out_scores
-from autoj.training.sentence_tuning import TunedSentences, tune_sentences
+from autoj.training.scenario_ridge import Indices, RidgeProblem, held_out_scores
+from autoj.training.sentence_tuning import OnProgress, TunedSentences, tune_sentences
 
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
-
-OnProgress = Callable[[str], None]
 
 _NEAR_DUPLICATE = 0.75
 """Queries whose characters' cosine is above this are kept in one fold."""
@@ -48,10 +46,9 @@ _MAX_QUERIES = 12_000
 _N_ROWS = 512
 _SHARE_OF_FIRST = 0.6
 """Of a query with two scenarios that are nearly as good, what part is the first's."""
-_CHECKPOINTS = "checkpoints"
+_CHECKPOINTS = "sentence-tuning"
 
 Array = NDArray[np.float32]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +62,8 @@ class ClassifierReport:
     n_held_out: int
     """How many held-out queries the figures are of: all of them, or in `best` one fold."""
     figures: dict[str, float]
-    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss."""
+    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss. How sharp scores
+    are, and in `best` how much sentences count, is fitted on the same queries."""
     n_bytes: int
     """The size of the weights."""
 
@@ -116,7 +114,7 @@ def train_classifier(
         table=(rows.T @ solved).astype(np.float32),
         dense=np.zeros((0, len(labels)), np.float32),
         bias=bias.astype(np.float32),
-        sharpness=_fit_sharpness(scores, targets),
+        sharpness=1.0,
     )
     out.mkdir(parents=True, exist_ok=True)
     changes = None
@@ -129,8 +127,10 @@ def train_classifier(
         sharpness, share = _fit_mixture(scores, seen, targets)
         scores = scores + share * seen
         tuned = tuning.learn(np.arange(n_queries))
-        weights, changes = _joined(weights, tuned, sharpness, share), tuned.changes
-    weights = replace(weights, sharpness=recipe.sharpness_factor * weights.sharpness)
+        weights, changes = _joined(weights, tuned, share), tuned.changes
+    else:
+        sharpness = _fit_sharpness(scores, targets)
+    weights = replace(weights, sharpness=recipe.sharpness_factor * sharpness)
     figures = _figures(scores, targets, weights.sharpness)
     write_weights(out / WEIGHTS, features, weights, changes)
     card = ClassifierCard(
@@ -147,7 +147,8 @@ def train_classifier(
         figures={name: round(value, 4) for name, value in figures.items()},
     )
     write_card(out / CARD, card)
-    shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
+    if recipe.tier == "best":
+        shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
     return ClassifierReport(
         folder=out,
         n_queries=n_queries,
@@ -187,15 +188,12 @@ class _Tuning:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _joined(
-    weights: LinearWeights, tuned: TunedSentences, sharpness: float, share: float
-) -> LinearWeights:
+def _joined(weights: LinearWeights, tuned: TunedSentences, share: float) -> LinearWeights:
     """The weights of n-grams with a share of what was learnt of sentences."""
     return replace(
         weights,
         dense=np.float32(share) * tuned.head,
         bias=weights.bias + np.float32(share) * tuned.bias,
-        sharpness=sharpness,
     )
 
 

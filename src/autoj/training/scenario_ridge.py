@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["RidgeProblem", "held_out_scores"]
+__all__ = ["Indices", "RidgeProblem", "held_out_scores"]
 
 Indices = NDArray[np.int64]
 

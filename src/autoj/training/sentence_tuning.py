@@ -6,7 +6,9 @@ query costs no more than before. transformers trains and PEFT adapts; ours is wh
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from autoj.scenarios.classifier.sentences import (
     SentenceEncoder,
     model_folder,
 )
+from autoj.training.folder import half_written, last_checkpoint
 from autoj.training.models import multiplies_bfloat16_fast
 from autoj.training.scenario_classifier_recipe import SentenceTuning
 from autoj.training.settings import quietly
@@ -30,8 +33,9 @@ from autoj.training.settings import quietly
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["TunedSentences", "tune_sentences"]
+__all__ = ["OnProgress", "TunedSentences", "tune_sentences"]
 
+_PACKAGES = ("torch", "transformers", "peft")
 _MATRICES = ("query", "key", "value", "dense")
 _HEAD_SCALE = 4.0
 """What the head's input is multiplied by: at one learning rate the head then learns as fast as it
@@ -83,28 +87,55 @@ def tune_sentences(
     Raises:
         MissingExtra: the packages are not installed.
     """
-    try:
-        import torch
-        from peft import LoraConfig, get_peft_model
-        from transformers import BertModel, PrinterCallback, Trainer, TrainingArguments
-        from transformers.trainer_utils import get_last_checkpoint
-    except ImportError:
-        raise MissingExtra("train", "tuning the sentence encoder") from None
-
+    _check_packages()
     result = checkpoints / "tuned.npz"
     if result.is_file():
         return _read(result)
+    trainer = _trainer(
+        _network(_adapted_encoder(settings, seed), wanted.shape[1], settings.label_smoothing),
+        _samples(queries, wanted, costs),
+        settings,
+        checkpoints,
+        seed,
+        on_progress,
+    )
+    _train(trainer, checkpoints, on_progress)
+    network = trainer.model
+    learnt = TunedSentences(
+        changes=_changes(network.encoder),
+        head=network.head.weight.detach().float().cpu().numpy().T * np.float32(_HEAD_SCALE),
+        bias=network.head.bias.detach().float().cpu().numpy(),
+    )
+    _write(result, learnt)
+    return learnt
+
+
+def _check_packages() -> None:
+    if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        raise MissingExtra("train", "tuning the sentence encoder")
+
+
+def _samples(
+    queries: Sequence[str], wanted: NDArray[np.float64], costs: NDArray[np.float64]
+) -> list[dict[str, Any]]:
     reader = SentenceEncoder()
     samples = []
     for query, row, cost in zip(queries, wanted, costs, strict=True):
         head, *tail = reader.windows(query)
         # Under this name the trainer knows a sample's length.
         samples.append({"input_ids": head, "tail": tail, "wanted": row, "cost": cost})
+    return samples
+
+
+def _adapted_encoder(settings: SentenceTuning, seed: int) -> Any:
+    """The encoder with a LoRA on all its matrices."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import BertModel
+
     torch.manual_seed(seed)
     adapter = LoraConfig(
-        r=settings.rank,
-        lora_alpha=2 * settings.rank,
-        target_modules=list(_MATRICES),
+        r=settings.rank, lora_alpha=2 * settings.rank, target_modules=list(_MATRICES)
     )
     with quietly():
         bert = BertModel.from_pretrained(
@@ -114,8 +145,21 @@ def tune_sentences(
             # Without it attention is computed in one piece; on a CPU a third of the time is saved.
             attention_probs_dropout_prob=0.0,
         )
-        encoder = get_peft_model(bert, adapter)
-    network = _network(encoder, wanted.shape[1], settings.label_smoothing)
+        return get_peft_model(bert, adapter)
+
+
+def _trainer(
+    network: Any,
+    samples: Sequence[Mapping[str, Any]],
+    settings: SentenceTuning,
+    checkpoints: Path,
+    seed: int,
+    on_progress: OnProgress,
+) -> Any:
+    import torch
+    from transformers import PrinterCallback, Trainer, TrainingArguments
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     n_updates = settings.epochs * math.ceil(len(samples) / settings.batch_queries)
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
@@ -132,14 +176,16 @@ def tune_sentences(
         save_total_limit=1,
         seed=seed,
         data_seed=seed,
-        use_cpu=not torch.cuda.is_available(),
-        bf16=multiplies_bfloat16_fast("cuda" if torch.cuda.is_available() else "cpu"),
+        use_cpu=device == "cpu",
+        bf16=multiplies_bfloat16_fast(device),
         remove_unused_columns=False,
         dataloader_pin_memory=False,
         logging_strategy="no",
         report_to="none",
         disable_tqdm=True,
     )
+    # Several GPUs would share a batch's windows and not which of them are a query's.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
     trainer = Trainer(
         model=network,
         args=arguments,
@@ -148,18 +194,18 @@ def tune_sentences(
         callbacks=[_follow(on_progress)],
     )
     trainer.remove_callback(PrinterCallback)
-    last = get_last_checkpoint(str(checkpoints)) if checkpoints.is_dir() else None
+    return trainer
+
+
+def _train(trainer: Any, checkpoints: Path, on_progress: OnProgress) -> None:
+    """Train, from the last whole checkpoint on where there is one."""
+    last = last_checkpoint(checkpoints)
+    for broken in half_written(checkpoints):
+        shutil.rmtree(broken)
     if last is not None:
         on_progress("tuning sentences: going on from a checkpoint")
     with quietly():
-        trainer.train(resume_from_checkpoint=last)
-    learnt = TunedSentences(
-        changes=_changes(network.encoder),
-        head=network.head.weight.detach().float().cpu().numpy().T * np.float32(_HEAD_SCALE),
-        bias=network.head.bias.detach().float().cpu().numpy(),
-    )
-    _write(result, learnt)
-    return learnt
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
 
 
 def _write(path: Path, learnt: TunedSentences) -> None:

@@ -21,7 +21,13 @@ from autoj.records import JudgeCard
 from autoj.training.cards import SCALAR_OPTIONS, base_revision, write_judge
 from autoj.training.curve import write_curve, write_picture
 from autoj.training.estimate import Estimated, check_memory, estimate, memory_hint
-from autoj.training.folder import TrainingFolder, describe_files, open_folder
+from autoj.training.folder import (
+    TrainingFolder,
+    describe_files,
+    half_written,
+    last_checkpoint,
+    open_folder,
+)
 from autoj.training.material import Material, Outline, encode_material, read_outline
 from autoj.training.models import add_score_head, choose_weights
 from autoj.training.recipe import Recipe
@@ -231,8 +237,8 @@ def _train(
     job: TrainingJob, made: _Ready, folder: TrainingFolder, progress: Progress, tell: Tell
 ) -> Report:
     with _seam(job.recipe, folder.path):
-        last = folder.last_checkpoint()
-        for broken in folder.half_written():
+        last = last_checkpoint(folder.checkpoints)
+        for broken in half_written(folder.checkpoints):
             tell(f"{broken.name} was half written and is passed over")
             shutil.rmtree(broken)
     with _seam(job.recipe, folder.path), quietly():

@@ -82,3 +82,14 @@ def test_pickled_weights_are_not_read(folder: Path) -> None:
     edit_card(folder, weights_sha256=digest)
     with pytest.raises(DataError, match="holds no weights"):
         load_classifier(str(folder))
+
+
+def test_a_best_one_with_an_untuned_encoder_is_refused(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(DATA / "best", tmp_path / "mine"))
+    path = folder / "weights.npz"
+    with np.load(path) as archive:
+        plain = {name: archive[name] for name in archive.files if not name.startswith("encoder/")}
+    np.savez(path, **plain)
+    edit_card(folder, weights_sha256=sha256_of(path))
+    with pytest.raises(DataError, match=r"no changes of the sentence encoder(.|\n)*Train it again"):
+        load_classifier(str(folder))

@@ -104,7 +104,7 @@ class HfBackend:
 
         Raises:
             BackendError: the model broke down.
-            ConfigError: memory does not do for one request; what was yielded stays valid.
+            ConfigError: memory is not enough for one request; what was yielded stays valid.
         """
         ahead = iter(requests)
         while window := list(islice(ahead, self._window)):
@@ -166,7 +166,7 @@ class HfBackend:
         return _Asking(request=request, writing=writing)
 
     def _in_batches(self, jobs: Sequence[_Job], answer: _Answer) -> Iterator[Outcome]:
-        """Batches in order of length; one that memory does not do for is halved."""
+        """Batches in order of length; one that does not fit into memory is halved."""
         waiting = list(jobs)
         while waiting:
             waiting.sort(key=lambda job: job.n_tokens, reverse=True)

@@ -51,7 +51,7 @@ class ScalarBackend:
 
         Raises:
             ConfigError: a request is not of a protocol that only shows a query and a response, or
-                memory does not do for one; what was yielded stays valid.
+                memory is not enough for one; what was yielded stays valid.
             BackendError: the model broke down.
         """
         ahead = iter(requests)
@@ -88,7 +88,7 @@ class ScalarBackend:
                 yield _outcome(request, len(encoded.ids), value)
 
     def _scores(self, batch: list[Encoded]) -> list[float]:
-        """The score of each; a batch that memory does not do for is halved."""
+        """The score of each; a batch that does not fit into memory is halved."""
         try:
             return self._forward(batch)
         except (IndexError, MemoryError, RuntimeError, ValueError) as error:

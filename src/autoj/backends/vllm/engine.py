@@ -86,7 +86,7 @@ class VllmBackend:
 
         Raises:
             BackendError: the engine broke down; what was yielded stays valid.
-            ConfigError: a temperature is higher than vLLM draws at, or memory does not do.
+            ConfigError: a temperature is higher than vLLM draws at, or memory is not enough.
         """
         ahead = iter(requests)
         while batch := list(islice(ahead, self._batch)):

@@ -17,7 +17,7 @@ from autoj.records import JudgeCard
 
 __all__ = ["as_ours"]
 
-# What vLLM (0.33) and PyTorch say where a GPU's memory does not do.
+# What vLLM (0.33) and PyTorch say where a GPU's memory is not enough.
 _MEMORY = (
     "out of memory",
     "Free memory on device",

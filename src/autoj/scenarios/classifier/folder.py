@@ -27,6 +27,7 @@ _LEVELS = 127
 """The largest number that a weight of the table is rounded to."""
 _CHANGE = "encoder/"
 """What the names of the encoder's changes begin with."""
+_AGAIN = "Train it again with this version: `autoj train classifier --data FILE --out FOLDER`."
 
 
 class ClassifierCard(BaseModel):
@@ -185,6 +186,13 @@ def _read_weights(
     n_labels = len(card.labels)
     n_dense = N_ENDS * N_DIMENSIONS if card.tier == "best" else 0
     if (weights.dense.shape, weights.bias.shape) != ((n_dense, n_labels), (n_labels,)):
-        raise DataError("the arrays do not fit the card's labels and tier", path=path)
+        raise DataError("the arrays do not fit the card's labels and tier", path=path, hint=_AGAIN)
+    if bool(changes) != (card.tier == "best"):
+        raise DataError(
+            f"has {'changes' if changes else 'no changes'} of the sentence encoder, and its tier "
+            f"is {card.tier!r}",
+            path=path,
+            hint=_AGAIN,
+        )
     features = HashedFeatures(weights=card.features, n_bits=card.n_bits, rarity=rarity)
     return features, weights, encoder
