@@ -34,14 +34,7 @@ from autoj.records import Case, Response, Verdict
 from autoj.ties import tie_width
 from benchmarks import surface_features
 
-TEXT = """# Plan
-- **First**, buy 12 eggs!
-- Then boil them. Is it done?
-
-```
-boil(eggs)
-```
-I cannot say more."""
+TEXT = "# Plan\n- **First**, buy 12 eggs!"
 
 
 def pair(a: str, b: str, label: str | None = None, query: str = "Boil eggs?") -> Case:

@@ -14,13 +14,13 @@ from scipy.optimize import minimize
 
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
-from autoj.ties.model import likeliest, outcome_probabilities
+from autoj.ties.figures import Chances, FileFigures, figures_of
+from autoj.ties.model import outcome_probabilities
 
 __all__ = [
     "N_FOLDS",
     "N_NEEDED",
     "CalibrationFit",
-    "FileFigures",
     "SurfaceLeads",
     "fit_calibration",
 ]
@@ -43,23 +43,6 @@ _FLAT_BESIDE_SURFACE = (
 )
 
 _Floats: TypeAlias = npt.NDArray[np.float64]
-_Chances: TypeAlias = tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFigures:
-    """How well verdicts go with the labels of the very file that they were fitted on."""
-
-    log_loss: float | None
-    """Mean negative natural logarithm of the label's probability; None without probabilities, or
-    where a label had none at all."""
-    brier: float | None
-    """0 (sure and right) to 2 (sure and wrong); None without probabilities."""
-    accuracy: float
-    """The share of pairs whose verdict is the label."""
-    decided: float
-    """The share of decided pairs whose better response is preferred, however little; a preference
-    of 0 counts half."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +83,7 @@ def fit_calibration(
     labels: Sequence[Winner | float | None],
     *,
     tie_share: float | None = None,
-    before: Sequence[_Chances | None] | None = None,
+    before: Sequence[Chances | None] | None = None,
     surface: SurfaceLeads | None = None,
     clusters: Sequence[str] | None = None,
     data: str | None = None,
@@ -172,8 +155,8 @@ def fit_calibration(
         n=n,
         n_left_out=len(labels) - len(chosen),
         tie_share=tie_share or counts["tie"] / len(pairs.names),
-        before=_figures(pairs.gaps, pairs.names, raw, weights),
-        after=_figures(*pairs.under(fitted), weights),
+        before=figures_of(pairs.gaps, pairs.names, raw, weights),
+        after=figures_of(*pairs.under(fitted), weights),
         held_out=held_out,
         reason=None if counts["tie"] else "no pair is labelled a tie, so there is no tie band",
     )
@@ -198,7 +181,7 @@ class _Pairs:
             leads=None if self.leads is None else self.leads[places],
         )
 
-    def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[_Chances | None]]:
+    def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[Chances | None]]:
         """The preferences with what their surface adds, the labels, and the probabilities."""
         gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
         model = Calibration(temperature=fitted.temperature, tie=fitted.tie)
@@ -223,7 +206,7 @@ def _held_out(
     fold_of = {queries[place]: rank % N_FOLDS for rank, place in enumerate(order)}
     folds = np.array([fold_of[cluster] for cluster in clusters])
     gaps = np.zeros(len(folds))
-    chances: list[_Chances | None] = [None] * len(folds)
+    chances: list[Chances | None] = [None] * len(folds)
     for fold in range(N_FOLDS):
         seen, shown = pairs.some(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
         counts = Counter(seen.names)
@@ -236,7 +219,7 @@ def _held_out(
         for place, its in zip(shown, found, strict=True):
             chances[place] = its
     weights = _weights(pairs.names, Counter(pairs.names), tie_share)
-    return _figures(gaps, pairs.names, chances, weights)
+    return figures_of(gaps, pairs.names, chances, weights)
 
 
 def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
@@ -344,37 +327,6 @@ def _log_logistic(values: _Floats) -> _Floats:
 
 def _logistic(values: _Floats) -> _Floats:
     return np.exp(_log_logistic(values))
-
-
-def _figures(
-    gaps: _Floats,
-    names: Sequence[Winner],
-    chances: Sequence[_Chances | None] | None,
-    weights: _Floats,
-) -> FileFigures:
-    """Figures of probabilities, or of the preferences alone where there are none."""
-    total = float(weights.sum())
-    sides = [gap if name == "a" else -gap for gap, name in zip(gaps, names, strict=True)
-             if name != "tie"]  # fmt: skip
-    decided = float(np.mean(np.sign(sides)) + 1) / 2
-    known = [] if chances is None else [its for its in chances if its is not None]
-    if len(known) < len(names):
-        verdicts = np.where(gaps > 0, "a", np.where(gaps < 0, "b", "tie"))
-        right = float(weights @ (verdicts == np.array(names)))
-        return FileFigures(log_loss=None, brier=None, accuracy=right / total, decided=decided)
-    shares = np.array(known, dtype=np.float64)
-    truth = np.array([[float(name == label) for label in WINNERS] for name in names])
-    of_label = (shares * truth).sum(axis=1)
-    possible = bool((of_label > 0).all())
-    right = float(
-        weights @ np.array([likeliest(its) == name for its, name in zip(known, names, strict=True)])
-    )
-    return FileFigures(
-        log_loss=-float(weights @ np.log(of_label)) / total if possible else None,
-        brier=float(weights @ ((shares - truth) ** 2).sum(axis=1)) / total,
-        accuracy=right / total,
-        decided=decided,
-    )
 
 
 def _described(data: str | None, n: Mapping[Winner, int], tie_share: float | None) -> str:
