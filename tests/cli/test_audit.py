@@ -152,3 +152,27 @@ def test_failed_judgments_are_on_the_card_and_in_the_exit_code(run, monkeypatch)
     (failed,) = (found for found in card["estimates"] if found["name"] == "failed")
     assert 0 < failed["value"] < 0.3
     assert any(found["n_unscored"] and found["bounds"] for found in card["estimates"])
+
+
+def test_a_cap_stops_the_audit_and_a_higher_one_goes_on(run, backends):
+    whole = run("--sample", "10", "--out", "whole", "--json")
+    n_all = len(backends[0].asked)
+    for cap in (3, 40):
+        done = run("--sample", "10", "--out", "part", "--max-requests", cap)
+        assert done.exit_code == 1
+        assert done.stdout == ""
+        assert f"--max-requests {cap} is reached" in done.stderr
+        assert not Path("part/audit.json").exists()
+    asked = [len(backend.asked) for backend in backends[1:]]
+    assert asked == [3, 37]
+    done = run("--sample", "10", "--out", "part", "--max-requests", n_all, "--json")
+    assert done.exit_code == 0
+    assert len(backends[-1].asked) == n_all - 40
+    assert json.loads(done.stdout)["estimates"] == json.loads(whole.stdout)["estimates"]
+
+
+def test_a_cap_on_money_needs_prices(run, backends):
+    done = run("--max-usd", "1")
+    assert isinstance(done.exception, ConfigError)
+    assert "needs prices" in str(done.exception)
+    assert backends == []

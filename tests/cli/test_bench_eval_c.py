@@ -225,3 +225,17 @@ def test_the_published_votes_give_the_published_figures(call, data_folder, monke
     assert [
         round(estimates[0]["value"] * 100, 2) for estimates in result["parts"]["group"].values()
     ] == [100.0, 83.33, 80.0, 70.0, 72.22, 55.0, 75.0, 79.55]
+
+
+def test_a_cap_holds_for_critic_and_comparison(call, tmp_path, files):
+    critic = record_critic(tmp_path / "critic", Path(str(files[1])))
+    compare(tmp_path / "recorded", Path(str(files[1])), orders="both")
+    arguments = (
+        "--data", files[1], "--critic", critic, *files[4:],
+        "--judge", f"scripted:{tmp_path / 'recorded'}", "--protocol", "critique-comparison",
+        "--out", "run",
+    )  # fmt: skip
+    code, out, err = call(*arguments, "--max-requests", 2)
+    assert (code, out) == (1, "")
+    assert "--max-requests 2 is reached" in err
+    assert not (tmp_path / "run" / "eval-c.json").exists()

@@ -297,3 +297,38 @@ def test_labels_of_some_cases_correct_the_win_rate(run, tmp_path, pair_spec):
     code, out, _ = run("show", "old", "--json")
     names = [found["name"] for found in json.loads(out)["summary"]["estimates"]]
     assert "win rate, corrected by the labels" in names
+
+
+def test_a_cap_stops_the_judging_without_figures(run, pairs, tmp_path, pair_spec):
+    with open_run(tmp_path / "old", pair_spec(), open_cases(pairs)) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    asked = (
+        "bench", "pairs", pairs, "--judge", f"scripted:{tmp_path / 'old'}", "--protocol",
+        "pairwise-verdict", "--out", "capped",
+    )  # fmt: skip
+    code, out, err = run(*asked, "--max-requests", "7")
+    assert (code, out) == (1, "")
+    assert "--max-requests 7 is reached" in err
+    assert not (tmp_path / "capped" / "pairs-pairs.json").exists()
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "averaged accuracy" in out
+
+
+def test_scenarios_of_ones_own_are_taken_where_a_flag_says_so(run, tmp_path, pair_spec):
+    rows = [{**row, "scenario": "sea shanties"} for row in PAIRS]
+    write_records(tmp_path / "sea.jsonl", rows)
+    plain = [{**row, "scenario": "planning"} for row in PAIRS]
+    write_records(tmp_path / "plain.jsonl", plain)
+    with open_run(tmp_path / "old", pair_spec(), open_cases(tmp_path / "plain.jsonl")) as folder:
+        judge_run(folder, pair_spec(), Recorder())
+    asked = (
+        "bench", "pairs", "sea.jsonl", "--judge", f"scripted:{tmp_path / 'old'}",
+        "--protocol", "pairwise-verdict", "--out", "r",
+    )  # fmt: skip
+    code, _, err = run(*asked)
+    assert code == 2
+    assert "--unknown-scenario others" in err
+    code, out, _ = run(*asked, "--unknown-scenario", "others")
+    assert code == 0
+    assert "averaged accuracy" in out

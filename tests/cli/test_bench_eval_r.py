@@ -256,3 +256,18 @@ def test_a_run_serves_every_size_up_to_what_it_rated(
     too_many = run("--run", "three", "--data", path, "--n", "4")
     assert isinstance(too_many.exception, ConfigError)
     assert "rated the first 3 candidates" in str(too_many.exception)
+
+
+def test_judge_and_grader_draw_on_one_cap(run: Any, judge: Recorder, tmp_path: Path) -> None:
+    arguments = (
+        "--data", candidates(tmp_path), "--n", "2,4", "--judge", "script.yaml",
+        "--grader", "other.yaml", "--out", "r",
+    )  # fmt: skip
+    for cap, n_asked in ((10, 10), (26, 26)):
+        stopped = run(*arguments, "--max-requests", cap)
+        assert (stopped.exit_code, stopped.stdout) == (1, "")
+        assert f"--max-requests {cap} is reached" in stopped.stderr
+        assert len(judge.asked) == n_asked
+    done = run(*arguments, "--max-requests", 100)
+    assert done.exit_code == 0
+    assert "best of 4" in done.stdout

@@ -232,3 +232,17 @@ def test_the_papers_table_on_the_command_line(run: Any, data_folder: Path) -> No
     done = run("--ratings", data_folder / "system_level" / "table23_index.jsonl")
     assert re.search(r"over models +0\.980 .* 0\.981 .* 0\.882 ", done.stdout)
     assert re.search(r"WizardLM 13B +5\.247 +75\.31 +25 +32 +\+7", done.stdout)
+
+
+def test_a_cap_stops_it_without_figures_and_a_higher_one_goes_on(
+    run: Any, judge: Recorder, tmp_path: Path, files: tuple[object, ...]
+) -> None:
+    arguments = (*files, "--judge", "script.yaml", "--out", "r")
+    stopped = run(*arguments, "--max-requests", 15)
+    assert (stopped.exit_code, stopped.stdout) == (1, "")
+    assert "--max-requests 15 is reached" in stopped.stderr
+    assert "holds 15 of 40 verdicts; the same command goes on" in " ".join(stopped.stderr.split())
+    assert not (tmp_path / "r" / "system-level.json").exists()
+    done = run(*arguments, "--max-requests", 40)
+    assert done.exit_code == 0
+    assert len(judge.asked) == 40

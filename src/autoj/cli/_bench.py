@@ -10,7 +10,7 @@ from autoj.bench.base import align
 from autoj.bench.predictions import read_predictions, read_scores
 from autoj.bench.sampling import sample_cases
 from autoj.cli import _console
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
@@ -18,7 +18,9 @@ from autoj.judges import load_card
 from autoj.protocols import load_protocol, protocol_names
 from autoj.records import WINNERS, Calibration, Case, JudgeCard, Verdict
 from autoj.runs import RunFolder, make_spec, resolve_run
+from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
+from autoj.runs.scenario_settings import OnUnknownScenario
 from autoj.runs.spec import RunSpec
 
 __all__ = [
@@ -53,6 +55,10 @@ class JudgeSettings:
     protocol: str | None
     language: str
     on_overflow: OnOverflow
+    unknown_scenario: OnUnknownScenario | None = None
+    scenarios: Path | None = None
+    budget: Budget | None = None
+    """What the judging may cost, that of a validation set included; None sets no limit."""
 
 
 def labelled_pairs(data: Cases) -> list[Case]:
@@ -98,7 +104,7 @@ def verdicts_of_judge(
 ) -> Judged:
     """The verdicts of a judge that is run now, or was and is only looked up."""
     spec = _spec(settings, load_card(settings.name))
-    with judged(spec, data, out) as (folder, _):
+    with judged_whole(spec, data, out, settings.budget) as (folder, _):
         return _aligned(folder, spec, cases)
 
 
@@ -111,6 +117,8 @@ def _spec(settings: JudgeSettings, card: JudgeCard) -> RunSpec:
         protocol=protocol,
         critique=False,
         on_overflow=settings.on_overflow,
+        unknown_scenario=settings.unknown_scenario,
+        scenarios=settings.scenarios,
     )
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from autoj.bench.eval_c.files import Critiques, read_critiques
 from autoj.bench.eval_c.run import critiques_of_run
 from autoj.cli import _console
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import judge_names, load_card
 from autoj.protocols import load_protocol
 from autoj.records import Case, JudgeCard
 from autoj.runs import make_spec
+from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
 
 __all__ = ["CriticSource", "Writing", "comparing_judge", "get_critiques"]
@@ -37,6 +38,8 @@ class Writing:
     protocol: str
     on_overflow: OnOverflow
     limit: int | None
+    budget: Budget
+    """What the critiques may cost; their comparison draws on it, too."""
 
 
 def comparing_judge(name: str | None, protocol: str | None) -> JudgeCard:
@@ -78,6 +81,6 @@ def get_critiques(
         limit=writing.limit,
     )
     _console.print_message(f"{source.judge} writes critiques")
-    with judged(spec, data, None) as (folder, _):
+    with judged_whole(spec, data, None, writing.budget) as (folder, _):
         written = critiques_of_run(folder, cases[: writing.limit])
     return replace(written, critic=source.name or written.critic)

@@ -15,16 +15,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.cli import _console
-from autoj.cli._run import judged, run
+from autoj.cli._run import judged_whole, run
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
-from autoj.jsonl import count_lines
 from autoj.judges import load_card
 from autoj.records import Case, CaseOutline
 from autoj.reports import Breakdown
 from autoj.reports.jury_figures import JurySummary, summarise_jury
 from autoj.reports.jury_tables import jury_summary_view, jury_table
-from autoj.runs import RunCounts, RunFolder, make_spec, open_run, spec_digest
+from autoj.runs import RunCounts, make_spec, open_run, spec_digest
 from autoj.runs.budget import Budget
 from autoj.runs.jury import Method
 from autoj.runs.jury_folder import (
@@ -47,7 +46,6 @@ __all__ = [
     "find_seats",
     "run_seats",
     "show_jury",
-    "stop_unless_judged",
     "total_of",
 ]
 
@@ -145,9 +143,8 @@ def _run_jury(
         place = f"judge {number} of {len(jury.seats)}"
         _console.print_message(f"{place}: {seat.name} ({seat.spec.protocol})")
         # Each engine is closed before the next is loaded, so the largest alone must fit.
-        with judged(seat.spec, data, path / seat.folder, budget=budget) as (folder, counts):
+        with judged_whole(seat.spec, data, path / seat.folder, budget) as (_, counts):
             sessions.append(counts)
-            stop_unless_judged(folder)
     write_jury_verdicts(path, jury)
     summary = summarise_jury(path, jury, breakdown)
     if as_json:
@@ -180,16 +177,6 @@ def _default_folder(seats: Sequence[Seat], cases: Cases) -> Path:
     digests = " ".join(sorted(spec_digest(seat.spec, cases) for seat in seats))
     data = cases.name or cases.paths[0].name.partition(".")[0]
     return Path("runs") / f"{data}-jury-{hashlib.sha256(digests.encode()).hexdigest()[:8]}"
-
-
-def stop_unless_judged(folder: RunFolder) -> None:
-    """End a command that needs all verdicts where a run stopped early, as a cap on costs does."""
-    n_judged, n_cases = count_lines(folder.path / "verdicts.jsonl"), folder.n_cases()
-    if n_judged < n_cases:
-        _console.print_message(
-            f"{folder.path} holds {n_judged:,} of {n_cases:,} verdicts; the same command goes on"
-        )
-        raise typer.Exit(1)
 
 
 def total_of(sessions: Iterable[RunCounts]) -> RunCounts:

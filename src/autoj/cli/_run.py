@@ -20,7 +20,7 @@ from autoj.backends.base import Backend
 from autoj.cli import _console
 from autoj.datasets.base import Cases
 from autoj.errors import AutojError
-from autoj.jsonl import read_records
+from autoj.jsonl import count_lines, read_records
 from autoj.records import Completion, Failure, JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
 from autoj.reports.case_view import first_critique
@@ -37,7 +37,7 @@ from autoj.runs import (
 )
 from autoj.runs.budget import Budget
 
-__all__ = ["judged", "load_with_progress", "run"]
+__all__ = ["judged", "judged_whole", "load_with_progress", "run"]
 
 _N_SHOWN = 20
 """Cases whose verdicts are listed above the summary."""
@@ -101,6 +101,26 @@ def judged(
             _console.print_message(budget.summary())
         elif counts.n_answered == counts.n_failed == 0:
             _console.print_message(f"nothing was left to ask: this is what {path} holds")
+        yield folder, counts
+
+
+@contextmanager
+def judged_whole(
+    spec: RunSpec,
+    cases: Cases,
+    out: Path | None,
+    budget: Budget | None,
+    backend: Backend | None = None,
+) -> Iterator[tuple[RunFolder, RunCounts]]:
+    """As `judged`, for what needs every verdict: a budget that left some ends the command."""
+    with judged(spec, cases, out, backend, budget) as (folder, counts):
+        n_judged, n_cases = count_lines(folder.path / "verdicts.jsonl"), folder.n_cases()
+        if n_judged < n_cases:
+            _console.print_message(
+                f"{folder.path} holds {n_judged:,} of {n_cases:,} verdicts; the same command goes "
+                "on"
+            )
+            raise typer.Exit(1)
         yield folder, counts
 
 

@@ -15,13 +15,14 @@ from autoj.bench.audit.cost import Workload, estimate_workload
 from autoj.bench.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
 from autoj.bench.base import Result, save_result
 from autoj.cli import _console, _options
-from autoj.cli._run import judged, load_with_progress
+from autoj.cli._run import judged_whole, load_with_progress
 from autoj.datasets import catalog, open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.reports.audit_tables import audit_view
 from autoj.runs import open_run, spec_digest
+from autoj.runs.budget import Budget, Caps
 
 __all__ = ["audit"]
 
@@ -63,6 +64,10 @@ def audit(
         typer.Option(help="Where the card is kept as JSON. Default: audit.json in the folder."),
     ] = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     max_tokens: _options.MaxTokens = None,
     format: _options.Format = None,
     as_json: _options.Json = False,
@@ -82,13 +87,18 @@ def audit(
         return
     assert judge is not None
     spec = audit_spec(
-        load_card(judge), protocol=protocol, max_tokens=max_tokens, on_overflow=on_overflow
+        load_card(judge),
+        protocol=protocol,
+        max_tokens=max_tokens,
+        on_overflow=on_overflow,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
     data = open_cases(on or catalog.find("eval-p"), format)
     _console.print_message(f"reading {data.paths[0]} as {data.format}")
     plan = plan_audit(data, spec, n_sample=sample, n_probed=probes, seed=seed)
     root = out or _default_folder(plan, data)
-    _ask(root, plan)
+    _ask(root, plan, (max_usd, max_requests))
     _finish(audit_card(root), save or root / _RESULT, as_json)
 
 
@@ -100,8 +110,9 @@ def _default_folder(plan: AuditPlan, data: Cases) -> Path:
     return Path("runs") / f"audit-{data.paths[0].name.partition('.')[0]}-{name}-{digest}"
 
 
-def _ask(root: Path, plan: AuditPlan) -> None:
+def _ask(root: Path, plan: AuditPlan, caps: Caps) -> None:
     """Run all parts with one engine, after a word on what they cost."""
+    Budget(*caps).check(plan.parts[0].spec.judge)
     for part in plan.parts:
         # What another run's folder or a bad row would end, it ends before the judge is loaded.
         with open_run(root / part.name, part.spec, part.cases):
@@ -109,16 +120,16 @@ def _ask(root: Path, plan: AuditPlan) -> None:
     with _console.show_progress() as watch:
         backend = load_with_progress(plan.parts[0].spec.judge, watch)
     try:
-        _announce(plan, estimate_workload(root, plan, backend))
+        _announce(plan, estimate_workload(root, plan, backend, Budget(*caps)))
         save_plan(root, plan)
-        _judge_parts(root, plan, backend)
+        _judge_parts(root, plan, backend, Budget(*caps))
     finally:
         backend.close()
 
 
-def _judge_parts(root: Path, plan: AuditPlan, backend: Backend) -> None:
+def _judge_parts(root: Path, plan: AuditPlan, backend: Backend, budget: Budget) -> None:
     for part in plan.parts:
-        with judged(part.spec, part.cases, root / part.name, backend):
+        with judged_whole(part.spec, part.cases, root / part.name, budget, backend):
             pass
 
 

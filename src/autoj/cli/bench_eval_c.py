@@ -18,12 +18,13 @@ from autoj.bench.eval_c.run import compared, comparison_cases, votes_of_run
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
 from autoj.cli._critics import CriticSource, Writing, comparing_judge, get_critiques
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError
 from autoj.protocols import load_protocol
 from autoj.reports.critique_tables import critique_parts_table, critique_view, published_table
 from autoj.runs import RunFolder, make_spec
+from autoj.runs.budget import Budget
 
 __all__ = ["eval_c"]
 
@@ -147,6 +148,8 @@ def eval_c(
     out: _Out = None,
     save: _Save = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     limit: _options.Limit = None,
     as_json: _options.Json = False,
 ) -> None:
@@ -193,15 +196,19 @@ def eval_c(
         comparison = compared(folder, cases)
     else:
         assert spec is not None
+        budget = Budget(max_usd, max_requests)
         writing = Writing(
-            protocol=critic_protocol or f"single{suffix}", on_overflow=on_overflow, limit=limit
+            protocol=critic_protocol or f"single{suffix}",
+            on_overflow=on_overflow,
+            limit=limit,
+            budget=budget,
         )
         first, second = (get_critiques(source, found, cases, writing) for source in (ours, theirs))
         n_failed = first.n_failed + second.n_failed
         pairs = comparison_cases(
             cases, first, second, path=found.paths[0], keep_ratings=keep_ratings, limit=limit
         )
-        with judged(spec, pairs, out) as (folder, _):
+        with judged_whole(spec, pairs, out, budget) as (folder, _):
             comparison = compared(folder, cases)
     comparison = replace(
         comparison,

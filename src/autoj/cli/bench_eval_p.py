@@ -11,6 +11,7 @@ from autoj.cli import _options
 from autoj.cli._bench import JudgeSettings
 from autoj.cli._pairs import PairFlags, measure
 from autoj.datasets import catalog
+from autoj.runs.budget import Budget
 
 __all__ = ["eval_p", "pairs"]
 
@@ -106,6 +107,10 @@ def eval_p(
     save: _Save = None,
     name: _Name = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     sample: _Sample = None,
     seed: _Seed = 0,
     as_json: _options.Json = False,
@@ -120,7 +125,13 @@ def eval_p(
     default = "eval-p" if language == "en" else "eval-p-zh"
     flags = PairFlags(
         settings=JudgeSettings(
-            name=judge or "", protocol=protocol, language=language, on_overflow=on_overflow
+            name=judge or "",
+            protocol=protocol,
+            language=language,
+            on_overflow=on_overflow,
+            budget=Budget(max_usd, max_requests),
+            unknown_scenario=unknown_scenario,
+            scenarios=scenarios,
         ),
         run=run,
         predictions=predictions,
@@ -160,6 +171,10 @@ def pairs(
     save: _Save = None,
     name: _Name = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
     sample: _Sample = None,
     seed: _Seed = 0,
     as_json: _options.Json = False,
@@ -170,7 +185,13 @@ def pairs(
     """
     flags = PairFlags(
         settings=JudgeSettings(
-            name=judge or "", protocol=protocol, language="en", on_overflow=on_overflow
+            name=judge or "",
+            protocol=protocol,
+            language="en",
+            on_overflow=on_overflow,
+            budget=Budget(max_usd, max_requests),
+            unknown_scenario=unknown_scenario,
+            scenarios=scenarios,
         ),
         run=run,
         predictions=predictions,

@@ -24,7 +24,7 @@ from autoj.bench.eval_r.selection import (
 )
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets import catalog
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
@@ -32,6 +32,7 @@ from autoj.judges import load_card
 from autoj.records import Case
 from autoj.reports.selection_tables import selection_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run
+from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
 
 __all__ = ["eval_r"]
@@ -71,6 +72,8 @@ def eval_r(
         typer.Option(help="Where one judge's result is kept as JSON. Default: in its run's folder"),
     ] = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     limit: _options.Limit = None,
     as_json: _options.Json = False,
 ) -> None:
@@ -87,11 +90,12 @@ def eval_r(
     sizes = check_sizes(cases, _sizes(n))
     rated: list[tuple[RatedCandidates, Path | None]] = []
     names = _names(judge)
+    budget = Budget(max_usd, max_requests)
     if (names or run) and not published:
         found, cases = _first_candidates(found, cases, max(sizes))
     for name in names:
         spec = _spec(name, protocol, on_overflow, limit)
-        with _rated(spec, found, cases, _place(out, name, len(names))) as (ratings, place):
+        with _rated(spec, found, cases, _place(out, name, len(names)), budget) as (ratings, place):
             rated.append((ratings, place))
     rated += [_stored(cases, folder) for folder in run or ()]
     rated += [(published_ratings(cases, name, found.paths[0]), None) for name in _names(published)]
@@ -105,7 +109,8 @@ def eval_r(
         spec = _spec(grader, grader_protocol, on_overflow, None)
         picks = all_picks(cases, judges, sizes) | trivial_picks(cases, sizes)
         graded = picked_cases(found, cases, picks)
-        with _rated(spec, graded, _cases(graded), out and out / "grades") as (grades, _):
+        folder_of_grades = out and out / "grades"
+        with _rated(spec, graded, _cases(graded), folder_of_grades, budget) as (grades, _):
             cases = graded_cases(cases, grades, graded)
             reference = _graded_by(grades)
             n_failed += grades.n_failed
@@ -186,9 +191,9 @@ def _spec(name: str, protocol: str | None, on_overflow: OnOverflow, limit: int |
 
 @contextmanager
 def _rated(
-    spec: RunSpec, data: Cases, cases: Sequence[Case], out: Path | None
+    spec: RunSpec, data: Cases, cases: Sequence[Case], out: Path | None, budget: Budget
 ) -> Iterator[tuple[RatedCandidates, Path]]:
-    with judged(spec, data, out) as (folder, _):
+    with judged_whole(spec, data, out, budget) as (folder, _):
         yield (
             ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, folder.path),
             folder.path,

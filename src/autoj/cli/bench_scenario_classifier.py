@@ -17,7 +17,7 @@ from autoj.bench.scenario_classifier.guesses import Classified, classify, guesse
 from autoj.bench.scenario_classifier.measuring import Measured, measure
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet, read_set, without_seen
 from autoj.cli import _console, _options
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets import catalog, open_queries
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
@@ -29,6 +29,7 @@ from autoj.reports.scenario_bench_tables import (
     set_view,
 )
 from autoj.runs import resolve_run
+from autoj.runs.budget import Budget
 from autoj.runs.classifying import make_classify_spec
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 from autoj.scenarios.classifier.loading import SHIPPED
@@ -97,6 +98,8 @@ def scenario_classifier(
             "judges lie under runs/, with their results.",
         ),
     ] = None,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     as_json: _options.Json = False,
 ) -> None:
     """Measure what names scenarios: accuracy, F1, calibration, what is taken for what.
@@ -109,11 +112,12 @@ def scenario_classifier(
     _console.set_json(as_json)
     if out is not None:
         _make_folder(out)
+    budget = Budget(max_usd, max_requests)
     sets = list(_sets(data, second, trained_on or ()))
     guesses = _classified(_load(classifier, has_judge=bool(judge)), sets)
     measured: list[Measured] = []
     for found, its in zip(sets, guesses, strict=True):
-        its += [_asked(name, protocol, found, out) for name in judge or ()]
+        its += [_asked(name, protocol, found, out, budget) for name in judge or ()]
         measured.append(measure(found, its))
         _keep(measured[-1], its, out)
     if out is not None:
@@ -238,11 +242,13 @@ def _own_end(place: tuple[str, ...], places: Sequence[tuple[str, ...]]) -> tuple
     return place
 
 
-def _asked(name: str, protocol: str, found: QuerySet, out: Path | None) -> Classified:
+def _asked(
+    name: str, protocol: str, found: QuerySet, out: Path | None, budget: Budget
+) -> Classified:
     """The guesses of a language model, from a run that is made, gone on with, or looked up."""
     spec = make_classify_spec(load_card(name), protocol)
     place = out and out / "runs" / f"{found.bench}-{_as_file_name(spec.judge.name)}-{protocol}"
-    with judged(spec, found.data, place) as (folder, _):
+    with judged_whole(spec, found.data, place, budget) as (folder, _):
         verdicts = align(found.cases, resolve_run(folder, spec), folder.path)
         source = f"run {folder.path} ({protocol})"
         return guesses_of_run(spec.judge.name, source, verdicts, folder.path)

@@ -21,12 +21,13 @@ from autoj.bench.system_level.model_outputs import (
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.cli import _console, _options
-from autoj.cli._run import judged
+from autoj.cli._run import judged_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.reports.ranking_tables import ranking_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run, spec_digest
+from autoj.runs.budget import Budget
 
 __all__ = ["system_level"]
 
@@ -75,6 +76,8 @@ def system_level(
         typer.Option(help="Where the result is kept as JSON. Default: in the run's folder."),
     ] = None,
     on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
     as_json: _options.Json = False,
 ) -> None:
     """Rank models by a judge's mean ratings and compare with win rates: Spearman, Pearson, Kendall.
@@ -104,7 +107,8 @@ def system_level(
                 critique=False,
                 on_overflow=on_overflow,
             )
-            folder, found = _rated(spec, outputs, sample, seed, exclude, out)
+            budget = Budget(max_usd, max_requests)
+            folder, found = _rated(spec, outputs, sample, seed, exclude, out, budget)
         result = evaluate_ratings(
             found,
             references,
@@ -166,6 +170,7 @@ def _rated(
     seed: int,
     exclude: Path | None,
     out: Path | None,
+    budget: Budget,
 ) -> tuple[Path, QueryRatings]:
     """The judge's ratings of the models' outputs, from a run that is made or gone on with."""
     files = output_files(outputs or [catalog.find("alpaca-eval")])
@@ -174,7 +179,7 @@ def _rated(
     _report(found, exclude)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
     place = out or Path("runs") / f"{BENCH}-{name}-{spec_digest(spec, found.cases)}"
-    with judged(spec, found.cases, place) as (folder, _):
+    with judged_whole(spec, found.cases, place, budget) as (folder, _):
         return folder.path, collect(resolve_run(folder, spec), folder.path)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Group, RenderableType
@@ -17,9 +17,9 @@ from rich.text import Text
 from autoj.backends.base import Backend
 from autoj.cli import _console, _options
 from autoj.cli._cases import Map, find_cases
-from autoj.cli._jury import stop_unless_judged, total_of
+from autoj.cli._jury import total_of
 from autoj.cli._naming import find_classifier
-from autoj.cli._run import judged, load_with_progress
+from autoj.cli._run import judged, judged_whole, load_with_progress
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
@@ -32,7 +32,7 @@ from autoj.reports.select_tables import (
     summarise_selection,
 )
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run, spec_digest
-from autoj.runs.budget import Budget
+from autoj.runs.budget import Budget, Caps
 from autoj.runs.jury_folder import is_jury
 from autoj.runs.knockout import cases_of_matches, clear_for
 from autoj.runs.naming import named_by
@@ -48,9 +48,6 @@ from autoj.runs.selecting import (
 )
 
 __all__ = ["select", "show_selection"]
-
-Caps: TypeAlias = tuple[float | None, int | None]
-"""The most US dollars, and the most requests; None sets no limit."""
 
 _N_SHOWN = 20
 """Cases whose picks are listed above the summary."""
@@ -192,9 +189,8 @@ def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps) -> RunCounts
             matches = cases_of_matches(folder, pairs)
             clear_for(path, matches)
             # All rounds share one ledger, from which each round's budget counts those before it.
-            with judged(its, matches, path, engine, Budget(*caps)) as (run, counts):
+            with judged_whole(its, matches, path, Budget(*caps), engine) as (run, counts):
                 sessions.append(counts)
-                stop_unless_judged(run)
                 known = {verdict.case_id: verdict for verdict in run.verdicts()}
     finally:
         if engine is not None:

@@ -9,13 +9,16 @@ paid for by what it did cost, and goes on; it stops where even then there is no 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from autoj.backends.base import Limits
 from autoj.errors import ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["Budget", "price_usd"]
+__all__ = ["Budget", "Caps", "price_usd"]
+
+Caps: TypeAlias = tuple[float | None, int | None]
+"""The most US dollars, and the most requests; None sets no limit."""
 
 # A forced choice is scored, not written; a server that is asked for it in words writes a few words.
 _CHOICE_TOKENS = 32

@@ -12,8 +12,10 @@ from pathlib import Path
 from autoj.backends.base import Backend
 from autoj.bench.audit.plan import AuditPlan, Part
 from autoj.chat import render
+from autoj.jsonl import read_records
 from autoj.records import Completion, Failure, Request
 from autoj.runs import RunFolder, open_run
+from autoj.runs.budget import Budget
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, plan_case
 from autoj.runs.store import Ledger
@@ -40,13 +42,16 @@ class Workload:
     """How long the rest will take; None where nothing is left or nothing was answered."""
 
 
-def estimate_workload(root: Path, plan: AuditPlan, backend: Backend) -> Workload:
+def estimate_workload(
+    root: Path, plan: AuditPlan, backend: Backend, budget: Budget | None = None
+) -> Workload:
     """Count what is left to ask, and ask the first few to learn the pace.
 
     Args:
         root: the audit's folder; its runs are opened, and so checked, before anything is asked.
         plan: what is asked.
         backend: runs the judge.
+        budget: what the whole audit may spend, counted here; None sets no limit.
 
     Raises:
         SpecMismatch: a run of the folder was made with other settings or other data.
@@ -56,6 +61,9 @@ def estimate_workload(root: Path, plan: AuditPlan, backend: Backend) -> Workload
     left: list[Request] = []
     for part in plan.parts:
         with _opened(root, part) as (folder, ledger):
+            if budget is not None:
+                answers = read_records(folder.path / "ledger.jsonl", Completion)
+                budget.count_earlier(part.spec.judge, answers)
             asked = {
                 item.request.key: item.request
                 for item in _planned(folder, part, backend)
@@ -67,7 +75,7 @@ def estimate_workload(root: Path, plan: AuditPlan, backend: Backend) -> Workload
         n_judgments=n_judgments,
         n_left=len(left),
         prompt_tokens=_prompt_tokens(left, backend),
-        seconds=_time(root, plan, backend, len(left)) if left else None,
+        seconds=_time(root, plan, backend, len(left), budget) if left else None,
     )
 
 
@@ -85,7 +93,9 @@ def _planned(folder: RunFolder, part: Part, backend: Backend) -> Iterator[Planne
         yield from plan_case(case, part.spec, backend)
 
 
-def _time(root: Path, plan: AuditPlan, backend: Backend, n_left: int) -> float | None:
+def _time(
+    root: Path, plan: AuditPlan, backend: Backend, n_left: int, budget: Budget | None
+) -> float | None:
     """Ask the first few that are left, and take their pace for the rest."""
     for part in plan.parts:
         with _opened(root, part) as (folder, ledger):
@@ -97,7 +107,7 @@ def _time(root: Path, plan: AuditPlan, backend: Backend, n_left: int) -> float |
             if first := list(islice(missing, _N_FIRST)):
                 outcomes: list[Completion | Failure | None] = []
                 started = time.monotonic()
-                ask(first, backend, ledger, outcomes.append)
+                ask(first, backend, ledger, outcomes.append, budget)
                 seconds = time.monotonic() - started
                 n_answered = sum(isinstance(outcome, Completion) for outcome in outcomes)
                 return seconds / n_answered * (n_left - n_answered) if n_answered else None

@@ -17,6 +17,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import orjson
@@ -35,6 +36,7 @@ from autoj.protocols import load_protocol
 from autoj.records import Case, JudgeCard
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.fit import OnOverflow
+from autoj.runs.scenario_settings import OnUnknownScenario
 
 __all__ = [
     "N_PROBED",
@@ -112,6 +114,8 @@ def audit_spec(
     protocol: str | None = None,
     max_tokens: int | None = None,
     on_overflow: OnOverflow = "error",
+    unknown_scenario: OnUnknownScenario | None = None,
+    scenarios: Path | None = None,
 ) -> RunSpec:
     """The settings of the audit's main run: pairs in both orders, or each response read alone.
 
@@ -120,6 +124,8 @@ def audit_spec(
         protocol: None takes the card's first for pairs, else its first for one response.
         max_tokens: the most tokens of a completion; None takes the card's.
         on_overflow: what happens to a case that is too long for the judge's context.
+        unknown_scenario: what becomes of rows whose scenario is none that is known.
+        scenarios: a folder of scenarios of the user's own.
 
     Raises:
         UnknownComponent: there is no such protocol.
@@ -140,6 +146,8 @@ def audit_spec(
         critique=False,
         max_tokens=max_tokens,
         on_overflow=on_overflow,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
 
 
