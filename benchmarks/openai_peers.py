@@ -37,7 +37,6 @@ def prometheus_eval(url: str, prompts: list[str], at_once: int) -> int:
 
 def alpaca_eval(url: str, prompts: list[str], at_once: int) -> int:
     """AlpacaEval's `openai_completions`, with a process per request at once."""
-    os.environ |= {"OPENAI_API_BASE": url, "OPENAI_MAX_CONCURRENCY": str(at_once)}
     from alpaca_eval.decoders.openai import (
         openai_completions,
     )
@@ -66,6 +65,8 @@ def main() -> None:
     """Answer prompts from stdin (a JSON list); say how many were answered, and in what time."""
     name, url, at_once = sys.argv[1:]
     prompts = json.load(sys.stdin)
+    # AlpacaEval reads them while it is imported.
+    os.environ |= {"OPENAI_API_BASE": url, "OPENAI_MAX_CONCURRENCY": at_once}
     os.environ.setdefault("OPENAI_API_KEY", "none")
     try:
         # Before the clock starts: some take seconds to import, once.

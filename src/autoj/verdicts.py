@@ -268,7 +268,13 @@ def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
         return None
     text = _critique(item.reading)
     # Where critiques are compared, "Response 1" is at most a quotation from one of them.
-    if text is None or item.asked.shown == (0, 1) or len(case.responses) != 2:
+    return text if len(case.responses) != 2 else _in_own_frame(item, item.reading)
+
+
+def _in_own_frame(item: Judgment | Failure, reading: Reading | Failure) -> str | None:
+    """A critique in which Response 1 is the case's first, whichever the page showed first."""
+    text = _critique(reading)
+    if text is None or not isinstance(item, Judgment) or item.asked.shown != (1, 0):
         return text
     return critiques.swap_responses(text)
 
@@ -300,12 +306,12 @@ def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Ve
 
     Args:
         verdict: what was known before.
-        written: one for a pair, or one per rated response, in the case's frame.
+        written: one for a pair, or one per rated response; critiques come into the case's frame.
     """
     readings = [_reading(item) for item in written]
     return replace(
         verdict,
-        critiques=tuple(_critique(reading) for reading in readings),
+        critiques=tuple(map(_in_own_frame, written, readings)),
         n_unreadable=verdict.n_unreadable
         + sum(isinstance(reading, Unreadable) for reading in readings),
         n_failed=verdict.n_failed + sum(isinstance(reading, Failure) for reading in readings),

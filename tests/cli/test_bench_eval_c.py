@@ -10,9 +10,11 @@ import typer
 from typer.testing import CliRunner
 
 from autoj.bench.base import read_result
+from autoj.cli._critics import _own_protocol
 from autoj.cli.bench_eval_c import eval_c
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, SpecMismatch
+from autoj.judges import load_card
 from autoj.records import Failure, Request
 from autoj.runs import RunFolder, judge_run, make_spec, open_run
 
@@ -239,3 +241,9 @@ def test_a_cap_holds_for_critic_and_comparison(call, tmp_path, files):
     assert (code, out) == (1, "")
     assert "--max-requests 2 is reached" in err
     assert not (tmp_path / "run" / "eval-c.json").exists()
+
+
+def test_a_trained_critic_is_asked_in_the_way_it_was_trained_on():
+    assert _own_protocol(load_card("embedded"), "single") == "single-verdict"
+    assert _own_protocol(load_card("autoj-13b"), "single") == "single"
+    assert _own_protocol(load_card("gpt-4"), "single-zh") == "single-zh"

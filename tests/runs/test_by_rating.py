@@ -268,3 +268,30 @@ def test_averaged_probabilities_are_calibrated_by_the_run(tmp_path: Path, cases:
         odds = other.probabilities[0] - other.probabilities[1]
         assert (odds > 0) == (a > b)
         assert other.probabilities[2] <= outcome_probabilities(0.0, FITTED)[2]
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_the_winner_stands_second_where_its_critique_is_written(better: int) -> None:
+    good = CASE.responses[better].text
+    pages = []
+
+    def answer(request: Request) -> str | tuple[float, ...]:
+        if request.choices is None:
+            pages.append(request)
+            return " detail: Response 2 says more than Response 1."
+        top = 8 if good in request.messages[-1].content else 1
+        return tuple(0.0 if place == top else -50.0 for place in range(len(request.choices)))
+
+    verdict = judge_case(CASE, spec_of(critique=True), Recorder(answer))
+    (page,) = pages
+    assert page.shown == (1 - better, better)
+    text = page.messages[-1].content
+    assert "So, the final decision is Response 2." in text
+    assert f"[Response 2]: {good}" in text
+    # What is kept is in the case's frame: Response 1 is a, whatever the page showed first.
+    (critique,) = verdict.critiques
+    assert critique is not None
+    assert verdict.winner == "ab"[better]
+    won, lost = ("1", "2") if better == 0 else ("2", "1")
+    assert f"Response {won} says more than Response {lost}." in critique
+    assert critique.endswith(f"So, the final decision is Response {won}.")

@@ -307,13 +307,24 @@ def test_short_memory_is_refused_with_what_to_lower(
     assert "micro_batch_samples (10)" in str(told.value)
 
 
-def test_memory_that_runs_out_in_training_says_what_to_lower(tmp_path: Path, base: Path) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        RuntimeError("CUDA out of memory."),
+        MemoryError(),
+    ],
+)
+def test_memory_that_runs_out_in_training_says_what_to_lower(
+    tmp_path: Path, base: Path, error: Exception
+) -> None:
     job = job_of(tmp_path, base, toy.rated_rows(1), {"kind": "judgment", "protocol": "single"})
     with (
         pytest.raises(ConfigError, match="memory ran out") as told,
         route._seam(job.recipe, tmp_path),
     ):
-        raise RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes")
+        raise error
     assert "max_tokens" in str(told.value)
 
 
@@ -396,6 +407,22 @@ def test_products_are_computed_in_the_precision_that_the_recipe_says(
         assert (torch.bfloat16 in seen) == (precision == "bfloat16")
         # The projection to the vocabulary is exact in both.
         assert torch.float32 in seen
+
+
+def test_a_training_that_never_began_leaves_its_folder_free(tmp_path: Path, base: Path) -> None:
+    objective = {"kind": "judgment", "protocol": "single"}
+    rows = toy.rated_rows(10)
+    broken = [*rows[:9], {**rows[9], "meta": {"judgment": "I would rather not say."}}]
+    with pytest.raises(DataError, match="cannot be read"):
+        train(
+            job_of(tmp_path, base, broken, objective, epochs=1),
+            tmp_path / "out", silent, silent_words,
+        )  # fmt: skip
+    report = train(
+        job_of(tmp_path, base, rows, objective, epochs=1), tmp_path / "out", silent, silent_words
+    )
+    assert report.resumed_at is None
+    assert (tmp_path / "out" / "judge.yaml").is_file()
 
 
 def test_the_files_of_others_are_left_alone(tmp_path: Path, base: Path) -> None:

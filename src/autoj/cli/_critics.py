@@ -35,7 +35,9 @@ class CriticSource:
 class Writing:
     """How a judge is asked for critiques."""
 
-    protocol: str
+    protocol: str | None
+    """None takes the default, or of a judge that was trained on others its own first."""
+    default: str
     on_overflow: OnOverflow
     limit: int | None
     budget: Budget
@@ -64,6 +66,15 @@ def _compares_critiques(card: JudgeCard) -> bool:
     return any(load_protocol(name).subject == "critiques" for name in card.protocols)
 
 
+def _own_protocol(card: JudgeCard, default: str) -> str:
+    """How a judge is asked for a critique of one response where nobody says it."""
+    if card.prompts_sha256 is None or default in card.protocols:
+        return default
+    return next(
+        (name for name in card.protocols if load_protocol(name).subject == "response"), default
+    )
+
+
 def get_critiques(
     source: CriticSource, data: Cases, cases: Sequence[Case], writing: Writing
 ) -> Critiques:
@@ -71,12 +82,14 @@ def get_critiques(
     if source.file is not None:
         return read_critiques(source.file, cases, source.name)
     assert source.judge is not None
+    card = load_card(source.judge)
+    protocol = writing.protocol or _own_protocol(card, writing.default)
     spec = make_spec(
         "rate",
-        load_card(source.judge),
-        protocol=writing.protocol,
+        card,
+        protocol=protocol,
         # A protocol that only scores writes its critique afterwards.
-        critique=load_protocol(writing.protocol).gives_probabilities,
+        critique=load_protocol(protocol).gives_probabilities,
         on_overflow=writing.on_overflow,
         limit=writing.limit,
     )

@@ -105,7 +105,10 @@ _Protocol = Annotated[
     str | None, typer.Option(help="How to compare. Default: critique-comparison (Table 15).")
 ]
 _CriticProtocol = Annotated[
-    str | None, typer.Option(help="How to ask for critiques. Default: single (Table 17).")
+    str | None,
+    typer.Option(
+        help="How to ask for critiques. Default: single (Table 17), or what a judge was trained on."
+    ),
 ]
 _By = Annotated[
     Literal["group", "scenario"],
@@ -198,7 +201,8 @@ def eval_c(
         assert spec is not None
         budget = Budget(max_usd, max_requests)
         writing = Writing(
-            protocol=critic_protocol or f"single{suffix}",
+            protocol=critic_protocol,
+            default=f"single{suffix}",
             on_overflow=on_overflow,
             limit=limit,
             budget=budget,

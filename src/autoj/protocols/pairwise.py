@@ -31,8 +31,6 @@ from autoj.records import (
 
 __all__ = ["PROTOCOL", "Pairwise", "PairwiseVerdict", "choice_probabilities"]
 
-_PAGE_OF: dict[Winner, Shown] = {"a": "1", "b": "2", "tie": "tie"}
-
 
 def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | None:
     """Probabilities over the choices alone, from the log-probability of each whole string.
@@ -123,7 +121,7 @@ class PairwiseVerdict(Pairwise):
         """A critique for the verdict, after it is known; None where no winner is."""
         if verdict.winner is None:
             return None
-        decision = critiques.decision_sentence(_PAGE_OF[verdict.winner], self.language)
+        decision = critiques.decision_sentence(_on_page(verdict.winner, shown), self.language)
         first, second = (case.responses[index].text for index in shown)
         values = {
             "query": case.query,
@@ -155,11 +153,18 @@ class PairwiseVerdict(Pairwise):
             text=critiques.render(
                 critiques.PairCritique(
                     factors=factors,
-                    decision=_PAGE_OF[verdict.winner],
+                    decision=_on_page(verdict.winner, shown),
                     language=self.language,
                 )
             )
         )
+
+
+def _on_page(winner: Winner, shown: tuple[int, ...]) -> Shown:
+    """What a page calls a winner."""
+    if winner == "tie":
+        return "tie"
+    return "1" if winner == ("a", "b")[shown[0]] else "2"
 
 
 def _list_alone(text: str) -> str:

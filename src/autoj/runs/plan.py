@@ -135,9 +135,13 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
     """What the pages show that critiques are asked for on, once the verdict is known."""
     protocol = load_protocol(spec.protocol)
-    pages: list[tuple[int, ...]] = (
-        [(0, 1)] if spec.paired else [(index,) for index in range(len(verdict.ratings))]
-    )
+    pages: list[tuple[int, ...]]
+    if spec.paired:
+        # A verdict on responses that were read alone has no order. Of two on a page a small judge
+        # praises the second, so that one is the winner.
+        pages = [(1, 0) if protocol.reads_alone and verdict.winner == "a" else (0, 1)]
+    else:
+        pages = [(index,) for index in range(len(verdict.ratings))]
     return [page for page in pages if protocol.follow(case, verdict, page) is not None]
 
 

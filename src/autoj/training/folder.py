@@ -194,11 +194,12 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
         except ValueError:
             raise DataError("is damaged", path=place, hint="Choose another --out.") from None
         differences = _differences(_comparable(wanted), _comparable(found))
-        if differences:
+        if not differences:
+            return
+        # What ended before anything was learnt, as at a bad row, binds nobody to its settings.
+        if _others(path):
             raise SpecMismatch(path, differences)
-        return
-    others = sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK)
-    if others:
+    elif others := _others(path):
         raise DataError(
             f"holds something else than a training: {others[0]!r}",
             path=path,
@@ -214,6 +215,16 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
         draft.replace(place)
     except OSError as error:
         raise storage_error(error, place) from error
+
+
+def _others(path: Path) -> list[str]:
+    """What a folder holds beside settings and lock; an empty folder of checkpoints is nothing."""
+    return sorted(
+        entry.name
+        for entry in path.iterdir()
+        if entry.name not in (_SETTINGS, _LOCK)
+        and not (entry.is_dir() and not any(entry.iterdir()))
+    )
 
 
 def _comparable(record: dict[str, Any]) -> dict[str, Any]:

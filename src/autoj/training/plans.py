@@ -39,7 +39,7 @@ class SamplePlan:
     samples: tuple[Planned, ...]
     n_rows: int
     n_unused: int
-    """Rows that serve no objective."""
+    """Rows that serve no objective and are not bad."""
     bad_rows: tuple[DataError, ...]
 
     def counts(self) -> Counter[int]:
@@ -78,6 +78,7 @@ def plan_samples(
     n_unused = 0
     for row in rows:
         mine: list[Planned] = []
+        errors: list[DataError] = []
         is_compared = bool(compares) and len(row.case.responses) == 2 and row.case.label in WINNERS
         if is_compared:
             compared.append(row)
@@ -91,8 +92,10 @@ def plan_samples(
             except DataError as error:
                 if not lenient:
                     raise
-                bad_rows.append(error)
-        n_unused += not (mine or is_compared)
+                errors.append(error)
+        # A row counts once, for however many objectives it is bad.
+        bad_rows += errors[:1]
+        n_unused += not (mine or is_compared or errors)
         planned += mine
     planned += [
         Planned(row=group, objective=index, case=group.case)
@@ -108,14 +111,16 @@ def _is_swapped(objective: Objective) -> bool:
     """Whether an objective shows both responses of a pair on one page, where one stands first."""
     if objective.subject != "pair":
         return False
-    # A critique is of both, however the verdict came about.
-    return objective.kind == "critique" or not load_protocol(objective.protocol).reads_alone
+    return not load_protocol(objective.protocol).reads_alone
 
 
 def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> list[Case]:
     """A case as often and in as many orders as an objective is trained on it."""
     if len(case.responses) == 1:
         return [case] * n_copies
+    if objective.kind == "critique" and not _is_swapped(objective):
+        # As the judge asks for it: the winner second (`runs.plan.follow_pages`).
+        return [swapped(case) if winner_of(case) == "a" else case]
     return [case, swapped(case)] if swap and _is_swapped(objective) else [case]
 
 

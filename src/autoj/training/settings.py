@@ -128,4 +128,6 @@ def quietly() -> Iterator[None]:
     with quiet(transformers.logging, bars=False), warnings.catch_warnings():
         # One library of the three warns of what another of them does.
         warnings.simplefilter("ignore", FutureWarning)
+        # PEFT asks for a configuration beside the base's weights; those of a GGUF file have none.
+        warnings.filterwarnings("ignore", "Could not find a config file", UserWarning)
         yield

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.memory import is_out_of_memory
 from autoj.backends.hf.models import load_model
 from autoj.backends.scalar.inputs import Inputs
 from autoj.errors import BackendError, ConfigError, MissingExtra
@@ -173,10 +174,12 @@ def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
     )
     if scalar:
         add_score_head(model)
+    with quietly():
+        chosen = choose_weights(model.float(), recipe.update)
     return _Ready(
         card=card,
         tokenizer=tokenizer,
-        model=choose_weights(model.float(), recipe.update),
+        model=chosen,
         outline=outline,
         material=material,
     )
@@ -295,9 +298,7 @@ def _seam(recipe: Recipe, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_error(error, path) from error
-    except MemoryError:
-        raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from None
-    except RuntimeError as error:
-        if "out of memory" in str(error).lower() or "not enough memory" in str(error).lower():
+    except (MemoryError, RuntimeError) as error:
+        if is_out_of_memory(error):
             raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from error
         raise BackendError(f"training failed: {error}") from error

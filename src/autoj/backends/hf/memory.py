@@ -8,7 +8,12 @@ from autoj.errors import ConfigError
 __all__ = ["does_not_fit", "is_out_of_memory", "no_room_for_a_request"]
 
 # Of PyTorch on a GPU, of its allocator on the CPU, and of bitsandbytes.
-_SAID = ("out of memory", "can't allocate memory", "Some modules are dispatched on the CPU")
+_SAID = (
+    "out of memory",
+    "not enough memory",
+    "can't allocate memory",
+    "Some modules are dispatched on the CPU",
+)
 _FOR_A_MODEL = (
     "Use options.precision bfloat16, options.load_in_4bit, a smaller model, or options.device_map "
     "auto for several GPUs; or free the device of other processes."
