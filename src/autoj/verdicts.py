@@ -264,16 +264,13 @@ def _average(
 
 
 def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
-    if not isinstance(item, Judgment):
-        return None
-    text = _critique(item.reading)
     # Where critiques are compared, "Response 1" is at most a quotation from one of them.
-    return text if len(case.responses) != 2 else _in_own_frame(item, item.reading)
+    return _in_own_frame(item) if len(case.responses) == 2 else _critique(_reading(item))
 
 
-def _in_own_frame(item: Judgment | Failure, reading: Reading | Failure) -> str | None:
+def _in_own_frame(item: Judgment | Failure) -> str | None:
     """A critique in which Response 1 is the case's first, whichever the page showed first."""
-    text = _critique(reading)
+    text = _critique(_reading(item))
     if text is None or not isinstance(item, Judgment) or item.asked.shown != (1, 0):
         return text
     return critiques.swap_responses(text)
@@ -311,7 +308,7 @@ def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Ve
     readings = [_reading(item) for item in written]
     return replace(
         verdict,
-        critiques=tuple(map(_in_own_frame, written, readings)),
+        critiques=tuple(map(_in_own_frame, written)),
         n_unreadable=verdict.n_unreadable
         + sum(isinstance(reading, Unreadable) for reading in readings),
         n_failed=verdict.n_failed + sum(isinstance(reading, Failure) for reading in readings),

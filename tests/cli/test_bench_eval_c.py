@@ -237,10 +237,13 @@ def test_a_cap_holds_for_critic_and_comparison(call, tmp_path, files):
         "--judge", f"scripted:{tmp_path / 'recorded'}", "--protocol", "critique-comparison",
         "--out", "run",
     )  # fmt: skip
-    code, out, err = call(*arguments, "--max-requests", 2)
-    assert (code, out) == (1, "")
-    assert "--max-requests 2 is reached" in err
-    assert not (tmp_path / "run" / "eval-c.json").exists()
+    # The second leaves room for all critiques, and for no whole comparison beside them.
+    for cap in (2, N_CASES + 2):
+        code, out, err = call(*arguments, "--max-requests", cap)
+        assert (code, out) == (1, "")
+        assert f"--max-requests {cap} is reached" in err
+        assert not (tmp_path / "run" / "eval-c.json").exists()
+    assert (tmp_path / "run" / "ledger.jsonl").is_file()
 
 
 def test_a_trained_critic_is_asked_in_the_way_it_was_trained_on():

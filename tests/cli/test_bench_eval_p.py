@@ -315,7 +315,9 @@ def test_a_cap_stops_the_judging_without_figures(run, pairs, tmp_path, pair_spec
     assert "averaged accuracy" in out
 
 
-def test_scenarios_of_ones_own_are_taken_where_a_flag_says_so(run, tmp_path, pair_spec):
+def test_a_scenario_that_is_not_known_is_taken_for_others_where_a_flag_says_so(
+    run, tmp_path, pair_spec
+):
     rows = [{**row, "scenario": "sea shanties"} for row in PAIRS]
     write_records(tmp_path / "sea.jsonl", rows)
     plain = [{**row, "scenario": "planning"} for row in PAIRS]

@@ -120,6 +120,7 @@ def _ask(root: Path, plan: AuditPlan, caps: Caps) -> None:
     with _console.show_progress() as watch:
         backend = load_with_progress(plan.parts[0].spec.judge, watch)
     try:
+        # Each counts what the folder's ledgers hold, so the first few count in the second, too.
         _announce(plan, estimate_workload(root, plan, backend, Budget(*caps)))
         save_plan(root, plan)
         _judge_parts(root, plan, backend, Budget(*caps))

@@ -12,8 +12,8 @@ import orjson
 
 from autoj.backends.base import Backend
 from autoj.protocols import load_protocol
-from autoj.protocols.base import RequestBody
-from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict
+from autoj.protocols.base import JudgeProtocol, RequestBody
+from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Fitted, Overflow, check_context, fit, fit_query
 from autoj.runs.spec import RunSpec, make_spec
 
@@ -22,6 +22,7 @@ __all__ = [
     "RunSpec",
     "answer_options",
     "check_room",
+    "critique_page",
     "follow_pages",
     "make_spec",
     "n_asked",
@@ -137,12 +138,19 @@ def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int,
     protocol = load_protocol(spec.protocol)
     pages: list[tuple[int, ...]]
     if spec.paired:
-        # A verdict on responses that were read alone has no order. Of two on a page a small judge
-        # praises the second, so that one is the winner.
-        pages = [(1, 0) if protocol.reads_alone and verdict.winner == "a" else (0, 1)]
+        pages = [critique_page(protocol, verdict.winner)]
     else:
         pages = [(index,) for index in range(len(verdict.ratings))]
     return [page for page in pages if protocol.follow(case, verdict, page) is not None]
+
+
+def critique_page(protocol: JudgeProtocol, winner: Winner | None) -> tuple[int, int]:
+    """In what order a page shows a pair whose critique is written for a verdict that is known.
+
+    A verdict on responses that were read alone has no order. Of two on a page a small judge praises
+    the second, so that one is the winner. Training shows them so, too.
+    """
+    return (1, 0) if protocol.reads_alone and winner == "a" else (0, 1)
 
 
 def _plan(

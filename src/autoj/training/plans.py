@@ -13,6 +13,7 @@ from autoj.errors import DataError
 from autoj.protocols import load_protocol
 from autoj.protocols.single import RATINGS
 from autoj.records import WINNERS, Case, Decision, Rating, Reading, Unreadable, Winner
+from autoj.runs.plan import critique_page
 from autoj.training.prose import closing_number, pair_factors, single_critique
 from autoj.training.recipe import Objective, Recipe
 from autoj.training.rows import EXCHANGED, Row, compare_together, winner_of
@@ -108,7 +109,7 @@ def plan_samples(
 
 
 def _is_swapped(objective: Objective) -> bool:
-    """Whether an objective shows both responses of a pair on one page, where one stands first."""
+    """Whether an objective shows both responses of a pair on one page, in an order by chance."""
     if objective.subject != "pair":
         return False
     return not load_protocol(objective.protocol).reads_alone
@@ -119,8 +120,8 @@ def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> li
     if len(case.responses) == 1:
         return [case] * n_copies
     if objective.kind == "critique" and not _is_swapped(objective):
-        # As the judge asks for it: the winner second (`runs.plan.follow_pages`).
-        return [swapped(case) if winner_of(case) == "a" else case]
+        page = critique_page(load_protocol(objective.protocol), winner_of(case))
+        return [case if page == (0, 1) else swapped(case)]
     return [case, swapped(case)] if swap and _is_swapped(objective) else [case]
 
 
