@@ -8,11 +8,11 @@ from pathlib import Path
 
 from autoj.bench.base import align
 from autoj.bench.predictions import read_predictions, read_scores
-from autoj.bench.sampling import sample_cases
 from autoj.cli import _console
 from autoj.cli._run import judged_whole
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, Row
+from autoj.datasets.sampling import sample_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.protocols import load_protocol, protocol_names

@@ -21,16 +21,16 @@ from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.records import Case, CaseOutline
 from autoj.reports import Breakdown
-from autoj.reports.jury_figures import JurySummary, summarise_jury
-from autoj.reports.jury_tables import jury_summary_view, jury_table
+from autoj.reports.jury import jury_summary_view, jury_table
+from autoj.reports.jury_summary import JurySummary, summarise_jury
 from autoj.runs import RunCounts, make_spec, open_run, spec_digest
 from autoj.runs.budget import Budget
-from autoj.runs.jury import Method
-from autoj.runs.jury_folder import (
+from autoj.runs.kind import is_jury
+from autoj.runs.spec import Task
+from autoj.tasks.jury_folder import (
     Jury,
     Seat,
     choose_method,
-    is_jury,
     make_seats,
     pairs_alone,
     read_jury,
@@ -38,7 +38,7 @@ from autoj.runs.jury_folder import (
     write_jury,
     write_jury_verdicts,
 )
-from autoj.runs.spec import Task
+from autoj.verdicts.jury import Method
 
 __all__ = [
     "JudgeNames",

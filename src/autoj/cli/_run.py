@@ -23,8 +23,8 @@ from autoj.errors import AutojError
 from autoj.jsonl import count_lines, read_records
 from autoj.records import Completion, Failure, JudgeCard
 from autoj.reports import Breakdown, RunSummary, summarise
-from autoj.reports.case_view import first_critique
-from autoj.reports.tables import summary_table, verdict_table
+from autoj.reports.case import first_critique
+from autoj.reports.judge import summary_table, verdict_table
 from autoj.runs import (
     RunCounts,
     RunFolder,

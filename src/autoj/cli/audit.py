@@ -9,18 +9,18 @@ from typing import Annotated
 
 import typer
 
+from autoj.audit.card import audit_card, save_plan
+from autoj.audit.cost import Workload, estimate_workload
+from autoj.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
 from autoj.backends.base import Backend
-from autoj.bench.audit.card import audit_card, save_plan
-from autoj.bench.audit.cost import Workload, estimate_workload
-from autoj.bench.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
-from autoj.bench.base import Result, save_result
 from autoj.cli import _console, _options
 from autoj.cli._run import judged_whole, load_with_progress
 from autoj.datasets import catalog, open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.reports.audit_tables import audit_view
+from autoj.metrics.result import Result, save_result
+from autoj.reports.audit import audit_view
 from autoj.runs import open_run, spec_digest
 from autoj.runs.budget import Budget, Caps
 

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.eval_r.figures import BENCH, all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.evaluate import BENCH, all_picks, evaluate, trivial_picks, trivial_results
 from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     SIZES,
@@ -29,8 +28,9 @@ from autoj.datasets import catalog
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
+from autoj.metrics.result import Result, save_result
 from autoj.records import Case
-from autoj.reports.selection_tables import selection_view
+from autoj.reports.bench_eval_r import selection_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run
 from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow

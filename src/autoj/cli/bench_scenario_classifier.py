@@ -12,7 +12,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import align, save_result
+from autoj.bench.base import align
 from autoj.bench.scenario_classifier.guesses import Classified, classify, guesses_of_run
 from autoj.bench.scenario_classifier.measuring import Measured, measure
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet, read_set, without_seen
@@ -22,7 +22,8 @@ from autoj.datasets import catalog, open_queries
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
 from autoj.judges import load_card
-from autoj.reports.scenario_bench_tables import (
+from autoj.metrics.result import save_result
+from autoj.reports.bench_scenario_classifier import (
     classifier_view,
     difference_table,
     published_table,
@@ -30,10 +31,10 @@ from autoj.reports.scenario_bench_tables import (
 )
 from autoj.runs import resolve_run
 from autoj.runs.budget import Budget
-from autoj.runs.classifying import make_classify_spec
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 from autoj.scenarios.classifier.loading import SHIPPED
 from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
+from autoj.tasks.classify import make_classify_spec
 
 __all__ = ["scenario_classifier"]
 

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.system_level.figures import BENCH, evaluate_ratings, evaluate_table, length_result
+from autoj.bench.system_level.evaluate import BENCH, evaluate_ratings, evaluate_table, length_result
 from autoj.bench.system_level.model_outputs import (
     OutputSet,
     open_outputs,
@@ -25,7 +24,8 @@ from autoj.cli._run import judged_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.reports.ranking_tables import ranking_view
+from autoj.metrics.result import Result, save_result
+from autoj.reports.bench_system_level import ranking_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run, spec_digest
 from autoj.runs.budget import Budget
 

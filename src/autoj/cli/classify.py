@@ -18,21 +18,21 @@ from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.records import Case
-from autoj.reports.classified_tables import (
+from autoj.reports.classify import (
     ClassifiedCount,
     ClassifiedSummary,
     classified_view,
 )
 from autoj.runs import RunFolder
 from autoj.runs.budget import Budget
-from autoj.runs.classifying import (
+from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.classify import (
     SCENARIOS,
     ClassifiedQuery,
     classified_run,
     classify_cases,
     make_classify_spec,
 )
-from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 
 __all__ = ["classify", "show_classified"]
 

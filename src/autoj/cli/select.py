@@ -25,7 +25,7 @@ from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.judges import load_card
 from autoj.records import JudgeCard
-from autoj.reports.select_tables import (
+from autoj.reports.select import (
     SelectionSummary,
     selection_summary_table,
     selection_table,
@@ -33,12 +33,13 @@ from autoj.reports.select_tables import (
 )
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run, spec_digest
 from autoj.runs.budget import Budget, Caps
-from autoj.runs.jury_folder import is_jury
-from autoj.runs.knockout import cases_of_matches, clear_for
+from autoj.runs.kind import is_jury
 from autoj.runs.naming import named_by
-from autoj.runs.selecting import (
+from autoj.tasks.selection_folder import (
     PickedResponse,
     answered_matches,
+    cases_of_matches,
+    clear_for,
     make_select_spec,
     pair_spec,
     read_selections,

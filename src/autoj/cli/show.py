@@ -12,7 +12,6 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import cluster_number, pair_row
 from autoj.cli import _console, _options
 from autoj.cli._jury import show_jury
 from autoj.cli.classify import show_classified
@@ -20,13 +19,14 @@ from autoj.cli.select import show_selection
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics import Row, win_rate
+from autoj.metrics.rows import cluster_number, pair_row
 from autoj.records import Estimate, Winner
 from autoj.reports import summarise
-from autoj.reports.case_view import case_view
-from autoj.reports.tables import convention_table, summary_table, verdict_table
+from autoj.reports.case import case_view
+from autoj.reports.judge import convention_table, summary_table, verdict_table
 from autoj.reports.text import visible_text
 from autoj.runs import RunFolder, RunSpec, read_case, resolve_run
-from autoj.runs.jury_folder import is_jury
+from autoj.runs.kind import is_jury
 
 __all__ = ["show"]
 

@@ -11,10 +11,10 @@ from rich.table import Table
 from autoj.cli import _console
 from autoj.cli.train_classifier import names_classifier, run_classifier_training
 from autoj.errors import ConfigError
-from autoj.training.estimate import Estimated
-from autoj.training.recipe import read_recipe
-from autoj.training.train import Report, TrainingJob, plan
-from autoj.training.train import train as run_training
+from autoj.training.judge.estimate import Estimated
+from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.train import Report, TrainingJob, plan
+from autoj.training.judge.train import train as run_training
 
 __all__ = ["train"]
 

@@ -2,7 +2,7 @@
 
 from autoj.runs.folder import RunFolder, open_run
 from autoj.runs.judging import Progress, RunCounts, judge_case, judge_run
-from autoj.runs.merge import Merged, merge_runs
+from autoj.runs.merge.merge_runs import Merged, merge_runs
 from autoj.runs.resolving import CaseRecord, is_finished, read_case, resolve_run
 from autoj.runs.settings import spec_digest
 from autoj.runs.spec import RunSpec, make_spec

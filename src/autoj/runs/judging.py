@@ -13,6 +13,7 @@ from autoj.jsonl import read_records
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
 from autoj.runs.folder import PlanWriter, RunFolder
+from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
@@ -23,7 +24,6 @@ from autoj.runs.resolving import (
     with_critiques,
 )
 from autoj.runs.spec import RunSpec
-from autoj.runs.store import Ledger, MemoryLedger
 
 __all__ = ["Progress", "RunCounts", "ask_case", "judge_case", "judge_run"]
 

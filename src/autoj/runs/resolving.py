@@ -21,10 +21,10 @@ from autoj.records import (
     Verdict,
 )
 from autoj.runs.folder import RunFolder
+from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.spec import RunSpec
-from autoj.runs.store import Answers, LedgerReader
-from autoj.verdicts import add_critiques, resolve
+from autoj.verdicts.resolve import add_critiques, resolve
 
 __all__ = [
     "CaseRecord",

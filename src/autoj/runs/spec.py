@@ -22,7 +22,7 @@ from autoj.runs.scenario_settings import (
 from autoj.runs.shards import Shard
 from autoj.scenarios import Library
 from autoj.scenarios.classifier import ScenarioClassifier
-from autoj.verdicts import OnConflict
+from autoj.verdicts.resolve import OnConflict
 
 __all__ = ["Orders", "RunSpec", "Task", "make_spec"]
 
