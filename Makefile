@@ -7,7 +7,7 @@ TEST_STAMP := $(VENV)/.installed-for-tests
 # Each may hold a small model of its own, so no more than two however many cores there are.
 WORKERS ?= 2
 
-.PHONY: judge test check lint types format clean
+.PHONY: judge test test-slow check lint types format clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,8 +24,14 @@ $(TEST_STAMP): $(STAMP)
 judge: $(STAMP)  ## judge the example pairs with the embedded judge and print the table
 	$(BIN)/autoj judge examples/pairs.jsonl
 
-test: $(TEST_STAMP)  ## run the tests: no GPU, and no network beyond the package index
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+# A worker that has nothing left takes half of what the other one still has: both end together.
+test: $(TEST_STAMP)  ## run the tests: no GPU, no network beyond the package index, nothing slow
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+
+# By file, because a file loads its model once.
+test-slow: $(TEST_STAMP)  ## run the slow tests: real weights, trainings to convergence, large n
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
+		-m 'slow and not gpu and not network'
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -34,7 +40,7 @@ lint: $(STAMP)
 types: $(TEST_STAMP)
 	$(BIN)/mypy
 
-check: lint types test  ## all that must be green before a commit
+check: lint types test test-slow  ## all that must be green before a commit
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

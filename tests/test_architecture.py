@@ -40,12 +40,14 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-TREES = {
-    module_name(path): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(SOURCE.rglob("*.py"))
-}
-PACKAGES = [module_name(path) for path in sorted(SOURCE.rglob("__init__.py"))]
-every_module = pytest.mark.parametrize("name", TREES)
+MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
+PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """Every module, parsed: at its test's own time, not while tests are collected."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -57,7 +59,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
             assert node.level == 0, "imports are absolute, so that each says its room"
             source = str(node.module)
             found = [f"{source}.{alias.name}" for alias in node.names]
-            found = [name if name in TREES else source for name in found]
+            found = [name if name in MODULES else source for name in found]
         else:
             continue
         yield from (name for name in found if name.split(".")[0] == "autoj")
@@ -67,40 +69,48 @@ def room(module: str) -> str:
     return [*module.split("."), ""][1]
 
 
-@every_module
-def test_a_module_imports_lower_floors_and_its_own_room_alone(name: str) -> None:
-    rooms = {room(target) for target in imported(TREES[name])}
+def forbidden_imports(name: str, tree: ast.Module) -> set[str]:
+    """The rooms from which a module imports although they are not below its own."""
+    rooms = {room(target) for target in imported(tree)}
     if name in DOORS:
-        assert rooms <= DOORS[name]
-        return
+        return rooms - DOORS[name]
     own = room(name)
-    wrong = {other for other in rooms - {own} if FLOOR_OF.get(other, 99) >= FLOOR_OF[own]}
-    assert not wrong
+    return {other for other in rooms - {own} if FLOOR_OF.get(other, 99) >= FLOOR_OF[own]}
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_a_module_imports_lower_floors_and_its_own_room_alone(trees: dict[str, ast.Module]) -> None:
+    wrong = {name: forbidden_imports(name, tree) for name, tree in trees.items()}
+    assert {name: rooms for name, rooms in wrong.items() if rooms} == {}
+
+
+def test_no_module_imports_itself_by_way_of_others(trees: dict[str, ast.Module]) -> None:
     graph = {
         name: {target for target in imported(tree) if target != name}
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
     }
     # A package imports its modules to give them out; a module that imports its package waits on it.
-    assert len(list(TopologicalSorter(graph).static_order())) == len(TREES)
+    assert len(list(TopologicalSorter(graph).static_order())) == len(trees)
 
 
-@every_module
-def test_no_function_imports_our_own_code(name: str) -> None:
+def imported_in_functions(tree: ast.Module) -> set[str]:
     functions = [
         node
-        for node in ast.walk(TREES[name])
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
     ]
-    assert not [target for function in functions for target in imported(function)]
+    return {target for function in functions for target in imported(function)}
 
 
-@every_module
-def test_a_module_says_what_it_is_by_its_name_and_its_docstring(name: str) -> None:
-    assert not VAGUE & set(re.split(r"[._]", name))
-    assert ast.get_docstring(TREES[name])
+def test_no_function_imports_our_own_code(trees: dict[str, ast.Module]) -> None:
+    found = {name: imported_in_functions(tree) for name, tree in trees.items()}
+    assert {name: targets for name, targets in found.items() if targets} == {}
+
+
+def test_a_module_says_what_it_is_by_its_name_and_its_docstring(
+    trees: dict[str, ast.Module],
+) -> None:
+    assert [name for name in trees if VAGUE & set(re.split(r"[._]", name))] == []
+    assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []
 
 
 def test_importing_autoj_brings_in_nothing_heavy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -34,6 +35,7 @@ json_object = st.dictionaries(
 )
 
 
+@functools.cache
 def values_of(kind: Any) -> st.SearchStrategy[Any]:
     """Values of a field's type; every field of a record varies, those with defaults too."""
     origin, inner = get_origin(kind), get_args(kind)

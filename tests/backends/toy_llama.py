@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+CHAT_MARKS = ("<|im_start|>", "<|im_end|>")
 N_LAYERS, HIDDEN, HEADS, KV_HEADS, FORWARD, VOCABULARY = 2, 64, 4, 2, 96, 256
 KV = HIDDEN // HEADS * KV_HEADS
 SHAPES = {
@@ -82,9 +83,21 @@ def file_order(module: str) -> list[int]:
 
 
 def write_llama(
-    path: Path, weights: Mapping[str, Any], kind: str = "Q4_1", architecture: str = "llama"
+    path: Path,
+    weights: Mapping[str, Any],
+    kind: str = "Q4_1",
+    architecture: str = "llama",
+    marks: tuple[str, ...] = ("<|end|>",),
 ) -> str:
-    """Write a model as a GGUF file and give the file's sha256 (hex)."""
+    """Write a model as a GGUF file and give the file's sha256 (hex).
+
+    Args:
+        path: the file.
+        weights: under transformers' names (`random_weights`).
+        kind: how GGUF packs the matrices.
+        architecture: its name in GGUF.
+        marks: the special tokens, of which the last ends a text.
+    """
     gguf = pytest.importorskip("gguf")
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(N_LAYERS)
@@ -98,7 +111,7 @@ def write_llama(
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_vocab_size(VOCABULARY)
     writer.add_file_type(3)
-    _add_tokenizer(writer)
+    _add_tokenizer(writer, marks)
     quantised = gguf.GGMLQuantizationType[kind]
     for name, matrix in weights.items():
         rows = matrix[file_order(name)] if name in MODULES else matrix
@@ -114,18 +127,22 @@ def write_llama(
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _add_tokenizer(writer: Any) -> None:
-    """One token a byte, as GPT-2 writes bytes, and one merge; the last token ends a text."""
+def _add_tokenizer(writer: Any, marks: tuple[str, ...]) -> None:
+    """One token a byte, as GPT-2 writes bytes, one merge, and the marks.
+
+    The marks take the place of the last bytes, which no text in UTF-8 has.
+    """
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     shifted = [byte for byte in range(256) if byte not in plain]
     letters = {byte: chr(byte) for byte in plain} | {
         byte: chr(256 + place) for place, byte in enumerate(shifted)
     }
-    tokens = [letters[byte] for byte in range(254)] + ["he", "<|end|>"]
+    n_bytes = VOCABULARY - 1 - len(marks)
+    tokens = [*(letters[byte] for byte in range(n_bytes)), "he", *marks]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("smollm")
     writer.add_token_list(tokens)
-    writer.add_token_types([1] * 255 + [3])
+    writer.add_token_types([1] * (n_bytes + 1) + [3] * len(marks))
     writer.add_token_merges(["h e"])
     writer.add_bos_token_id(255)
     writer.add_eos_token_id(255)

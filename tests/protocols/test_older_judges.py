@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -73,9 +74,13 @@ def test_each_row_says_why_and_no_text_stands_twice() -> None:
     assert {row["protocol"] for row in TABLE} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
 @given(text=st.text())
-def test_parsing_never_raises_and_gives_what_the_protocol_is_for(name: str, text: str) -> None:
+def test_parsing_never_raises_and_gives_what_the_protocol_is_for(text: str) -> None:
+    for name in NAMES:
+        check_what_it_is_for(name, text)
+
+
+def check_what_it_is_for(name: str, text: str) -> None:
     reading = load_protocol(name).parse(text)
     allowed = {"pandalm": Decision, "steamshp": Decision, "selfee": Rating, "scalar": Score}[name]
     assert isinstance(reading, allowed | Unreadable)
@@ -97,10 +102,10 @@ RUNS = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("run", RUNS)
-def test_long_hostile_texts_are_read_to_their_end(name: str, run: str) -> None:
-    for opening in ("", "1\n### Reason: ", "Score: 8. "):
-        _stated(load_protocol(name).parse(opening + run * (LONG // len(run)) + "x"))
+@pytest.mark.parametrize("length", [LONG // 10, pytest.param(LONG, marks=pytest.mark.slow)])
+def test_long_hostile_texts_are_read_to_their_end(name: str, length: int) -> None:
+    for opening, run in itertools.product(("", "1\n### Reason: ", "Score: 8. "), RUNS):
+        _stated(load_protocol(name).parse(opening + run * (length // len(run)) + "x"))
 
 
 # --- Prompts --------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,13 +26,17 @@ tricky_text = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=4)
     "".join
 )
 any_text = st.one_of(st.text(), tricky_text)
-every_protocol = pytest.mark.parametrize("name", protocol_names())
 LONG = 100_000
 
 
-@every_protocol
+# To draw a text costs more than to read it, so that each is drawn once for all protocols.
 @given(text=any_text)
-def test_parsing_never_raises_and_never_guesses_off_the_menu(name: str, text: str) -> None:
+def test_parsing_never_raises_and_never_guesses_off_the_menu(text: str) -> None:
+    for name in protocol_names():
+        check_the_menu(name, text)
+
+
+def check_the_menu(name: str, text: str) -> None:
     protocol = load_protocol(name)
     reading = protocol.parse(text)
     if isinstance(reading, Decision):
@@ -49,9 +55,13 @@ def test_parsing_never_raises_and_never_guesses_off_the_menu(name: str, text: st
         assert reading.reason
 
 
-@every_protocol
 @given(text=any_text)
-def test_what_cannot_be_seen_changes_no_reading(name: str, text: str) -> None:
+def test_what_cannot_be_seen_changes_no_reading(text: str) -> None:
+    for name in protocol_names():
+        check_that_what_cannot_be_seen_is_not_read(name, text)
+
+
+def check_that_what_cannot_be_seen_is_not_read(name: str, text: str) -> None:
     parse = load_protocol(name).parse
     spread = "\u200b".join(text)
     seen, hidden = parse(text), parse(spread)
@@ -72,11 +82,11 @@ OPENINGS = [
 
 
 @pytest.mark.parametrize("name", [name for name in protocol_names() if not name.endswith("-zh")])
-@pytest.mark.parametrize("opening", OPENINGS)
-def test_long_hostile_texts_are_read_to_their_end(name: str, opening: str) -> None:
+@pytest.mark.parametrize("length", [LONG // 10, pytest.param(LONG, marks=pytest.mark.slow)])
+def test_long_hostile_texts_are_read_to_their_end(name: str, length: int) -> None:
     parse = load_protocol(name).parse
-    for run in RUNS:
-        reading = parse(opening + run * (LONG // len(run)) + "x")
+    for opening, run in itertools.product(OPENINGS, RUNS):
+        reading = parse(opening + run * (length // len(run)) + "x")
         assert isinstance(reading, Decision | Label | Rating | Score | Unreadable)
 
 
@@ -114,12 +124,17 @@ def _texts(name: str, case: Case) -> list[str]:
     return [message.content for message in body.messages]
 
 
-# PandaLM takes the ends of its prompt out of what it compares (test_older_judges.py).
-@pytest.mark.parametrize("name", [name for name in protocol_names() if name != "pandalm"])
 @given(values=st.tuples(any_text, any_text, any_text, any_text, any_text))
 def test_building_puts_texts_in_place_and_changes_nothing_else(
-    name: str, values: tuple[str, str, str, str, str]
+    values: tuple[str, str, str, str, str],
 ) -> None:
+    for name in protocol_names():
+        # PandaLM takes the ends of its prompt out of what it compares (test_older_judges.py).
+        if name != "pandalm":
+            check_the_texts_in_place(name, values)
+
+
+def check_the_texts_in_place(name: str, values: tuple[str, str, str, str, str]) -> None:
     marked = _texts(name, _case(*MARKERS))
     for template, built in zip(marked, _texts(name, _case(*values)), strict=True):
         # One pass from left to right: what a text brings along is never filled again.

@@ -39,14 +39,24 @@ def tune(folder: Path, said: list[str] | None = None, killed_at: str | None = No
     return tune_sentences(SETTINGS, QUERIES, WANTED, np.ones(6), folder, seed=0, on_progress=tell)
 
 
-def test_a_tuned_encoder_tells_apart_what_it_was_shown(tmp_path: Path) -> None:
-    tuned = tune(tmp_path / "a")
-    assert tuned.scores(QUERIES).argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
-    assert tuned.scores(["An email for the plumber"]).argmax() == 0
+@pytest.fixture(scope="module")
+def whole_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tuning that nothing interrupted; for tests that leave it as it is."""
+    return tmp_path_factory.mktemp("whole")
+
+
+@pytest.fixture(scope="module")
+def whole(whole_folder: Path):  # type: ignore[no-untyped-def]
+    return tune(whole_folder)
+
+
+def test_a_tuned_encoder_tells_apart_what_it_was_shown(whole) -> None:  # type: ignore[no-untyped-def]
+    assert whole.scores(QUERIES).argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
+    assert whole.scores(["An email for the plumber"]).argmax() == 0
     # It is the encoder that changed, and not the head alone.
     assert (
         np.abs(
-            SentenceEncoder(tuned.changes).embed(QUERIES) - SentenceEncoder().embed(QUERIES)
+            SentenceEncoder(whole.changes).embed(QUERIES) - SentenceEncoder().embed(QUERIES)
         ).max()
         > 0.05
     )
@@ -76,8 +86,7 @@ def test_changes_are_those_of_the_adapter(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, np.tile(expected, 2), atol=2e-4)
 
 
-def test_a_killed_tuning_goes_on_and_learns_the_same(tmp_path: Path) -> None:
-    whole = tune(tmp_path / "whole")
+def test_a_killed_tuning_goes_on_and_learns_the_same(whole, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Killed):
         tune(tmp_path / "cut", killed_at="50 %")
     # A kill in the midst of writing leaves a checkpoint without its state.
@@ -95,13 +104,12 @@ def test_a_killed_tuning_goes_on_and_learns_the_same(tmp_path: Path) -> None:
     np.testing.assert_allclose(resumed.head, whole.head, atol=1e-6)
 
 
-def test_what_is_learnt_is_not_learnt_again(tmp_path: Path) -> None:
-    first = tune(tmp_path / "a")
+def test_what_is_learnt_is_not_learnt_again(whole, whole_folder: Path) -> None:  # type: ignore[no-untyped-def]
     said: list[str] = []
-    again = tune(tmp_path / "a", said)
+    again = tune(whole_folder, said)
     assert said == []
-    np.testing.assert_array_equal(again.head, first.head)
-    assert again.changes.keys() == first.changes.keys()
+    np.testing.assert_array_equal(again.head, whole.head)
+    assert again.changes.keys() == whole.changes.keys()
 
 
 def test_changes_of_another_model_are_refused() -> None:
