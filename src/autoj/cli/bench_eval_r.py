@@ -23,7 +23,7 @@ from autoj.bench.eval_r.selection import (
 )
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
@@ -193,11 +193,11 @@ def _spec(name: str, protocol: str | None, on_overflow: OnOverflow, limit: int |
 def _rated(
     spec: RunSpec, data: Cases, cases: Sequence[Case], out: Path | None, budget: Budget
 ) -> Iterator[tuple[RatedCandidates, Path]]:
-    with judged_whole(spec, data, out, budget) as (folder, _):
-        yield (
-            ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, folder.path),
-            folder.path,
-        )
+    folder = judge_whole(spec, data, out, budget).folder
+    yield (
+        ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, folder.path),
+        folder.path,
+    )
 
 
 def _stored(cases: Sequence[Case], path: Path) -> tuple[RatedCandidates, Path]:

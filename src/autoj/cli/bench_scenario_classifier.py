@@ -17,7 +17,7 @@ from autoj.bench.scenario_classifier.guesses import Classified, classify, guesse
 from autoj.bench.scenario_classifier.measuring import Measured, measure
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet, read_set, without_seen
 from autoj.cli import _console, _options
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog, open_queries
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
@@ -209,11 +209,11 @@ def _classified(
     """Each set's guesses, of all classifiers."""
     names = _names(list(classifiers))
     guesses: list[list[Classified]] = []
-    with _console.show_progress() as watch:
+    with _console.watching() as watch:
         for found in sets:
             guesses.append([])
             for name, (given, classifier) in zip(names, classifiers.items(), strict=True):
-                report = partial(watch.update, f"{name} on {found.name}")
+                report = partial(watch.progress, f"{name} on {found.name}")
                 guesses[-1].append(
                     classify(
                         classifier,
@@ -249,10 +249,10 @@ def _asked(
     """The guesses of a language model, from a run that is made, gone on with, or looked up."""
     spec = make_classify_spec(load_card(name), protocol)
     place = out and out / "runs" / f"{found.bench}-{_as_file_name(spec.judge.name)}-{protocol}"
-    with judged_whole(spec, found.data, place, budget) as (folder, _):
-        verdicts = align(found.cases, resolve_run(folder, spec), folder.path)
-        source = f"run {folder.path} ({protocol})"
-        return guesses_of_run(spec.judge.name, source, verdicts, folder.path)
+    folder = judge_whole(spec, found.data, place, budget).folder
+    verdicts = align(found.cases, resolve_run(folder, spec), folder.path)
+    source = f"run {folder.path} ({protocol})"
+    return guesses_of_run(spec.judge.name, source, verdicts, folder.path)
 
 
 def _as_file_name(name: str) -> str:

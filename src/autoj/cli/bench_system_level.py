@@ -20,7 +20,7 @@ from autoj.bench.system_level.model_outputs import (
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.cli import _console, _options
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
@@ -179,8 +179,8 @@ def _rated(
     _report(found, exclude)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
     place = out or Path("runs") / f"{BENCH}-{name}-{spec_digest(spec, found.cases)}"
-    with judged_whole(spec, found.cases, place, budget) as (folder, _):
-        return folder.path, collect(resolve_run(folder, spec), folder.path)
+    folder = judge_whole(spec, found.cases, place, budget).folder
+    return folder.path, collect(resolve_run(folder, spec), folder.path)
 
 
 def _report(found: OutputSet, exclude: Path | None) -> None:

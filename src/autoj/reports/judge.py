@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,7 +11,14 @@ from rich.text import Text
 
 from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Estimate, Verdict
-from autoj.reports.render import figure_cell, figure_text, interval_text, value_text
+from autoj.reports.case import first_critique
+from autoj.reports.render import (
+    figure_cell,
+    figure_text,
+    interval_text,
+    value_text,
+    with_more,
+)
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.summary import RunSummary
 from autoj.reports.text import excerpt, visible_text
@@ -22,8 +30,9 @@ from autoj.reports.verdict_cells import (
     winner_cell,
 )
 from autoj.runs import RunCounts, RunSpec
+from autoj.tasks.run import Run
 
-__all__ = ["convention_table", "summary_table", "verdict_table"]
+__all__ = ["convention_table", "run_view", "summary_table", "verdict_table"]
 
 _LABELS = {
     "win rate": "win rate of a (ties half)",
@@ -86,6 +95,18 @@ def _orders(verdict: Verdict) -> str:
 
 def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"
+
+
+def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
+    """A run after it judged: its first verdicts, its figures with its speed, and a critique."""
+    listed = list(islice(run, n_shown))
+    return Group(
+        with_more(verdict_table(listed, run.spec), summary.n_judged - len(listed), run.path),
+        Text(),
+        summary_table(summary, run.spec, run.counts),
+        Text(),
+        *first_critique(listed),
+    )
 
 
 def summary_table(

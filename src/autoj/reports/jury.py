@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,13 +11,14 @@ from rich.text import Text
 
 from autoj.records import Case, Estimate, Verdict
 from autoj.reports.jury_summary import JudgeFigures, JurySummary
-from autoj.reports.render import figure_cell, figure_text
+from autoj.reports.render import figure_cell, figure_text, with_more
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.text import excerpt, visible_text
+from autoj.tasks.jury import JuryRun
 from autoj.tasks.jury_folder import Jury
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
 
-__all__ = ["jury_summary_view", "jury_table"]
+__all__ = ["jury_summary_view", "jury_table", "jury_view"]
 
 _WIDTH = 80
 _MOST_NAMED = 3
@@ -98,6 +100,16 @@ def _vote(verdict: Verdict) -> Text:
 
 def _rating(rating: float | None) -> Text:
     return Text("-", style="yellow") if rating is None else Text(f"{rating:.2f}")
+
+
+def jury_view(run: JuryRun, summary: JurySummary, n_shown: int) -> RenderableType:
+    """A jury's first verdicts, and its figures beside its judges'."""
+    listed = list(islice(run, n_shown))
+    return Group(
+        with_more(jury_table(listed, run.jury), summary.n_cases - len(listed), run.path),
+        Text(),
+        jury_summary_view(summary, run.jury),
+    )
 
 
 def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:

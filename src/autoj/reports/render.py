@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
 from autoj.records import Estimate
 
-__all__ = ["figure_cell", "figure_text", "interval_text", "value_text"]
+__all__ = ["figure_cell", "figure_text", "interval_text", "value_text", "with_more"]
 
 _PLAIN = {
     "mean rating": 2,
@@ -85,3 +91,12 @@ def _number(estimate: Estimate, value: float) -> str:
 
 def _unit(estimate: Estimate) -> str:
     return " %" if _digits(estimate) is None else ""
+
+
+def with_more(
+    table: Table, n_more: int, folder: Path, file: str = "verdicts.jsonl"
+) -> RenderableType:
+    """A list's table, and below it how many rows more a file of the run holds."""
+    if n_more <= 0:
+        return table
+    return Group(table, Text(f" … {n_more:,} more in {folder / file}", style="dim"))

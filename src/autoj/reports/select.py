@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +15,7 @@ from autoj.metrics import Row
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
-from autoj.reports.render import figure_text
+from autoj.reports.render import figure_text, with_more
 from autoj.reports.scenario_sources import (
     NamedParts,
     ScenarioNaming,
@@ -22,10 +24,12 @@ from autoj.reports.scenario_sources import (
 )
 from autoj.reports.text import excerpt, visible_text
 from autoj.runs import RunSpec
-from autoj.tasks.selection_folder import Selection
+from autoj.runs.kind import PICKS_FILE
+from autoj.tasks.run import Run
+from autoj.tasks.selection_folder import Selection, read_selections
 from autoj.verdicts.selection import PICK_RULES
 
-__all__ = ["SelectionSummary", "selection_summary_table", "selection_table", "summarise_selection"]
+__all__ = ["SelectionSummary", "selection_summary_table", "selection_view", "summarise_selection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +169,17 @@ def _by_pairs(found: Selection) -> tuple[str, str]:
     if not mine or mine[-1].verdict.probabilities is None:
         return won, "-"
     return won, f"{mine[-1].verdict.probabilities[mine[-1].pair.index(found.picked.selected)]:.3f}"
+
+
+def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> RenderableType:
+    """A run's first picks, and its figures."""
+    listed = list(islice(read_selections(run.folder), n_shown))
+    n_more = summary.n_cases - len(listed)
+    return Group(
+        with_more(selection_table(listed, run.spec), n_more, run.path, PICKS_FILE),
+        Text(),
+        selection_summary_table(summary, run.spec),
+    )
 
 
 def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:

@@ -1,29 +1,36 @@
-"""Queries to scenarios: by an embedded classifier, lazily, or from the answers to a run."""
+"""Name the scenarios of queries: by an embedded classifier, lazily, or by a judge in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
 from autoj.errors import DataError, UnknownComponent
+from autoj.jsonl import write_records
 from autoj.protocols import load_protocol
 from autoj.records import Case, Failure, JudgeCard, Judgment, Label, Unreadable
+from autoj.runs.budget import Budget
 from autoj.runs.folder import RunFolder
 from autoj.runs.judging import ask_case
 from autoj.runs.resolving import read_outcomes
 from autoj.runs.spec import RunSpec, make_spec
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios import group_of
 from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
+from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
 
 __all__ = [
     "SCENARIOS",
     "ClassifiedQuery",
     "ask_scenario",
     "classified_run",
+    "classify",
     "classify_case",
     "classify_cases",
     "make_classify_spec",
@@ -93,7 +100,7 @@ def classify_cases(
             yield case, _by_classifier(case, guess, classifier, top)
     if n_cases == 0:
         what = "holds no row that can be read" if bad_rows else "is empty: it holds no rows"
-        raise DataError(what, path=cases.paths[0])
+        raise DataError(what, path=cases.place)
 
 
 def classify_case(case: Case, classifier: ScenarioClassifier, top: int = 3) -> ClassifiedQuery:
@@ -161,6 +168,37 @@ def make_classify_spec(card: JudgeCard, protocol: str | None = None, **settings:
     return make_spec(
         "classify", card, protocol=chosen, critique=False, max_tokens=max_tokens, **settings
     )
+
+
+def classify(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+) -> Run:
+    """Ask a judge for the scenario of each query, and keep the run.
+
+    Args:
+        cases: the data; the queries alone matter.
+        spec: the settings, from `make_classify_spec`.
+        out: the run's folder; None takes one under `runs/`, the same for the same settings.
+        budget: what may be spent; None sets no limit.
+        watch: told what happens.
+
+    Returns:
+        The run; the rows of `classified_run` lie in its `scenarios.jsonl`.
+
+    Raises:
+        DataError: a row cannot be read.
+        BackendError: the engine broke down; what was answered is kept.
+    """
+
+    def write_rows(folder: RunFolder) -> None:
+        write_records(folder.path / SCENARIOS, (row for _, row in classified_run(folder, spec)))
+
+    return judge(cases, spec, out, budget=budget, watch=watch, derive=write_rows)
 
 
 def ask_scenario(case: Case, spec: RunSpec, backend: Backend) -> ClassifiedQuery:

@@ -33,6 +33,7 @@ __all__ = [
     "Jury",
     "Seat",
     "choose_method",
+    "make_jury",
     "make_seats",
     "pairs_alone",
     "read_jury",
@@ -68,6 +69,26 @@ class Jury:
     def paired(self) -> bool:
         """Whether pairs are judged."""
         return self.method is not None
+
+
+def make_jury(
+    task: Task, judges: Sequence[tuple[str, JudgeCard]], method: Method | None, **settings: Any
+) -> Jury:
+    """A jury, with the spec of each judge's run.
+
+    Args:
+        task: "judge" or "rate".
+        judges: as what each was named, and its card.
+        method: what decides on pairs; None takes the mean where each gives probabilities.
+        settings: what `make_spec` takes.
+
+    Raises:
+        ConfigError: a judge is named twice, cannot do the task, or gives no probabilities where
+            their mean is wanted.
+    """
+    seats = make_seats(task, judges, **settings)
+    decides = choose_method(seats, method) if task == "judge" else None
+    return Jury(seats=tuple(seats), method=decides)
 
 
 def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: Any) -> list[Seat]:
@@ -181,7 +202,7 @@ def pairs_alone(cases: Cases) -> Cases:
             else:
                 error = DataError(
                     f"case {case.id!r} has {len(case.responses)} responses; expected two",
-                    path=cases.paths[0],
+                    path=cases.place,
                     line=line,
                     field="responses",
                 )

@@ -206,10 +206,11 @@ def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[Source]) ->
     Those that lack are asked for when the run is gone on with.
     """
     with ExitStack() as opened:
+        merged = opened.enter_context(closing(LedgerReader(folder.path)))
         readers = [
             (source, opened.enter_context(closing(LedgerReader(source.path)))) for source in sources
         ]
-        for case, verdict in resolve_first(folder, spec):
+        for case, verdict in resolve_first(folder, spec, merged):
             pages = follow_pages(case, verdict, spec)
             for source, answers in readers if pages else ():
                 rows = source.follow.of(case.id)

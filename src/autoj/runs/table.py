@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from autoj.records import Case, Verdict
-from autoj.reports.exports.base import JudgedRun, compared
-from autoj.runs import RunSpec
+from autoj.records import Case, Response, Verdict
+from autoj.runs.spec import RunSpec
 
-__all__ = ["Kind", "columns_of", "flat_rows", "full_row"]
+__all__ = ["ColumnKind", "columns_of", "compared", "flat_rows", "full_row"]
 
-Kind: TypeAlias = Literal["text", "number", "whole", "flag"]
+ColumnKind: TypeAlias = Literal["text", "number", "whole", "flag"]
 
-_CASE: Mapping[str, Kind] = {"id": "text", "query": "text"}
-_ABOUT: Mapping[str, Kind] = {"scenario": "text", "source": "text", "judge": "text"}
-_PAIR: Mapping[str, Kind] = {
+_CASE: Mapping[str, ColumnKind] = {"id": "text", "query": "text"}
+_ABOUT: Mapping[str, ColumnKind] = {"scenario": "text", "source": "text", "judge": "text"}
+_PAIR: Mapping[str, ColumnKind] = {
     **_CASE,
     "response_a": "text", "response_b": "text", "model_a": "text", "model_b": "text",
     "label": "text",
@@ -28,7 +27,7 @@ _PAIR: Mapping[str, Kind] = {
     "critique_1": "text", "critique_2": "text",
     "n_unreadable": "whole", "n_failed": "whole", "n_truncated": "whole",
 }  # fmt: skip
-_RESPONSE: Mapping[str, Kind] = {
+_RESPONSE: Mapping[str, ColumnKind] = {
     **_CASE,
     "response_number": "whole", "response": "text", "model": "text", "label": "number",
     **_ABOUT,
@@ -36,7 +35,7 @@ _RESPONSE: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def columns_of(spec: RunSpec) -> Mapping[str, Kind]:
+def columns_of(spec: RunSpec) -> Mapping[str, ColumnKind]:
     """The columns of a run's rows, in order."""
     return _PAIR if _is_pairs(spec) else _RESPONSE
 
@@ -45,8 +44,8 @@ def _is_pairs(spec: RunSpec) -> bool:
     return spec.task in ("judge", "compare")
 
 
-def flat_rows(case: Case, verdict: Verdict, run: JudgedRun) -> Iterator[dict[str, Any]]:
-    """The rows of a case; what is not known is None, and noted."""
+def flat_rows(case: Case, verdict: Verdict, spec: RunSpec) -> Iterator[dict[str, Any]]:
+    """The rows of a case; what is not known is None."""
     head = {
         "id": case.id,
         "query": case.query,
@@ -54,15 +53,20 @@ def flat_rows(case: Case, verdict: Verdict, run: JudgedRun) -> Iterator[dict[str
         "source": case.source,
         "judge": verdict.judge,
     }
-    if _is_pairs(run.spec):
-        if verdict.winner is None:
-            run.notes["pairs have no winner (failed, unreadable or undecided): left empty"] += 1
-        yield head | _pair(case, verdict)
-    else:
-        for row in _responses(case, verdict):
-            if row["rating"] is None and row["selected"] is None:
-                run.notes["responses have no rating (failed or unreadable): left empty"] += 1
-            yield head | row
+    found = [_pair(case, verdict)] if _is_pairs(spec) else _responses(case, verdict)
+    for row in found:
+        yield head | row
+
+
+def compared(case: Case) -> tuple[Response, ...]:
+    """What a pair's verdict is on: two responses, or two critiques of one."""
+    if len(case.responses) == 2 or len(case.critiques) != 2:
+        return case.responses
+    critics = case.meta.get("critics")
+    names = critics if isinstance(critics, list) and len(critics) == 2 else (None, None)
+    return tuple(
+        Response(text=text, model=name) for text, name in zip(case.critiques, names, strict=True)
+    )
 
 
 def _pair(case: Case, verdict: Verdict) -> dict[str, Any]:
