@@ -407,6 +407,7 @@ SCENARIOS: dict[str, list[str]] = {
 KEPT: dict[str, str] = {
     **dict.fromkeys(
         (
+            "jury-mean",
             "jury-majority",
             "jury-failures",
             "select-failures",
