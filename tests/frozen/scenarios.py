@@ -97,6 +97,23 @@ SCENARIOS: dict[str, list[str]] = {
         "autoj judge pairs.jsonl --judge verdict.yaml --out run --orders one",
         "autoj judge rated.jsonl --judge verdict.yaml --out run --json",
     ],
+    "every-protocol": [
+        *(
+            f"autoj judge eval_p.jsonl --judge two.yaml --limit 1 --protocol {name} --out {name}"
+            for name in (
+                "baseline-pairwise", "pairwise", "pairwise-zh", "pairwise-verdict",
+                "pairwise-verdict-zh", "pairwise-by-rating", "pairwise-by-rating-zh",
+                "pairwise-criteria", "pairwise-criteria-reasoning",
+            )
+        ),
+        *(
+            f"autoj rate eval_p.jsonl --judge verdict.yaml --limit 1 --protocol {name} --out {name}"
+            for name in (
+                "baseline-single", "single", "single-zh", "single-verdict", "single-verdict-zh",
+                "single-criteria", "single-criteria-reasoning",
+            )
+        ),
+    ],
     # juries
     "jury-mean": [
         "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml,three.yaml --out run --by group",
@@ -107,15 +124,17 @@ SCENARIOS: dict[str, list[str]] = {
         "autoj show run plan",
     ],
     "jury-majority": [
-        "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml,writer.yaml --out run",
-        "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml --jury majority",
+        "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml,writer.yaml --limit 4 --out run",
+        "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml --jury majority --limit 2",
         "autoj judge pairs.jsonl --judge verdict.yaml,writer.yaml --jury mean",
     ],
     "jury-ratings": [
         "autoj rate rated.jsonl --judge verdict.yaml,two.yaml --out run",
         "autoj show run --json",
     ],
-    "jury-failures": ["autoj judge pairs.jsonl --judge verdict.yaml,failing.yaml,two.yaml --json"],
+    "jury-failures": [
+        "autoj judge pairs.jsonl --judge verdict.yaml,failing.yaml,two.yaml --limit 3 --json",
+    ],
     # rate
     "rate": [
         "autoj rate rated.jsonl --judge sure.yaml --out run",
@@ -155,9 +174,9 @@ SCENARIOS: dict[str, list[str]] = {
     ],
     "select-failures": [
         "autoj select candidates.jsonl --judge failing.yaml --protocol single-verdict --out rated",
-        "autoj select candidates.jsonl --judge failing.yaml --by pairs --out met",
-        "STOPS_AFTER=2 autoj select candidates.jsonl --judge sure.yaml --by pairs --out stopped",
-        "autoj select candidates.jsonl --judge sure.yaml --by pairs --out stopped",
+        "autoj select candidates.jsonl --judge failing.yaml --by pairs --limit 2 --out met",
+        "STOPS_AFTER=2 autoj select candidates.jsonl --judge sure.yaml --by pairs --out run",
+        "autoj select candidates.jsonl --judge sure.yaml --by pairs --out run",
     ],
     # classify
     "classify": [
@@ -216,10 +235,9 @@ SCENARIOS: dict[str, list[str]] = {
         "autoj audit --judge failing.yaml --on audited.jsonl --sample 4 --probes 1 --out run",
     ],
     "calibrate": [
-        "autoj judge validation.jsonl --judge words.yaml --out run --json",
+        "autoj judge validation.jsonl --judge words.yaml --out run",
         "autoj calibrate run",
         "autoj calibrate run --json --tie-share file",
-        "autoj calibrate run --surface surface.jsonl --json",
         "autoj calibrate run --surface surface.jsonl --write words.yaml",
         "autoj judges show words.yaml",
         "autoj judge pairs.jsonl --judge words.yaml --out calibrated",
@@ -229,8 +247,7 @@ SCENARIOS: dict[str, list[str]] = {
         "autoj calibrate few",
     ],
     "calibrate-pairs": [
-        "autoj judge validation.jsonl --judge words.yaml --protocol pairwise-verdict --out run "
-        "--json",
+        "autoj judge validation.jsonl --judge words.yaml --protocol pairwise-verdict --out run",
         "autoj calibrate run --write words.yaml",
         "autoj judge pairs.jsonl --judge words.yaml --protocol pairwise-verdict --out new",
         "autoj bench pairs pairs.jsonl --run new",
@@ -239,7 +256,7 @@ SCENARIOS: dict[str, list[str]] = {
     "bench-eval-p": [
         "autoj bench eval-p --data eval_p.jsonl --judge verdict.yaml --out run",
         "autoj bench eval-p --data eval_p.jsonl --run run --by scenario",
-        "autoj bench eval-p --data eval_p.jsonl --run run --json --save kept.json",
+        "autoj bench eval-p --data eval_p.jsonl --run run --save kept.json",
         "autoj bench eval-p --data eval_p.jsonl --judge verdict.yaml --sample 6 --seed 1 --json",
         "autoj bench eval-p --data eval_p.jsonl --judge failing.yaml --out failed",
     ],
@@ -287,7 +304,6 @@ SCENARIOS: dict[str, list[str]] = {
         "autoj bench system-level --ratings model_table.jsonl --save kept.json",
         "autoj bench system-level --outputs outputs --reference reference.jsonl "
         "--judge sure.yaml --out run",
-        "autoj bench system-level --outputs outputs --reference reference.jsonl --run run --json",
         "autoj bench system-level --outputs outputs --reference reference.jsonl "
         "--judge sure.yaml --sample 2 --json",
     ],
@@ -301,7 +317,7 @@ SCENARIOS: dict[str, list[str]] = {
     "leaderboard": [
         *(f"autoj leaderboard {bench}" for bench in ("eval-p", "eval-c", "eval-r", "system-level")),
         "autoj bench eval-p --data eval_p.jsonl --predictions own.jsonl --swapped swapped.jsonl "
-        "--name Mine --save mine.json --json",
+        "--name Mine --save mine.json",
         "autoj leaderboard eval-p --result mine.json --by group --csv board.csv",
         "autoj leaderboard eval-p --result mine.json --by seen",
         "autoj leaderboard eval-p --result mine.json --sort consistency --json",
@@ -389,6 +405,21 @@ SCENARIOS: dict[str, list[str]] = {
 """Paths are those of `inputs/`, a copy of which is the working folder."""
 
 KEPT: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "jury-mean",
+            "jury-majority",
+            "jury-failures",
+            "select-failures",
+            "bench-eval-c",
+            "bench-eval-r",
+            "bench-system-level",
+            "judge-budget",
+            "judge-rules-of-conflict",
+        ),
+        r"(?!.*(cases|plan)\.jsonl).*",
+    ),
+    "every-protocol": r".*/(plan|ledger)\.jsonl",
     "calibrate": "words.yaml|calibrated/.*",
     "calibrate-pairs": "words.yaml|new/verdicts.jsonl",
     **dict.fromkeys(("audit", "bench-eval-p", "bench-pairs"), r".*\.json|.*/verdicts\.jsonl"),

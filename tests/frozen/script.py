@@ -40,8 +40,12 @@ def drawn(request: Request, model: str) -> str | tuple[float, ...]:
         return f"{letter}: that is how it is.\nIt is sharper, by {found[1]}."
     point = f"- point {found[1]}: it is clear."
     if len(request.shown) == 2:
-        said = ("Response 1", "Response 2", "Tie", "Response 1", "Response 2", "Response 3")
-        return f"{point}\n\nSo, the final decision is {said[found[0] % 6]}."
+        # Most cases have a winner that is the same in both orders; the last two have none.
+        same = hashlib.sha256(f"{model} {request.case_id}".encode()).digest()[0]
+        said = ("a", "b", "a", "b", "Tie", "Response 1", f"Response {1 + found[0] % 3}")[same % 7]
+        if said in ("a", "b"):
+            said = f"Response {1 + request.shown.index('ab'.index(said))}"
+        return f"{point}\n\nSo, the final decision is {said}."
     said = f"Rating: [[{1 + found[0] % 10}]]" if found[0] % 8 else "I cannot say."
     return f"{point}\n\n{said}"
 
