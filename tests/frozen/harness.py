@@ -41,6 +41,8 @@ _VARYING = [
         ),
         r"judgments in … s, …/min; \1 tokens read, \2 written",
     ),
+    # Where the package lies is longer or shorter, and may break the line.
+    (re.compile(r"(?m)^ file   .*(?:\n {8,}\S.*)*$"), " file   …"),
     (re.compile(r"about [\d,.]+ (?:s|min|h|seconds|minutes|hours)\b"), "about … s"),
 ]
 
