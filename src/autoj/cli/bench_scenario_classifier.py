@@ -23,12 +23,8 @@ from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.metrics.result import save_result
-from autoj.reports.bench_scenario_classifier import (
-    classifier_view,
-    difference_table,
-    published_table,
-    set_view,
-)
+from autoj.reports.bench_scenario_classifier import difference_table, published_table, set_view
+from autoj.reports.bench_scenario_classifier_confusion import classifier_view
 from autoj.runs import resolve_run
 from autoj.runs.budget import Budget
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
