@@ -15,6 +15,7 @@ from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
+from autoj.reports.text import visible_text
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -49,7 +50,7 @@ def set_view(
                 shown = result.judge if name == ALL else Text("  without")
                 listing.add(shown, *_cells(estimates), style=style)
     return Group(
-        Text(_heading(found), style="bold"),
+        visible_text(_heading(found), style="bold"),
         listing,
         *render.notes(_remarks(found, results)),
         *render.notes(f"{each.judge}: {each.source}." for each in trivial),
@@ -124,9 +125,9 @@ def difference_table(comparisons: Sequence[Comparison]) -> RenderableType:
     columns = (
         render.Column.number("rows"),
         render.Column.number("accuracy"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
         render.Column.number("macro F1"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
     )
     listing = render.Listing(render.Column.text("difference", 24), *columns, spacing="tight")
     for comparison in comparisons:
