@@ -15,6 +15,8 @@ from autoj.reports.text import visible
 HOSTILE = "[bold]x[/bold] :smile: \x1b[2Jred\u202ereversed\rback"
 """A name that would be markup, an emoji, a cleared screen, and text that runs backwards."""
 LONG = "a-judge-with-a-very-long-name-" * 6
+WIDE = "评判模型" * 40
+"""A name whose characters take two columns each."""
 WIDTHS = (60, 80, 120)
 
 
@@ -37,7 +39,7 @@ def check_pages(view_of: Callable[[str], RenderableType], *numbers: str) -> None
         view_of: makes the view of a judge, model or part of that name.
         numbers: cells that stand in the view.
     """
-    for name in ("plain", HOSTILE, LONG):
+    for name in ("plain", HOSTILE, LONG, WIDE):
         for width in WIDTHS:
             text = page(view_of(name), width)
             assert visible(text) == text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Section
 from autoj.bench.published import Printed, Source
-from autoj.reports.leaderboard import board_view, clearing_lines
+from autoj.reports.leaderboard import board_view
 
 from .pages import check_pages, estimate, page, rows
 
@@ -89,16 +89,3 @@ def test_groups_stand_in_the_papers_order_under_their_short_names():
     lines = rows(page(board_view(board("mine", "group"))))
     assert lines[1] == ["judge", "what", "Code", "mine", "all"]
     assert lines[3] == ["gpt-4", "[1]", "published", "41.65", "-", "41.65"]
-
-
-def test_a_judge_is_told_to_beat_trivial_judges_or_not():
-    [(clears, line)] = clearing_lines(board("mine").clearings)
-    assert clears is False
-    assert line == (
-        "mine (runs/x) on agreement: does not clear longest (+5.0 points [-1.0, +11.0]); is better "
-        "than first."
-    )
-    apart = Clearing(judge="j", source="s", trivial="t", figure="f", difference=None, clears=False)
-    assert clearing_lines([apart])[0][1].endswith(
-        "does not clear t (intervals compared, not cases)."
-    )
