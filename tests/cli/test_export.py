@@ -17,6 +17,7 @@ from autoj.jsonl import read_records, write_records
 from autoj.records import Case, Completion, Failure, Request, Verdict
 from autoj.reports.exports.tables import guarded
 from autoj.runs import RunFolder, judge_run, make_spec, open_run
+from autoj.runs.settings import write_settings
 
 from ..scripted import CARD, Killed, Recorder
 
@@ -368,6 +369,7 @@ def test_picks_of_n_are_exported_as_they_were_made(run, judged):
     (verdict,) = folder.verdicts()
     folder.write_verdicts([replace(verdict, selected=1)])
     write_records(folder.path / "picks.jsonl", [{"id": "n"}])
+    write_settings(folder.path, {**folder.settings(), "kind": "select"})
     run("export", folder.path, "--format", "csv", "--out", "out.csv")
     with open("out.csv", encoding="utf-8", newline="") as stream:
         table = list(csv.DictReader(stream))

@@ -23,7 +23,7 @@ MAP = "query=question,a=one,b=two,label=winner"
 @pytest.fixture
 def judge(tmp_path, monkeypatch):
     """Judges with a script: the engine is never loaded."""
-    monkeypatch.setattr("autoj.cli._run.load_backend", lambda card, **options: Recorder())
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", lambda card, **options: Recorder())
     return ("--judge", "scripted:script", "--protocol", "pairwise-verdict")
 
 
@@ -208,7 +208,7 @@ def test_escapes_in_what_is_judged_and_in_a_judges_words_do_not_either(
     hostile = "\x1b[2J\x1b]0;owned\x07[bold]x[/bold]\u202e"
     said = f"- {hostile}: it is clear.\n\nSo, the final decision is Response 1. Rating: [[7]]"
     engine = Recorder(lambda request: said)
-    monkeypatch.setattr("autoj.cli._run.load_backend", lambda card, **options: engine)
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", lambda card, **options: engine)
     row = {"id": hostile, "query": hostile, "responses": [hostile, "b"]}
     write_records(tmp_path / "rows.jsonl", [row])
     protocol = "pairwise" if command == "judge" else "single"

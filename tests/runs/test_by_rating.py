@@ -29,6 +29,7 @@ from autoj.runs import (
 from autoj.runs.plan import plan_case, plan_follow
 
 from ..scripted import CARD, Killed, Recorder
+from ..watches import Notes
 
 BY_RATING = "pairwise-by-rating"
 CASE = Case(
@@ -167,12 +168,12 @@ def test_a_run_killed_after_any_answer_ends_as_one_that_was_not(
 
 
 def test_progress_counts_what_is_asked(tmp_path: Path, cases: Cases) -> None:
-    seen: list[tuple[str, int, int]] = []
+    watch = Notes()
     spec = spec_of(critique=True)
     with open_run(tmp_path / "run", spec, cases) as folder:
-        judge_run(folder, spec, Recorder(by_length), lambda *told: seen.append(told))
-    assert ("judging", 16, 16) in seen
-    assert ("writing critiques", 8, 8) in seen
+        judge_run(folder, spec, Recorder(by_length), watch=watch)
+    assert ("judging", 16, 16) in watch.progress_of
+    assert ("writing critiques", 8, 8) in watch.progress_of
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from autoj.runs.plan import plan_case, plan_follow
 from autoj.runs.resolving import resolve_run
 
 from ..scripted import CARD, Killed, Recorder, by_hash
+from ..watches import Notes
 
 DRAWN = {"protocol": "pairwise", "samples": 3, "temperature": 0.7}
 CASES = [
@@ -217,10 +218,10 @@ def test_draws_that_fail_are_asked_again_alone(tmp_path, pairs_file):
 
 def test_progress_counts_every_draw(tmp_path, pairs_file):
     spec = make_spec("judge", CARD, **DRAWN)
-    totals: set[int] = set()
+    watch = Notes()
     with open_run(tmp_path / "run", spec, open_cases(pairs_file)) as folder:
-        judge_run(folder, spec, Recorder(), lambda what, done, total: totals.add(total))
-    assert totals == {48}
+        judge_run(folder, spec, Recorder(), watch=watch)
+    assert {n_total for _, _, n_total in watch.progress_of} == {48}
 
 
 def test_one_case_is_voted_on_by_the_same_route(tmp_path, pairs_file):
