@@ -28,7 +28,7 @@ from tests.training import toy
 
 # What the libraries warn of among themselves is silenced where training runs; what they warn of
 # when they are imported is not.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_drawing")]
 
 
 OBJECTIVE = {"kind": "judgment", "protocol": "single"}
@@ -76,7 +76,7 @@ def test_judgments_are_learnt_and_read_back_through_the_judge(
     assert any(f"{n_rows} rows give {n_rows} samples" in line for line in told)
     losses = [float(row["loss"]) for row in curve_of(tmp_path / "out") if row["loss"]]
     assert losses[0] > 4 > 0.2 > losses[-1]
-    assert (tmp_path / "out" / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "out" / "curve.png").is_file()
 
     judge = Judge.load(str(tmp_path / "out"))
     read = [judge.rate(row["query"], row["responses"][0]) for row in rows]
