@@ -16,8 +16,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from autoj.bench.audit.known_audit import Check, audit_known, checks
-from autoj.bench.audit.known_judges import KNOWN_JUDGES
+from benchmarks.known_audit import Check, audit_known, checks
+from benchmarks.known_judges import KNOWN_JUDGES
 
 
 def audit(name: str, seed: int, n: int, n_probed: int) -> list[Check]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from autoj.bench.eval_p import evaluate, trivial_results
+from autoj.bench.eval_p.evaluate import evaluate, trivial_results
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.metrics import cluster_weights
@@ -23,7 +23,7 @@ from autoj.records import WINNERS, Case, Response, Verdict, normalise_query
 from autoj.reports import summarise
 from autoj.runs import RunFolder, make_spec
 from autoj.scenarios import scenario_names
-from autoj.verdicts import settle
+from autoj.verdicts.resolve import settle
 
 
 def case(number: int) -> Case:

@@ -28,7 +28,7 @@ from sklearn.svm import LinearSVC
 
 from autoj.scenarios.classifier import load_classifier
 from autoj.scenarios.seeds import seed_files
-from autoj.training.scenario_queries import read_scenario_queries
+from autoj.training.classifier.queries import read_scenario_queries
 
 TARGET_QUERIES_PER_MINUTE = 200_000
 N_CORES = 2

@@ -1,6 +1,6 @@
 """A judge of pairs that reads only the surface of the responses: what a judge must beat.
 
-Gradient-boosted trees on the 15 features of `autoj.surface`, each of one response and taken as the
+Gradient-boosted trees on the 15 features of `autoj.calibration`, each of one response, taken as the
 difference a less b.
 
 The trees learn from the decided pairs of one training file, each pair in both orders, and their
@@ -37,16 +37,17 @@ from typing import Any
 import numpy as np
 
 from autoj.backends.scripted import load
-from autoj.bench.base import align, pair_row
-from autoj.bench.trivial import trivial_verdicts
+from autoj.bench.base import align
+from autoj.calibration import SURFACE_FEATURES, surface_features
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, UserError
 from autoj.metrics import Floats, Row, difference
 from autoj.metrics.base import Score, mean, proportion
 from autoj.metrics.length_bias import is_close_in_length
+from autoj.metrics.rows import pair_row
 from autoj.records import WINNERS, Calibration, Case, Estimate, JudgeCard, Request, Verdict
 from autoj.runs import judge_run, make_spec, open_run, resolve_run
-from autoj.surface import SURFACE_FEATURES, surface_features
+from autoj.verdicts.baselines import trivial_verdicts
 
 TIE_SHARE = 0.30
 """About the share of ties where people may vote them freely; arena55k's files hold 3 %."""

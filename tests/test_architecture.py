@@ -18,14 +18,12 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
-    {
-        *{"jsonl", "fetching", "components", "chat", "critiques"},
-        *{"selection", "ties", "votes", "surface"},
-    },
-    {"scenarios", "backends", "verdicts", "metrics"},
-    {"judges", "datasets", "protocols"},
+    {"jsonl", "fetching", "components", "chat", "critiques"},
+    {"calibration", "scenarios", "backends", "metrics"},
+    {"verdicts", "judges", "datasets", "protocols"},
     {"runs"},
-    {"api", "construct", "bench", "training"},
+    {"tasks"},
+    {"api", "bench", "audit", "construct", "training", "cluster"},
     {"reports"},
     {"serve"},
     {"cli"},

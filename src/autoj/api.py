@@ -15,16 +15,16 @@ from autoj.judges import load_card
 from autoj.protocols import load_protocol
 from autoj.records import Case, JudgeCard, Response, Verdict, normalise_query
 from autoj.runs import judge_case, make_spec
-from autoj.runs.classifying import (
+from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.classify import (
     ClassifiedQuery,
     ask_scenario,
     classify_case,
     make_classify_spec,
 )
-from autoj.runs.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
-from autoj.runs.jury_folder import Seat, choose_method, make_seats
-from autoj.runs.selecting import By, make_select_spec, select_case
-from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.jury_folder import Seat, choose_method, make_seats
+from autoj.tasks.selection_folder import By, make_select_spec, select_case
+from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
 __all__ = ["Judge", "Jury"]
 

@@ -10,6 +10,8 @@ AutojError                  the root; `hint` says what to do about it
 │  ├─ UnknownComponent      a judge, protocol, … that does not exist (did you mean …)
 │  ├─ MissingExtra          an optional dependency that is not installed
 │  └─ StorageFull           the disk took no more; what was kept stays
+├─ Unfinished               a run lacks verdicts that are needed; the same call goes on with it
+├─ Cancelled                work that its caller stopped; what is done is kept
 └─ BackendError             an engine failed (retryable, request_key)
    ├─ RateLimited           retryable
    ├─ Unavailable           retryable
@@ -28,6 +30,7 @@ __all__ = [
     "AutojError",
     "BackendError",
     "BadRequest",
+    "Cancelled",
     "ConfigError",
     "DataError",
     "MissingExtra",
@@ -37,6 +40,7 @@ __all__ = [
     "SpecMismatch",
     "StorageFull",
     "Unavailable",
+    "Unfinished",
     "UnknownComponent",
     "UserError",
 ]
@@ -152,6 +156,14 @@ class MissingExtra(UserError):
 
 class StorageFull(UserError):
     """The disk took no more; everything written before stays and the run can go on later."""
+
+
+class Unfinished(AutojError):
+    """A run that lacks verdicts which are needed; the same call goes on with it."""
+
+
+class Cancelled(AutojError):
+    """Work that was stopped because its caller wanted that; what is done is kept."""
 
 
 class BackendError(AutojError):

@@ -263,8 +263,11 @@ class Appender:
         repair(path)
         self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
-    def append(self, record: Any) -> None:
+    def append(self, record: Any) -> int:
         """Write one record.
+
+        Returns:
+            How many bytes its line has.
 
         Raises:
             StorageFull: the disk took no more; a part that it took is cut off again.
@@ -277,6 +280,7 @@ class Appender:
         except OSError as error:
             repair(self._path)
             raise storage_error(error, self._path) from error
+        return len(line)
 
     def sync(self) -> None:
         """Wait until what was written is on the disk."""

@@ -407,3 +407,18 @@ class Estimate:
     """The value if all unscored cases were against it, and if all were for it."""
     reason: str | None = None
     """Why `value` is None."""
+
+
+def likeliest(probabilities: tuple[float, float, float]) -> Winner:
+    """The outcome with the highest probability; a tie where neither response is ahead.
+
+    Args:
+        probabilities: of a, b and tie.
+
+    >>> likeliest((0.4, 0.2, 0.4))
+    'tie'
+    """
+    a, b, tie = probabilities
+    if a == b or tie >= max(a, b):
+        return "tie"
+    return "a" if a > b else "b"

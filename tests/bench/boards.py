@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.base import Result, set_digest
+from autoj.bench.base import set_digest
 from autoj.bench.leaderboard.board import Board, BoardRow
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
+from autoj.metrics.result import Result
 from autoj.records import Case, Estimate, Verdict
-from autoj.verdicts import settle
+from autoj.verdicts.resolve import settle
 
 
 def nowhere(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

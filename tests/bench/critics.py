@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autoj.backends.scripted import Answer
-from autoj.bench.eval_c.figures import Comparison, read_set
+from autoj.bench.eval_c.evaluate import Comparison, read_set
 from autoj.bench.eval_c.files import Critiques
 from autoj.bench.eval_c.run import compared, comparison_cases
 from autoj.datasets import open_cases

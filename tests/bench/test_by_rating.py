@@ -6,17 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.known_pairs import write_known_pairs
 
-from autoj.bench.audit.card import audit_card, save_plan
-from autoj.bench.audit.known_pairs import write_known_pairs
-from autoj.bench.audit.plan import audit_spec, plan_audit
-from autoj.bench.base import Result, pair_row
-from autoj.bench.eval_p import TieBand, evaluate
+from autoj.audit.card import audit_card, save_plan
+from autoj.audit.plan import audit_spec, plan_audit
+from autoj.bench.eval_p.evaluate import TieBand, evaluate
+from autoj.calibration import outcome_probabilities
 from autoj.datasets import open_cases
-from autoj.records import Calibration, Case, JudgeCard, Request, Response, Verdict, Winner
-from autoj.reports.audit_tables import audit_view
+from autoj.metrics.result import Result
+from autoj.metrics.rows import pair_row
+from autoj.records import (
+    Calibration,
+    Case,
+    JudgeCard,
+    Request,
+    Response,
+    Verdict,
+    Winner,
+    likeliest,
+)
+from autoj.reports.audit import audit_view
 from autoj.runs import judge_run, make_spec, open_run
-from autoj.ties import likeliest, outcome_probabilities
 
 from ..scripted import CARD, Recorder
 

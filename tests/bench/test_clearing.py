@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autoj.bench.base import save_result
-from autoj.bench.eval_p import TieBand, evaluate
+from autoj.bench.eval_p.evaluate import TieBand, evaluate
 from autoj.bench.leaderboard.boards import board, find_results
 from autoj.bench.leaderboard.clearing import is_above_zero
 from autoj.bench.leaderboard.rows import Measured
 from autoj.datasets import open_cases
 from autoj.errors import DataError
 from autoj.jsonl import write_records
+from autoj.metrics.result import save_result
 from autoj.records import Estimate, Verdict
 from autoj.runs import judge_run, open_run
 

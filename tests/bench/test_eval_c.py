@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from autoj.bench.eval_c.figures import evaluate, read_set, voted
+from autoj.bench.eval_c.evaluate import evaluate, read_set, voted
 from autoj.bench.eval_c.files import Vote, read_critiques, read_votes, write_votes
 from autoj.bench.eval_c.published import OVERALL, published_against, published_eval_c
 from autoj.bench.eval_c.run import compared, comparison_cases, critiques_of_run, votes_of_run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.base import Result, align, read_result, save_result
-from autoj.bench.eval_p import (
+from autoj.bench.base import align
+from autoj.bench.eval_p.evaluate import (
     evaluate,
     figures,
     fit_tie_band,
@@ -17,8 +17,9 @@ from autoj.bench.eval_p import (
 from autoj.bench.predictions import read_predictions, read_scores
 from autoj.errors import DataError
 from autoj.jsonl import write_records
+from autoj.metrics.result import Result, read_result, save_result
 from autoj.records import Case, Response, Verdict, Winner, normalise_query
-from autoj.verdicts import settle
+from autoj.verdicts.resolve import settle
 
 
 def case(number: int, label: Winner | None = "a", scenario: str = "planning") -> Case:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from autoj.bench.base import Result, read_result, save_result
-from autoj.bench.eval_r.figures import all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.evaluate import all_picks, evaluate, trivial_picks, trivial_results
 from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     RatedCandidates,
@@ -25,6 +24,7 @@ from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.metrics.correlation import correlate
+from autoj.metrics.result import Result, read_result, save_result
 from autoj.records import Case, Response, Verdict, normalise_query
 
 SCORES = [(1.0, 4.0, 2.0, 9.0), (3.0, 1.0, 8.0, 5.0), (6.0, 6.0, 2.0, 2.0)]

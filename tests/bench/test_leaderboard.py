@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from autoj.bench.base import save_result
-from autoj.bench.eval_p import evaluate
-from autoj.bench.eval_r.figures import evaluate as evaluate_selection
+from autoj.bench.eval_p.evaluate import evaluate
+from autoj.bench.eval_r.evaluate import evaluate as evaluate_selection
 from autoj.bench.eval_r.selection import RatedCandidates
 from autoj.bench.leaderboard.boards import board, find_results
 from autoj.bench.leaderboard.rows import Measured
-from autoj.bench.system_level.figures import evaluate_table
+from autoj.bench.system_level.evaluate import evaluate_table
 from autoj.bench.system_level.model_table import read_models
 from autoj.datasets import catalog
 from autoj.datasets.catalog import load_entry
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
+from autoj.metrics.result import save_result
 from autoj.records import Case, Estimate, Response
 from autoj.scenarios import groups
 

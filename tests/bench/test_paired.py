@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.paired import compare
+from autoj.bench.eval_p.paired import compare
 from autoj.bench.predictions import read_predictions
 from autoj.records import Case, Response, Verdict, Winner, normalise_query
-from autoj.verdicts import settle
+from autoj.verdicts.resolve import settle
 
 
 def case(number: int, scenario: str) -> Case:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.base import Result
 from autoj.bench.scenario_classifier.comparison import compare_all
 from autoj.bench.scenario_classifier.confusion import UNREADABLE
-from autoj.bench.scenario_classifier.figures import check_labels, dropped_names, evaluate
+from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
 from autoj.bench.scenario_classifier.guesses import (
     Classified,
     Guess,
@@ -23,6 +22,7 @@ from autoj.bench.scenario_classifier.query_set import QuerySet, read_set, withou
 from autoj.datasets import open_queries
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
+from autoj.metrics.result import Result
 from autoj.records import Case, Estimate, Verdict
 from autoj.scenarios import scenario_names
 from autoj.scenarios.seeds import query_digest

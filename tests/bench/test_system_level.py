@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from autoj.bench.base import Result, read_result, save_result
-from autoj.bench.system_level.figures import evaluate_ratings, evaluate_table, length_result
+from autoj.bench.system_level.evaluate import evaluate_ratings, evaluate_table, length_result
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect, precision
 from autoj.bench.system_level.ranks import TABLE_23, ranked, reference_digest
 from autoj.errors import DataError
+from autoj.metrics.result import Result, read_result, save_result
 from autoj.records import Case, Response
 
 from .models import judged

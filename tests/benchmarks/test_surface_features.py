@@ -26,12 +26,12 @@ from benchmarks.surface_features import (
 )
 from typer.testing import CliRunner
 
+from autoj.calibration import tie_width
 from autoj.cli.bench_eval_p import pairs
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, SpecMismatch
 from autoj.jsonl import write_records
 from autoj.records import Case, Response, Verdict
-from autoj.ties import tie_width
 from benchmarks import surface_features
 
 TEXT = "# Plan\n- **First**, buy 12 eggs!"

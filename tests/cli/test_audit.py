@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from benchmarks.known_pairs import write_known_pairs
 from typer.testing import CliRunner
 
-from autoj.bench.audit.known_pairs import write_known_pairs
 from autoj.cli import audit as command
 from autoj.errors import ConfigError, DataError, SpecMismatch
 from autoj.records import Failure

@@ -9,12 +9,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autoj.bench.base import read_result
 from autoj.cli._critics import _own_protocol
 from autoj.cli.bench_eval_c import eval_c
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, SpecMismatch
 from autoj.judges import load_card
+from autoj.metrics.result import read_result
 from autoj.records import Failure, Request
 from autoj.runs import RunFolder, judge_run, make_spec, open_run
 

@@ -11,11 +11,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.bench.base import read_result
 from autoj.cli import _run
 from autoj.cli.bench_eval_r import eval_r
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
+from autoj.metrics.result import read_result
 from autoj.records import Request
 
 from ..scripted import CARD, Recorder

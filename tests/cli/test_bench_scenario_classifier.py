@@ -11,11 +11,11 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.bench.base import read_result
 from autoj.cli import _run, bench_scenario_classifier
 from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
 from autoj.jsonl import write_records
+from autoj.metrics.result import read_result
 from autoj.records import Failure, Request
 from autoj.scenarios import seeds
 from autoj.scenarios.seeds import KnownScenario, query_digest

@@ -11,14 +11,14 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.bench.base import read_result
-from autoj.bench.system_level import figures
+from autoj.bench.system_level import evaluate as figures
 from autoj.bench.system_level.model_table import read_models
 from autoj.bench.system_level.ranks import ranked, reference_digest
 from autoj.cli import _run
 from autoj.cli.bench_system_level import system_level
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
+from autoj.metrics.result import read_result
 from autoj.records import Request
 
 from ..scripted import CARD, Killed, Recorder

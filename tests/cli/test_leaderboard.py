@@ -10,14 +10,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autoj.bench.base import Result, save_result, set_digest
+from autoj.bench.base import set_digest
 from autoj.bench.leaderboard.board import Clearing
 from autoj.cli.leaderboard import leaderboard
 from autoj.datasets import open_cases
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import write_records
+from autoj.metrics.result import Result, save_result
 from autoj.records import Estimate
-from autoj.reports.leaderboard_tables import clearing_lines
+from autoj.reports.leaderboard import clearing_lines
 
 app = typer.Typer()
 app.command()(leaderboard)

@@ -18,8 +18,8 @@ from autoj.errors import AutojError, ConfigError, SpecMismatch, UnknownComponent
 from autoj.jsonl import read_records, whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request, Verdict
 from autoj.runs import RunFolder
-from autoj.runs.knockout import Match
-from autoj.runs.selecting import PickedResponse
+from autoj.tasks.selection_folder import PickedResponse
+from autoj.verdicts.knockout import Match
 
 from ..scripted import Killed, Recorder
 

@@ -17,7 +17,7 @@ from autoj.datasets.published_verdicts import (
 )
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import Winner
-from autoj.verdicts import RULES
+from autoj.verdicts.resolve import RULES
 
 PAIR = {
     "question_id": 81,

@@ -30,7 +30,7 @@ from autoj.records import (
     Unreadable,
 )
 from autoj.runs import make_spec
-from autoj.verdicts import resolve
+from autoj.verdicts.resolve import resolve
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("older_judges_table.yaml").read_text(encoding="utf-8")

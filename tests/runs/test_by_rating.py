@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from autoj.calibration import outcome_probabilities
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records, whole_lines
@@ -26,7 +27,6 @@ from autoj.runs import (
     resolve_run,
 )
 from autoj.runs.plan import plan_case, plan_follow
-from autoj.ties import outcome_probabilities
 
 from ..scripted import CARD, Killed, Recorder
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from autoj.records import Case
-from autoj.runs.classifying import make_classify_spec
 from autoj.runs.plan import Planned, plan_case
+from autoj.tasks.classify import make_classify_spec
 
 from ..scripted import CARD, Recorder
 

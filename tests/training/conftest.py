@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autoj.training.train import _PACKAGES
+from autoj.training.judge.train import _PACKAGES
 from tests.training import toy
 
 MISSING = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]

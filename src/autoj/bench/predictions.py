@@ -10,7 +10,7 @@ from autoj.datasets.native import is_score
 from autoj.errors import DataError
 from autoj.jsonl import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
-from autoj.verdicts import settle, to_winner
+from autoj.verdicts.resolve import settle, to_winner
 
 __all__ = ["read_predictions", "read_scores"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from autoj.bench.base import align
 from autoj.bench.predictions import read_predictions, read_scores
-from autoj.bench.sampling import sample_cases
 from autoj.cli import _console
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, Row
+from autoj.datasets.sampling import sample_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.protocols import load_protocol, protocol_names
@@ -104,8 +104,7 @@ def verdicts_of_judge(
 ) -> Judged:
     """The verdicts of a judge that is run now, or was and is only looked up."""
     spec = _spec(settings, load_card(settings.name))
-    with judged_whole(spec, data, out, settings.budget) as (folder, _):
-        return _aligned(folder, spec, cases)
+    return _aligned(judge_whole(spec, data, out, settings.budget).folder, spec, cases)
 
 
 def _spec(settings: JudgeSettings, card: JudgeCard) -> RunSpec:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import orjson
+import typer
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
@@ -20,17 +21,18 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from autoj.errors import AutojError
+from autoj.errors import AutojError, Unfinished
 from autoj.reports.text import visible, visible_text
+from autoj.runs.watch import Watch
 
 __all__ = [
-    "Watch",
+    "TerminalWatch",
     "print_error",
     "print_json",
     "print_message",
     "print_result",
     "set_json",
-    "show_progress",
+    "watching",
 ]
 
 _PLAIN_SECONDS = 30.0
@@ -76,8 +78,8 @@ def print_error(error: AutojError) -> None:
         )
 
 
-class Watch:
-    """Draws progress: a bar on a terminal, a line now and then elsewhere."""
+class TerminalWatch(Watch):
+    """Draws progress on stderr: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
@@ -85,7 +87,7 @@ class Watch:
         self._what = ""
         self._started = self._reported = time.monotonic()
 
-    def update(self, what: str, n_done: int, n_total: int) -> None:
+    def progress(self, what: str, n_done: int, n_total: int) -> None:
         """Show how far it is; a change of `what` begins a new bar."""
         now = time.monotonic()
         if what != self._what:
@@ -98,9 +100,16 @@ class Watch:
                 self._bar.start()
             self._bar.update(self._task, completed=n_done, total=n_total)
 
+    def message(self, text: str) -> None:
+        """Say something on stderr, in place of the bar that stood there."""
+        self.stop()
+        print_message(text)
+
     def stop(self) -> None:
-        """Draw no more, so that messages stand below."""
-        self._bar.stop()
+        """Draw no more of this bar; the next progress begins another."""
+        if self._task is not None:
+            self._bar.stop()
+            self._task, self._what = None, ""
 
     def _report(self, now: float, n_done: int, n_total: int) -> None:
         if now - self._reported < _PLAIN_SECONDS:
@@ -112,8 +121,11 @@ class Watch:
 
 
 @contextmanager
-def show_progress() -> Iterator[Watch]:
-    """Draw progress on stderr while the block runs."""
+def watching() -> Iterator[TerminalWatch]:
+    """Draw progress and show messages on stderr while the block runs.
+
+    A run that a cap left unfinished has said how to go on, and ends the command with exit code 1.
+    """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -124,7 +136,11 @@ def show_progress() -> Iterator[Watch]:
         console=Console(stderr=True),
         transient=True,
     )
+    watch = TerminalWatch(bar)
     try:
-        yield Watch(bar)
+        yield watch
+    except Unfinished as error:
+        print_message(error.message)
+        raise typer.Exit(1) from None
     finally:
-        bar.stop()
+        watch.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 from autoj.bench.eval_c.files import Critiques, read_critiques
 from autoj.bench.eval_c.run import critiques_of_run
 from autoj.cli import _console
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import judge_names, load_card
@@ -94,6 +94,6 @@ def get_critiques(
         limit=writing.limit,
     )
     _console.print_message(f"{source.judge} writes critiques")
-    with judged_whole(spec, data, None, writing.budget) as (folder, _):
-        written = critiques_of_run(folder, cases[: writing.limit])
+    run = judge_whole(spec, data, None, writing.budget)
+    written = critiques_of_run(run.folder, cases[: writing.limit])
     return replace(written, critic=source.name or written.critic)

@@ -10,15 +10,14 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.eval_p import (
+from autoj.bench.eval_p.evaluate import (
     TieBand,
     evaluate,
     fit_tie_band,
     read_unseen,
     trivial_results,
 )
-from autoj.bench.paired import Comparison, compare
+from autoj.bench.eval_p.paired import Comparison, compare
 from autoj.cli import _console
 from autoj.cli._bench import (
     Judged,
@@ -31,8 +30,9 @@ from autoj.cli._bench import (
 )
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
+from autoj.metrics.result import Result, save_result
 from autoj.records import Case
-from autoj.reports.bench_tables import comparison_table, parts_table, result_view, trivial_table
+from autoj.reports.bench_eval_p import comparison_table, parts_table, result_view, trivial_table
 
 __all__ = ["PairFlags", "measure"]
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autoj.backends.base import Backend
-from autoj.bench.audit.card import audit_card, save_plan
-from autoj.bench.audit.cost import Workload, estimate_workload
-from autoj.bench.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
-from autoj.bench.base import Result, save_result
+from autoj.audit.card import audit_card, save_plan
+from autoj.audit.cost import Workload, estimate_workload
+from autoj.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
 from autoj.cli import _console, _options
-from autoj.cli._run import judged_whole, load_with_progress
 from autoj.datasets import catalog, open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.reports.audit_tables import audit_view
+from autoj.metrics.result import Result, save_result
+from autoj.reports.audit import audit_view
 from autoj.runs import open_run, spec_digest
 from autoj.runs.budget import Budget, Caps
+from autoj.tasks.engine import load_engine
+from autoj.tasks.judge import judge as judge_cases
 
 __all__ = ["audit"]
 
@@ -117,21 +118,19 @@ def _ask(root: Path, plan: AuditPlan, caps: Caps) -> None:
         # What another run's folder or a bad row would end, it ends before the judge is loaded.
         with open_run(root / part.name, part.spec, part.cases):
             pass
-    with _console.show_progress() as watch:
-        backend = load_with_progress(plan.parts[0].spec.judge, watch)
-    try:
+    with (
+        _console.watching() as watch,
+        closing(load_engine(plan.parts[0].spec.judge, watch)) as backend,
+    ):
         # Each counts what the folder's ledgers hold, so the first few count in the second, too.
         _announce(plan, estimate_workload(root, plan, backend, Budget(*caps)))
         save_plan(root, plan)
-        _judge_parts(root, plan, backend, Budget(*caps))
-    finally:
-        backend.close()
-
-
-def _judge_parts(root: Path, plan: AuditPlan, backend: Backend, budget: Budget) -> None:
-    for part in plan.parts:
-        with judged_whole(part.spec, part.cases, root / part.name, budget, backend):
-            pass
+        budget = Budget(*caps)
+        for part in plan.parts:
+            place = root / part.name
+            judge_cases(
+                part.cases, part.spec, place, backend=backend, budget=budget, watch=watch
+            ).check_whole()
 
 
 def _announce(plan: AuditPlan, workload: Workload) -> None:

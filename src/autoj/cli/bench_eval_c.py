@@ -10,19 +10,19 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import save_result
-from autoj.bench.eval_c.figures import Comparison, evaluate, read_set, voted
+from autoj.bench.eval_c.evaluate import Comparison, evaluate, read_set, voted
 from autoj.bench.eval_c.files import write_votes as write_vote_file
 from autoj.bench.eval_c.published import published_against
 from autoj.bench.eval_c.run import compared, comparison_cases, votes_of_run
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
 from autoj.cli._critics import CriticSource, Writing, comparing_judge, get_critiques
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError
+from autoj.metrics.result import save_result
 from autoj.protocols import load_protocol
-from autoj.reports.critique_tables import critique_parts_table, critique_view, published_table
+from autoj.reports.bench_eval_c import critique_parts_table, critique_view, published_table
 from autoj.runs import RunFolder, make_spec
 from autoj.runs.budget import Budget
 
@@ -212,8 +212,8 @@ def eval_c(
         pairs = comparison_cases(
             cases, first, second, path=found.paths[0], keep_ratings=keep_ratings, limit=limit
         )
-        with judged_whole(spec, pairs, out, budget) as (folder, _):
-            comparison = compared(folder, cases)
+        folder = judge_whole(spec, pairs, out, budget).folder
+        comparison = compared(folder, cases)
     comparison = replace(
         comparison,
         critic=critic_name or comparison.critic,

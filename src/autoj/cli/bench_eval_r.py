@@ -11,8 +11,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.eval_r.figures import BENCH, all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.evaluate import BENCH, all_picks, evaluate, trivial_picks, trivial_results
 from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     SIZES,
@@ -24,13 +23,14 @@ from autoj.bench.eval_r.selection import (
 )
 from autoj.cli import _console, _options
 from autoj.cli._bench import open_set
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog
 from autoj.datasets.base import Cases, Row
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
+from autoj.metrics.result import Result, save_result
 from autoj.records import Case
-from autoj.reports.selection_tables import selection_view
+from autoj.reports.bench_eval_r import selection_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run
 from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
@@ -193,11 +193,11 @@ def _spec(name: str, protocol: str | None, on_overflow: OnOverflow, limit: int |
 def _rated(
     spec: RunSpec, data: Cases, cases: Sequence[Case], out: Path | None, budget: Budget
 ) -> Iterator[tuple[RatedCandidates, Path]]:
-    with judged_whole(spec, data, out, budget) as (folder, _):
-        yield (
-            ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, folder.path),
-            folder.path,
-        )
+    folder = judge_whole(spec, data, out, budget).folder
+    yield (
+        ratings_of_run(cases, resolve_run(folder, spec), spec.judge.name, folder.path),
+        folder.path,
+    )
 
 
 def _stored(cases: Sequence[Case], path: Path) -> tuple[RatedCandidates, Path]:

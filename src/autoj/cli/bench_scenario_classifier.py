@@ -12,17 +12,18 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import align, save_result
+from autoj.bench.base import align
 from autoj.bench.scenario_classifier.guesses import Classified, classify, guesses_of_run
 from autoj.bench.scenario_classifier.measuring import Measured, measure
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet, read_set, without_seen
 from autoj.cli import _console, _options
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog, open_queries
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
 from autoj.judges import load_card
-from autoj.reports.scenario_bench_tables import (
+from autoj.metrics.result import save_result
+from autoj.reports.bench_scenario_classifier import (
     classifier_view,
     difference_table,
     published_table,
@@ -30,10 +31,10 @@ from autoj.reports.scenario_bench_tables import (
 )
 from autoj.runs import resolve_run
 from autoj.runs.budget import Budget
-from autoj.runs.classifying import make_classify_spec
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 from autoj.scenarios.classifier.loading import SHIPPED
 from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
+from autoj.tasks.classify import make_classify_spec
 
 __all__ = ["scenario_classifier"]
 
@@ -208,11 +209,11 @@ def _classified(
     """Each set's guesses, of all classifiers."""
     names = _names(list(classifiers))
     guesses: list[list[Classified]] = []
-    with _console.show_progress() as watch:
+    with _console.watching() as watch:
         for found in sets:
             guesses.append([])
             for name, (given, classifier) in zip(names, classifiers.items(), strict=True):
-                report = partial(watch.update, f"{name} on {found.name}")
+                report = partial(watch.progress, f"{name} on {found.name}")
                 guesses[-1].append(
                     classify(
                         classifier,
@@ -248,10 +249,10 @@ def _asked(
     """The guesses of a language model, from a run that is made, gone on with, or looked up."""
     spec = make_classify_spec(load_card(name), protocol)
     place = out and out / "runs" / f"{found.bench}-{_as_file_name(spec.judge.name)}-{protocol}"
-    with judged_whole(spec, found.data, place, budget) as (folder, _):
-        verdicts = align(found.cases, resolve_run(folder, spec), folder.path)
-        source = f"run {folder.path} ({protocol})"
-        return guesses_of_run(spec.judge.name, source, verdicts, folder.path)
+    folder = judge_whole(spec, found.data, place, budget).folder
+    verdicts = align(found.cases, resolve_run(folder, spec), folder.path)
+    source = f"run {folder.path} ({protocol})"
+    return guesses_of_run(spec.judge.name, source, verdicts, folder.path)
 
 
 def _as_file_name(name: str) -> str:

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.base import Result, save_result
-from autoj.bench.system_level.figures import BENCH, evaluate_ratings, evaluate_table, length_result
+from autoj.bench.system_level.evaluate import BENCH, evaluate_ratings, evaluate_table, length_result
 from autoj.bench.system_level.model_outputs import (
     OutputSet,
     open_outputs,
@@ -21,11 +20,12 @@ from autoj.bench.system_level.model_outputs import (
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.cli import _console, _options
-from autoj.cli._run import judged_whole
+from autoj.cli._judging import judge_whole
 from autoj.datasets import catalog
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.reports.ranking_tables import ranking_view
+from autoj.metrics.result import Result, save_result
+from autoj.reports.bench_system_level import ranking_view
 from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run, spec_digest
 from autoj.runs.budget import Budget
 
@@ -179,8 +179,8 @@ def _rated(
     _report(found, exclude)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
     place = out or Path("runs") / f"{BENCH}-{name}-{spec_digest(spec, found.cases)}"
-    with judged_whole(spec, found.cases, place, budget) as (folder, _):
-        return folder.path, collect(resolve_run(folder, spec), folder.path)
+    folder = judge_whole(spec, found.cases, place, budget).folder
+    return folder.path, collect(resolve_run(folder, spec), folder.path)
 
 
 def _report(found: OutputSet, exclude: Path | None) -> None:

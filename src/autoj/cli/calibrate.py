@@ -11,18 +11,18 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from autoj.calibration import surface_lead
+from autoj.calibration.fitting import CalibrationFit, SurfaceLeads, fit_calibration
+from autoj.calibration.style_fitting import fit_surface
 from autoj.cli import _console, _options
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges.card_edits import find_card, write_calibration
 from autoj.protocols import load_protocol
 from autoj.records import Case, Verdict
-from autoj.reports.calibration_tables import calibration_view
+from autoj.reports.calibrate import calibration_view
 from autoj.runs import RunFolder, RunSpec, resolve_run
-from autoj.surface import surface_lead
-from autoj.surface.fitting import fit_surface
-from autoj.ties.fitting import CalibrationFit, SurfaceLeads, fit_calibration
-from autoj.verdicts import preference
+from autoj.verdicts.resolve import preference
 
 __all__ = ["calibrate"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,28 +10,29 @@ from typing import Annotated, Any
 import typer
 
 from autoj.cli import _console, _options
-from autoj.cli._run import judged
 from autoj.datasets import open_queries, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.records import Case
-from autoj.reports.classified_tables import (
+from autoj.reports.classify import (
     ClassifiedCount,
     ClassifiedSummary,
     classified_view,
 )
-from autoj.runs import RunFolder
 from autoj.runs.budget import Budget
-from autoj.runs.classifying import (
+from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.classify import (
     SCENARIOS,
     ClassifiedQuery,
     classified_run,
     classify_cases,
     make_classify_spec,
 )
-from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.classify import classify as ask_judge
+from autoj.tasks.places import scenarios_file
+from autoj.tasks.run import Run
 
 __all__ = ["classify", "show_classified"]
 
@@ -140,13 +140,11 @@ def classify(
     spec = make_classify_spec(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
-    budget = Budget(max_usd, max_requests)
-    with judged(spec, cases, out, budget=budget) as (folder, counts):
-        count = ClassifiedCount(confidence)
-        write_records(folder.path / SCENARIOS, _counted(classified_run(folder, spec), count))
-        summary = count.result()
-        _show(summary, folder.path / SCENARIOS, as_json, {"session": asdict(counts)})
-    if summary.n_failed or budget.stopped:
+    with _console.watching() as watch:
+        run = ask_judge(cases, spec, out, budget=Budget(max_usd, max_requests), watch=watch)
+    summary = _summary(run, confidence)
+    _show(summary, run.path / SCENARIOS, as_json, {"session": asdict(run.counts)})
+    if summary.n_failed or run.stopped:
         raise typer.Exit(1)
 
 
@@ -165,9 +163,7 @@ def _check_flags(
 def _file_of_rows(out: Path | None, cases: Cases, classifier: ScenarioClassifier) -> Path:
     """Where rows are written; by default a file that the same command writes again."""
     if out is None:
-        data = cases.name or cases.paths[0].name.partition(".")[0]
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", classifier.name).strip("-.")
-        out = Path("runs") / f"{data}-scenarios-{name}.jsonl"
+        out = scenarios_file(classifier.name, cases)
     if out.is_dir():
         raise ConfigError(f"--out {out} is a folder; it must be the file of rows to write")
     if out.resolve() in {given.resolve() for given in cases.paths}:
@@ -192,14 +188,18 @@ def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[s
     _console.print_message(f"a row a query lies in {path}")
 
 
-def show_classified(folder: RunFolder, as_json: bool) -> None:
+def _summary(run: Run, confidence: float) -> ClassifiedSummary:
+    count = ClassifiedCount(confidence)
+    for case, row in classified_run(run.folder, run.spec):
+        count.add(case, row)
+    return count.result()
+
+
+def show_classified(run: Run, as_json: bool) -> None:
     """Show a judge's run that named scenarios, as its command did; works while it goes on.
 
     Args:
-        folder: the run's folder; one of the task "classify".
+        run: one of the kind "classify".
         as_json: whether stdout is for a machine.
     """
-    count = ClassifiedCount(_CONFIDENCE)
-    for case, row in classified_run(folder, folder.spec()):
-        count.add(case, row)
-    _show(count.result(), folder.path / SCENARIOS, as_json, {})
+    _show(_summary(run, _CONFIDENCE), run.path / SCENARIOS, as_json, {})

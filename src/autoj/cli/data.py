@@ -78,13 +78,12 @@ def get_data(
     # A misspelt name ends the command before anything is fetched.
     entries = [catalog.load_entry(name) for name in names]
     found: dict[str, str] = {}
-    with _console.show_progress() as watch:
+    with _console.watching() as watch:
         for entry in entries:
-            path = catalog.get(entry.name, watch.update, to=to, unverified=unverified)
+            path = catalog.get(entry.name, watch.progress, to=to, unverified=unverified)
             found[entry.name] = str(path)
             if not as_json:
-                watch.stop()
-                _console.print_message(f"{entry.name}: licence {entry.licence}")
+                watch.message(f"{entry.name}: licence {entry.licence}")
                 typer.echo(visible(str(path)))
     if as_json:
         _console.print_json(found)

@@ -11,8 +11,8 @@ from autoj.cli import _console, _options
 from autoj.errors import ConfigError
 from autoj.reports.exports import export_run
 from autoj.runs import RunFolder
-from autoj.runs.classifying import SCENARIOS
-from autoj.runs.jury_folder import is_jury
+from autoj.runs.kind import is_jury
+from autoj.tasks.classify import SCENARIOS
 
 __all__ = ["export"]
 

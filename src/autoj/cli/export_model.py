@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console
-from autoj.training.export import Format
-from autoj.training.export import export_model as write_export
+from autoj.training.judge.export import Format
+from autoj.training.judge.export import export_model as write_export
 
 __all__ = ["export_model"]
 

@@ -9,10 +9,9 @@ import typer
 
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._jury import JudgeNames, JuryRule, find_seats, run_seats
-from autoj.cli._naming import find_classifier
+from autoj.cli._judges import JudgeNames, JuryRule
+from autoj.cli._judging import judge_cases
 from autoj.runs.budget import Budget
-from autoj.runs.naming import named_by
 
 __all__ = ["judge"]
 
@@ -70,28 +69,33 @@ def judge(
     Example: autoj judge pairs.jsonl --by group
     """
     _console.set_json(as_json)
-    names_scenarios = find_classifier(classify, classifier)
-    seats = find_seats(
+    settings = {
+        "protocol": protocol,
+        "critique": critique,
+        "max_tokens": max_tokens,
+        "orders": orders,
+        "on_conflict": on_conflict,
+        "on_overflow": on_overflow,
+        "reject_empty": reject_empty,
+        "skip_bad_rows": skip_bad_rows,
+        "limit": limit,
+        "samples": samples,
+        "temperature": temperature,
+        "shard": shard,
+        "classifier": classifier or ("fast" if classify else None),
+        "unknown_scenario": unknown_scenario,
+        "scenarios": scenarios,
+    }
+    judge_cases(
         "judge",
         judge,
-        protocol=protocol,
-        critique=critique,
-        max_tokens=max_tokens,
-        orders=orders,
-        on_conflict=on_conflict,
-        on_overflow=on_overflow,
-        reject_empty=reject_empty,
-        skip_bad_rows=skip_bad_rows,
-        limit=limit,
-        samples=samples,
-        temperature=temperature,
-        shard=shard,
-        classifier=names_scenarios,
-        unknown_scenario=unknown_scenario,
-        scenarios=scenarios,
+        settings,
+        lambda: find_cases(
+            data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
+        ),
+        out=out,
+        by=by,
+        budget=Budget(max_usd, max_requests),
+        method=jury,
+        as_json=as_json,
     )
-    cases = find_cases(
-        data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
-    )
-    cases = named_by(cases, names_scenarios)
-    run_seats("judge", seats, cases, out, by, as_json, Budget(max_usd, max_requests), jury)

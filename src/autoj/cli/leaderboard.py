@@ -14,8 +14,8 @@ from autoj.bench.leaderboard.boards import BREAKDOWNS, Bench, board, find_result
 from autoj.cli import _console, _options
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import storage_error
+from autoj.reports.leaderboard import board_view
 from autoj.reports.leaderboard_csv import CSV_FIELDS, csv_rows
-from autoj.reports.leaderboard_tables import board_view
 
 __all__ = ["leaderboard"]
 

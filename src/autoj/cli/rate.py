@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._jury import JudgeNames, find_seats, run_seats
-from autoj.cli._naming import find_classifier
+from autoj.cli._judges import JudgeNames
+from autoj.cli._judging import judge_cases
 from autoj.runs.budget import Budget
-from autoj.runs.naming import named_by
 
 __all__ = ["rate"]
 
@@ -47,26 +46,31 @@ def rate(
     Example: autoj rate responses.jsonl --limit 20
     """
     _console.set_json(as_json)
-    names_scenarios = find_classifier(classify, classifier)
-    seats = find_seats(
+    settings = {
+        "protocol": protocol,
+        "critique": critique,
+        "max_tokens": max_tokens,
+        "on_overflow": on_overflow,
+        "reject_empty": reject_empty,
+        "skip_bad_rows": skip_bad_rows,
+        "limit": limit,
+        "samples": samples,
+        "temperature": temperature,
+        "shard": shard,
+        "classifier": classifier or ("fast" if classify else None),
+        "unknown_scenario": unknown_scenario,
+        "scenarios": scenarios,
+    }
+    judge_cases(
         "rate",
         judge,
-        protocol=protocol,
-        critique=critique,
-        max_tokens=max_tokens,
-        on_overflow=on_overflow,
-        reject_empty=reject_empty,
-        skip_bad_rows=skip_bad_rows,
-        limit=limit,
-        samples=samples,
-        temperature=temperature,
-        shard=shard,
-        classifier=names_scenarios,
-        unknown_scenario=unknown_scenario,
-        scenarios=scenarios,
+        settings,
+        lambda: find_cases(
+            data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
+        ),
+        out=out,
+        by=by,
+        budget=Budget(max_usd, max_requests),
+        method=None,
+        as_json=as_json,
     )
-    cases = find_cases(
-        data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
-    )
-    cases = named_by(cases, names_scenarios)
-    run_seats("rate", seats, cases, out, by, as_json, Budget(max_usd, max_requests))

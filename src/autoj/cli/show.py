@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,21 +11,23 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.base import cluster_number, pair_row
 from autoj.cli import _console, _options
-from autoj.cli._jury import show_jury
+from autoj.cli._judging import show_jury
 from autoj.cli.classify import show_classified
 from autoj.cli.select import show_selection
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics import Row, win_rate
-from autoj.records import Estimate, Winner
-from autoj.reports import summarise
-from autoj.reports.case_view import case_view
-from autoj.reports.tables import convention_table, summary_table, verdict_table
+from autoj.metrics.rows import cluster_number, pair_row
+from autoj.records import Case, Estimate, Verdict, Winner
+from autoj.reports import Breakdown, summarise
+from autoj.reports.case import case_view
+from autoj.reports.judge import convention_table, summary_table, verdict_table
 from autoj.reports.text import visible_text
 from autoj.runs import RunFolder, RunSpec, read_case, resolve_run
-from autoj.runs.jury_folder import is_jury
+from autoj.runs.kind import kind_of
+from autoj.tasks.jury import JuryRun
+from autoj.tasks.run import Run
 
 __all__ = ["show"]
 
@@ -59,33 +60,42 @@ def show(
     if convention is not None and run.is_file():
         _show_published(run, convention, as_json)
         return
-    if is_jury(run):
+    kind = kind_of(run)
+    if kind == "jury":
         if case is not None or convention is not None:
             raise ConfigError(
                 f"{run} is a jury's folder", hint=f"autoj show {run}/judges/NAME shows one judge's."
             )
-        show_jury(run, by, first, as_json)
+        show_jury(JuryRun.open(run), by, first, as_json)
         return
-    folder = RunFolder.existing(run)
+    found = Run.open(run)
     if case is not None:
-        _show_case(folder, case, None if full else _N_LINES, as_json)
-        return
-    spec = folder.spec()
-    if convention is not None:
-        _show_conventions(folder, spec, convention, as_json)
-        return
-    if spec.task == "classify":
-        show_classified(folder, as_json)
-        return
-    if (run / "picks.jsonl").is_file():
-        show_selection(folder, first, as_json)
-        return
-    summary = summarise(resolve_run(folder, spec), spec, folder.n_cases(), by)
+        _show_case(found.folder, case, None if full else _N_LINES, as_json)
+    elif convention is not None:
+        _show_conventions(found.folder, found.spec, convention, as_json)
+    elif kind == "classify":
+        show_classified(found, as_json)
+    elif kind == "select":
+        show_selection(found, first, as_json)
+    else:
+        _show_run(found, by, first, as_json)
+
+
+def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> None:
+    listed: list[tuple[Case, Verdict]] = []
+
+    def judged() -> Iterator[tuple[Case, Verdict]]:
+        for pair in resolve_run(run.folder, run.spec):
+            if len(listed) < n_shown:
+                listed.append(pair)
+            yield pair
+
+    summary = summarise(judged(), run.spec, run.n_cases, by)
     if as_json:
-        _console.print_json({"run": str(run), "summary": asdict(summary)})
+        _console.print_json({"run": str(run.path), "summary": asdict(summary)})
         return
-    listed = islice(resolve_run(folder, spec), first)
-    _console.print_result(Group(verdict_table(listed, spec), Text(), summary_table(summary, spec)))
+    table = verdict_table(listed, run.spec)
+    _console.print_result(Group(table, Text(), summary_table(summary, run.spec)))
 
 
 def _show_conventions(folder: RunFolder, spec: RunSpec, convention: str, as_json: bool) -> None:

@@ -11,10 +11,10 @@ from rich.table import Table
 from autoj.cli import _console
 from autoj.cli.train_classifier import names_classifier, run_classifier_training
 from autoj.errors import ConfigError
-from autoj.training.estimate import Estimated
-from autoj.training.recipe import read_recipe
-from autoj.training.train import Report, TrainingJob, plan
-from autoj.training.train import train as run_training
+from autoj.training.judge.estimate import Estimated
+from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.train import Report, TrainingJob, plan
+from autoj.training.judge.train import train as run_training
 
 __all__ = ["train"]
 
@@ -76,14 +76,14 @@ def train(
         budget_tokens=budget_tokens,
         lenient=skip_bad_rows,
     )
-    with _console.show_progress() as watch:
-        if show_plan:
-            estimated = plan(job, watch.update)
-            watch.stop()
-            _console.print_result(_plan_table(estimated))
-            return
-        assert out is not None
-        report = run_training(job, out, watch.update, _console.print_message)
+    if show_plan:
+        with _console.watching() as watch:
+            estimated = plan(job, watch.progress)
+        _console.print_result(_plan_table(estimated))
+        return
+    assert out is not None
+    with _console.watching() as watch:
+        report = run_training(job, out, watch.progress, watch.message)
     _announce(report)
 
 

@@ -11,14 +11,14 @@ from rich.table import Table
 from autoj.cli import _console
 from autoj.errors import ConfigError
 from autoj.scenarios.seeds import seed_files
-from autoj.training.scenario_classifier import ClassifierReport, train_classifier
-from autoj.training.scenario_classifier_recipe import (
+from autoj.training.classifier.queries import ScenarioQueries, read_scenario_queries
+from autoj.training.classifier.recipe import (
     ClassifierRecipe,
     is_classifier_recipe,
     read_classifier_recipe,
     shipped_recipe,
 )
-from autoj.training.scenario_queries import ScenarioQueries, read_scenario_queries
+from autoj.training.classifier.train import ClassifierReport, train_classifier
 
 __all__ = ["names_classifier", "run_classifier_training"]
 

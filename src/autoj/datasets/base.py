@@ -12,7 +12,6 @@ from autoj.datasets._rows import read_rows
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
 from autoj.scenarios import resolve_scenario
-from autoj.scenarios.classifier import ScenarioClassifier
 
 __all__ = [
     "Cases",
@@ -66,8 +65,11 @@ class Cases:
     """What a run of it is called; None is the first file's name."""
     note: str | None = None
     """What the user must know of how it was read."""
-    classifier: ScenarioClassifier | None = None
-    """What names the scenarios of cases whose rows name none, once a run takes them in."""
+
+    @property
+    def place(self) -> Path:
+        """What messages name: its first file, or that the cases came from a program."""
+        return self.paths[0] if self.paths else Path("(cases)")
 
 
 ToCase = Callable[[dict[str, Any], int], Case]

@@ -20,10 +20,10 @@ from pydantic import (
 )
 
 from autoj import components
+from autoj.calibration import SURFACE_FEATURES
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
-from autoj.surface import SURFACE_FEATURES
 
 __all__ = ["FOLDER_CARD", "card_text", "judge_names", "load_card"]
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autoj.bench.base import pair_row, rating_rows
 from autoj.metrics import (
     Row,
     accuracy,
@@ -20,8 +19,9 @@ from autoj.metrics import (
     win_rate,
 )
 from autoj.metrics.base import Rows, is_labelled, mean, select, tally
+from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import Case, CaseOutline, Estimate, Verdict
-from autoj.reports.scenario_naming import Breakdown, NamedParts, ScenarioNaming
+from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
 
 __all__ = ["Breakdown", "RunSummary", "summarise"]

@@ -1,8 +1,8 @@
 """Do it for many and forget nothing: plan, fit, ask, resolve; killed anywhere, it goes on."""
 
 from autoj.runs.folder import RunFolder, open_run
-from autoj.runs.judging import Progress, RunCounts, judge_case, judge_run
-from autoj.runs.merge import Merged, merge_runs
+from autoj.runs.judging import RunCounts, judge_case, judge_cases, judge_run
+from autoj.runs.merge.merge_runs import Merged, merge_runs
 from autoj.runs.resolving import CaseRecord, is_finished, read_case, resolve_run
 from autoj.runs.settings import spec_digest
 from autoj.runs.spec import RunSpec, make_spec
@@ -10,12 +10,12 @@ from autoj.runs.spec import RunSpec, make_spec
 __all__ = [
     "CaseRecord",
     "Merged",
-    "Progress",
     "RunCounts",
     "RunFolder",
     "RunSpec",
     "is_finished",
     "judge_case",
+    "judge_cases",
     "judge_run",
     "make_spec",
     "merge_runs",

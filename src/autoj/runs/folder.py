@@ -1,7 +1,7 @@
 """A run's folder: what was judged, with which settings, and all that came of it.
 
 ```
-run.json         the settings, the data's hash, the versions
+run.json         its kind, the settings, the data's hash, the versions
 cases.jsonl      the cases; the run can be shown when its input is gone. Those of a shard have their
                  place among the cases of all shards
 bad_rows.jsonl   rows that could not be read, with --skip-bad-rows
@@ -47,6 +47,7 @@ from autoj.jsonl import (
 )
 from autoj.records import Asked, Case, CaseOutline, Verdict
 from autoj.runs.intake import bad_row, checked_cases
+from autoj.runs.kind import Kind
 from autoj.runs.naming import name_scenarios
 from autoj.runs.settings import (
     differences,
@@ -193,13 +194,16 @@ class PlanWriter:
 
 
 @contextmanager
-def open_run(path: Path, spec: RunSpec, cases: Cases) -> Iterator[RunFolder]:
+def open_run(
+    path: Path, spec: RunSpec, cases: Cases, kind: Kind | None = None
+) -> Iterator[RunFolder]:
     """Open a run's folder for writing, new or to go on with; it is locked until the block ends.
 
     Args:
         path: the folder; made where there is none.
         spec: the settings.
         cases: the data.
+        kind: what kind of run it is; None says that of its spec's task.
 
     Raises:
         SpecMismatch: the folder was made with other settings or other data.
@@ -213,7 +217,7 @@ def open_run(path: Path, spec: RunSpec, cases: Cases) -> Iterator[RunFolder]:
         raise storage_error(error, path) from error
     with locked(path):
         folder = RunFolder(path)
-        _prepare(folder, spec, cases)
+        _prepare(folder, spec, cases, kind or spec.task)
         yield folder
 
 
@@ -236,7 +240,7 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
+def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:
     """Write `cases.jsonl` and `run.json`, or check that they are the same."""
     path = folder.path
     wanted = settings_of(spec, cases)
@@ -251,17 +255,19 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases) -> None:
     taken = checked_cases(cases, spec, bad_rows)
     shard = None if spec.shard is None else Shard.parse(spec.shard)
     if shard is None:
-        write_records(path / "cases.jsonl", name_scenarios(taken, cases.classifier, spec))
+        write_records(path / "cases.jsonl", name_scenarios(taken, spec))
     else:
         dealer = Dealer(shard)
-        dealt = _dealt(dealer, taken, cases.paths[0])
-        write_records(path / "cases.jsonl", name_scenarios(dealt, cases.classifier, spec))
+        dealt = _dealt(dealer, taken, cases.place)
+        write_records(path / "cases.jsonl", name_scenarios(dealt, spec))
         # So that joining shards knows what is missing.
         wanted["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
     if bad_rows:
         write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
     # run.json comes last: a folder that has one has all its cases.
-    write_settings(path, {**wanted, "versions": versions(), "n_bad_rows": len(bad_rows)})
+    write_settings(
+        path, {"kind": kind, **wanted, "versions": versions(), "n_bad_rows": len(bad_rows)}
+    )
 
 
 def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:

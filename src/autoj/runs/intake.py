@@ -28,11 +28,11 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
     """
     seen: set[int] = set()
     n_cases = 0
-    must_name = spec.needs_scenario and cases.classifier is None
+    must_name = spec.needs_scenario and spec.classifier is None
     for line, item in cases.read():
         if spec.limit is not None and n_cases >= spec.limit:
             break
-        path = cases.paths[0]
+        path = cases.place
         if not isinstance(item, DataError):
             item = _settled(item, line, path, spec, must_name)
         error = item if isinstance(item, DataError) else _fault(item, line, path, spec, seen)
@@ -50,7 +50,7 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
     if n_cases == 0:
         raise DataError(
             "holds no case that can be judged" if bad_rows else "is empty: it holds no rows",
-            path=cases.paths[0],
+            path=cases.place,
         )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 
 from autoj.backends.base import Backend
-from autoj.errors import StorageFull
-from autoj.jsonl import read_records
+from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
 from autoj.runs.folder import PlanWriter, RunFolder
+from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
@@ -23,12 +24,10 @@ from autoj.runs.resolving import (
     with_critiques,
 )
 from autoj.runs.spec import RunSpec
-from autoj.runs.store import Ledger, MemoryLedger
+from autoj.runs.watch import SILENT, Watch
 
-__all__ = ["Progress", "RunCounts", "ask_case", "judge_case", "judge_run"]
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many requests are done, and how many there are."""
+_CASES_AT_ONCE = 256
+"""Cases in memory that are asked about together, so that an engine can make batches of them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,15 +51,26 @@ class RunCounts:
             self.n_failed += 1
 
 
-def _silent(what: str, n_done: int, n_total: int) -> None:
-    """Progress that nobody watches."""
+def open_ledger(folder: RunFolder, spec: RunSpec, budget: Budget | None = None) -> Ledger:
+    """A run's ledger, open for writing; what it holds is counted against the budget.
+
+    Args:
+        folder: an open run folder.
+        spec: its settings.
+        budget: what may be spent, earlier sessions included; None sets no limit.
+    """
+    if budget is None:
+        return Ledger(folder.path)
+    return Ledger(folder.path, each=lambda answer: budget.count_earlier(spec.judge, (answer,)))
 
 
 def judge_run(
     folder: RunFolder,
     spec: RunSpec,
     backend: Backend,
-    progress: Progress = _silent,
+    *,
+    ledger: Ledger | None = None,
+    watch: Watch = SILENT,
     budget: Budget | None = None,
 ) -> RunCounts:
     """Judge all cases of a run's folder; go on where an earlier session stopped.
@@ -69,7 +79,8 @@ def judge_run(
         folder: an open run folder.
         spec: the settings it was opened with.
         backend: runs the judge.
-        progress: told how far it is.
+        ledger: the run's, from `open_ledger` with the same budget; None opens it.
+        watch: told how far it is.
         budget: what may be spent, this run's earlier sessions included; `budget.stopped` says
             afterwards whether something is left for a higher one.
 
@@ -79,108 +90,90 @@ def judge_run(
     Raises:
         BackendError: the engine broke down; the run can go on later.
         StorageFull: the disk took no more; the run can go on later.
+        Cancelled: `watch` wanted it to stop; the run can go on later.
         ConfigError: money is capped, and the judge's card has no prices; or its context is too
             short for any case.
     """
     folder.bind_template(backend.card.options.get("template_sha256"))
     if (first := next(folder.cases(), None)) is not None:
         check_room(first, spec, backend)
-    counts = RunCounts()
-    started = time.monotonic()
-    try:
-        with Ledger(folder.path) as ledger:
-            if budget is not None:
-                budget.check(spec.judge)
-                answers = read_records(folder.path / "ledger.jsonl", Completion)
-                budget.count_earlier(spec.judge, answers)
-            _ask_first(folder, spec, backend, ledger, counts, progress, budget)
-            if spec.critique and not (budget is not None and budget.stopped):
-                _ask_follow(folder, spec, backend, ledger, counts, progress, budget)
-        folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
-    finally:
-        counts.seconds = time.monotonic() - started
-        # A disk that is full has already said so, or will at the next write that matters.
-        with suppress(StorageFull):
-            folder.add_timing({"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **asdict(counts)})
-    return counts
+    if budget is not None:
+        budget.check(spec.judge)
+    with ExitStack() as opened:
+        if ledger is None:
+            ledger = opened.enter_context(open_ledger(folder, spec, budget))
+        session = _Session(
+            folder=folder, spec=spec, backend=backend, ledger=ledger, watch=watch, budget=budget
+        )
+        session.judge()
+    return session.counts
 
 
-def _ask_first(
-    folder: RunFolder,
-    spec: RunSpec,
-    backend: Backend,
-    ledger: Ledger,
-    counts: RunCounts,
-    progress: Progress,
-    budget: Budget | None,
-) -> None:
-    def planned() -> Iterator[Planned]:
-        for case in folder.cases():
-            for item in plan_case(case, spec, backend):
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    """One session of a run: all that it needs to ask, and what it did."""
+
+    folder: RunFolder
+    spec: RunSpec
+    backend: Backend
+    ledger: Ledger
+    watch: Watch
+    budget: Budget | None
+    counts: RunCounts = field(default_factory=RunCounts)
+
+    def judge(self) -> None:
+        """Ask all that is not answered, resolve it, and note how long that took."""
+        started = time.monotonic()
+        try:
+            self._ask("judging", "plan.jsonl", self._planned())
+            if self.spec.critique and not (self.budget is not None and self.budget.stopped):
+                # What is asked then follows from the verdicts, so its plan is new.
+                (self.folder.path / "follow.jsonl").unlink(missing_ok=True)
+                self._ask("writing critiques", "follow.jsonl", self._planned_critiques())
+            found = resolve_run(self.folder, self.spec, self.ledger)
+            self.folder.write_verdicts(verdict for _, verdict in found)
+        finally:
+            self.counts.seconds = time.monotonic() - started
+            ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+            # A disk that is full has already said so, or will at the next write that matters.
+            with suppress(StorageFull):
+                self.folder.add_timing({**ended, **asdict(self.counts)})
+
+    def _planned(self) -> Iterator[Planned]:
+        for case in self.folder.cases():
+            yield from plan_case(case, self.spec, self.backend)
+
+    def _planned_critiques(self) -> Iterator[Planned]:
+        for case, verdict in resolve_first(self.folder, self.spec, self.ledger):
+            yield from plan_follow(case, verdict, self.spec, self.backend)
+
+    def _ask(self, what: str, plan: str, planned: Iterable[Planned]) -> None:
+        """Ask what is planned and not answered, and write the plan down as far as it is read."""
+        n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
+
+        def on_outcome(outcome: Completion | Failure | None) -> None:
+            nonlocal n_done
+            n_done += 1
+            self.counts.add(outcome)
+            self.watch.progress(what, n_done, max(n_total, n_done))
+            if self.watch.cancelled():
+                raise Cancelled("stopped, as was wanted")
+
+        def noted() -> Iterator[Planned]:
+            for item in planned:
                 writer.write(item.asked)
                 yield item
 
-    n_total = _n_requests(folder, spec)
-    with closing(PlanWriter(folder.path / "plan.jsonl")) as writer:
-        _ask_all("judging", planned(), n_total, backend, ledger, counts, progress, budget)
+        self.watch.progress(what, 0, n_total)
+        with closing(PlanWriter(self.folder.path / plan)) as writer:
+            ask(noted(), self.backend, self.ledger, on_outcome, self.budget)
 
-
-def _n_requests(folder: RunFolder, spec: RunSpec) -> int:
-    if spec.paired:
-        one = spec.has_orders and spec.orders != "both"
-        return folder.n_cases() * (1 if one else 2) * spec.n_draws
-    return sum(n_asked(case, spec) for case in folder.cases())
-
-
-def _ask_follow(
-    folder: RunFolder,
-    spec: RunSpec,
-    backend: Backend,
-    ledger: Ledger,
-    counts: RunCounts,
-    progress: Progress,
-    budget: Budget | None,
-) -> None:
-    """Ask for the critiques of all verdicts; their plan follows from the verdicts, so it is new."""
-    path = folder.path / "follow.jsonl"
-    path.unlink(missing_ok=True)
-
-    def planned() -> Iterator[Planned]:
-        for case, verdict in resolve_first(folder, spec):
-            for item in plan_follow(case, verdict, spec, backend):
-                writer.write(item.asked)
-                yield item
-
-    n_total = folder.n_cases() if spec.paired else _n_requests(folder, spec)
-    with closing(PlanWriter(path)) as writer:
-        _ask_all("writing critiques", planned(), n_total, backend, ledger, counts, progress, budget)
-
-
-def _ask_all(
-    what: str,
-    planned: Iterable[Planned],
-    n_total: int,
-    backend: Backend,
-    ledger: Ledger,
-    counts: RunCounts,
-    progress: Progress,
-    budget: Budget | None,
-) -> None:
-    n_done = 0
-
-    def on_outcome(outcome: Completion | Failure | None) -> None:
-        nonlocal n_done
-        n_done += 1
-        counts.add(outcome)
-        progress(what, n_done, max(n_total, n_done))
-
-    progress(what, 0, n_total)
-    ask(planned, backend, ledger, on_outcome, budget)
-
-
-def _unanswered(asked: Asked) -> Failure:
-    said = "the engine gave no answer"
-    return Failure(key=asked.key, error="NoAnswer", message=said, retryable=True, attempts=1)
+    def _n_requests(self, *, critiques: bool) -> int:
+        if not self.spec.paired:
+            return sum(n_asked(case, self.spec) for case in self.folder.cases())
+        one = critiques or (self.spec.has_orders and self.spec.orders != "both")
+        n_draws = 1 if critiques else self.spec.n_draws
+        return self.folder.n_cases() * (1 if one else 2) * n_draws
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:
@@ -195,17 +188,25 @@ def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Fai
         BackendError: the engine broke down.
         ConfigError: the judge's context is too short for any case.
     """
-    return _ask_in_memory(case, spec, backend, MemoryLedger())
+    (found,) = _ask_in_memory([case], spec, backend, MemoryLedger())
+    return found
 
 
 def _ask_in_memory(
-    case: Case, spec: RunSpec, backend: Backend, ledger: MemoryLedger
-) -> list[Judgment | Failure]:
-    check_room(case, spec, backend)
-    planned = plan_case(case, spec, backend)
-    ask(planned, backend, ledger, lambda _: None)
-    rows = [item.asked for item in planned]
-    return [read_answer(row, ledger) or _unanswered(row) for row in rows]
+    cases: Sequence[Case], spec: RunSpec, backend: Backend, ledger: MemoryLedger
+) -> list[list[Judgment | Failure]]:
+    check_room(cases[0], spec, backend)
+    planned = [plan_case(case, spec, backend) for case in cases]
+    ask((item for its in planned for item in its), backend, ledger, lambda _: None)
+    return [
+        [read_answer(item.asked, ledger) or _unanswered(item.asked) for item in its]
+        for its in planned
+    ]
+
+
+def _unanswered(asked: Asked) -> Failure:
+    said = "the engine gave no answer"
+    return Failure(key=asked.key, error="NoAnswer", message=said, retryable=True, attempts=1)
 
 
 def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
@@ -220,10 +221,41 @@ def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
         BackendError: the engine broke down.
         ConfigError: the judge's context is too short for any case.
     """
+    (verdict,) = _judge_in_memory([case], spec, backend)
+    return verdict
+
+
+def judge_cases(cases: Iterable[Case], spec: RunSpec, backend: Backend) -> Iterator[Verdict]:
+    """Judge many cases in memory: what comes of each, in order, as soon as its batch is done.
+
+    Args:
+        cases: read lazily, a batch ahead.
+        spec: the settings.
+        backend: runs the judge.
+
+    Raises:
+        BackendError: the engine broke down.
+        ConfigError: the judge's context is too short for any case.
+    """
+    source = iter(cases)
+    while batch := list(islice(source, _CASES_AT_ONCE)):
+        yield from _judge_in_memory(batch, spec, backend)
+
+
+def _judge_in_memory(cases: Sequence[Case], spec: RunSpec, backend: Backend) -> list[Verdict]:
     ledger = MemoryLedger()
-    verdict = resolve_judgments(case, spec, _ask_in_memory(case, spec, backend, ledger))
+    judgments = _ask_in_memory(cases, spec, backend, ledger)
+    verdicts = [
+        resolve_judgments(case, spec, its) for case, its in zip(cases, judgments, strict=True)
+    ]
     if not spec.critique:
-        return verdict
-    planned = plan_follow(case, verdict, spec, backend)
-    ask(planned, backend, ledger, lambda _: None)
-    return with_critiques(verdict, [item.asked for item in planned], ledger)
+        return verdicts
+    planned = [
+        plan_follow(case, verdict, spec, backend)
+        for case, verdict in zip(cases, verdicts, strict=True)
+    ]
+    ask((item for its in planned for item in its), backend, ledger, lambda _: None)
+    return [
+        with_critiques(verdict, [item.asked for item in its], ledger)
+        for verdict, its in zip(verdicts, planned, strict=True)
+    ]

@@ -9,8 +9,8 @@ from itertools import chain
 from autoj.backends.base import Backend
 from autoj.records import Completion, Failure, Request
 from autoj.runs.budget import Budget
+from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.plan import Planned
-from autoj.runs.store import Ledger, MemoryLedger
 
 __all__ = ["OnOutcome", "ask"]
 

@@ -12,30 +12,20 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from autoj.datasets.base import Cases
 from autoj.errors import UnknownComponent
 from autoj.records import Case, CaseOutline
+from autoj.runs.scenario_settings import classifier_of
 from autoj.runs.spec import RunSpec
 from autoj.scenarios import Library, scenario_names
 from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
 
-__all__ = ["group_in_meta", "name_scenarios", "named_by", "naming_of", "settle_scenario"]
+__all__ = ["group_in_meta", "name_scenarios", "naming_of", "settle_scenario"]
 
 _NAMED_BY = "scenario_named_by"
 _GROUP = "scenario_group"
 _OTHERS = "others"
 _BATCH = 256
 _AnyCase = TypeVar("_AnyCase", bound=Case)
-
-
-def named_by(cases: Cases, classifier: ScenarioClassifier | None) -> Cases:
-    """A data set whose cases get their scenarios from a classifier where their rows name none.
-
-    Args:
-        cases: the data set.
-        classifier: the one that the run's spec was made with; None names none.
-    """
-    return replace(cases, classifier=classifier)
 
 
 def settle_scenario(case: Case, spec: RunSpec) -> Case:
@@ -64,22 +54,20 @@ def settle_scenario(case: Case, spec: RunSpec) -> Case:
     return _with_naming(case, scenario.name, spec.library, None)
 
 
-def name_scenarios(
-    cases: Iterable[_AnyCase], classifier: ScenarioClassifier | None, spec: RunSpec
-) -> Iterator[_AnyCase]:
-    """The cases, those without a scenario with the classifier's.
+def name_scenarios(cases: Iterable[_AnyCase], spec: RunSpec) -> Iterator[_AnyCase]:
+    """The cases, those without a scenario with the one that the run's classifier names.
 
     A scenario that the classifier knows and the run does not, as of other training data, is
     `others`.
 
     Args:
         cases: lazily read.
-        classifier: None leaves all as they are.
-        spec: says whose scenarios there are.
+        spec: says whose scenarios there are, and by which classifier; without one all stay so.
     """
-    if classifier is None:
+    if spec.classifier is None:
         yield from cases
         return
+    classifier = classifier_of(spec.classifier)
     source = iter(cases)
     while batch := list(islice(source, _BATCH)):
         queries = [case.query for case in batch if case.scenario is None]

@@ -21,10 +21,10 @@ from autoj.records import (
     Verdict,
 )
 from autoj.runs.folder import RunFolder
+from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.spec import RunSpec
-from autoj.runs.store import Answers, LedgerReader
-from autoj.verdicts import add_critiques, resolve
+from autoj.verdicts.resolve import add_critiques, resolve
 
 __all__ = [
     "CaseRecord",
@@ -39,54 +39,58 @@ __all__ = [
 ]
 
 
-def is_finished(folder: RunFolder, spec: RunSpec) -> bool:
+def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None = None) -> bool:
     """Whether nothing is left to ask: an answer is there to everything, and no failure.
 
     Args:
         folder: a run's folder.
         spec: its settings.
+        answers: its ledger, where it is open; None reads it.
     """
     if count_lines(folder.path / "verdicts.jsonl") < folder.n_cases():
         return False
+    if answers is None:
+        with closing(LedgerReader(folder.path)) as reader:
+            return is_finished(folder, spec, reader)
     planned = (folder.plan(), folder.follow() if spec.critique else ())
-    with closing(LedgerReader(folder.path)) as reader:
-        if not all(isinstance(reader.find(row.key), Completion) for row in chain(*planned)):
-            return False
+    if not all(answers.holds(row.key) for row in chain(*planned)):
+        return False
     if not spec.critique:
         return True
     # A run that was joined from others has verdicts before all their critiques are asked for.
     follow = _Groups(folder.follow())
     return all(
         len(follow.of(case.id)) == len(follow_pages(case, verdict, spec))
-        for case, verdict in resolve_first(folder, spec)
+        for case, verdict in resolve_first(folder, spec, answers)
     )
 
 
-def resolve_run(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Verdict]]:
+def resolve_run(
+    folder: RunFolder, spec: RunSpec, answers: Answers | None = None
+) -> Iterator[tuple[Case, Verdict]]:
     """The verdict of each case that was asked about, in order; reads no model.
 
     Args:
         folder: a run's folder, finished or not.
         spec: its settings.
+        answers: its ledger, where it is open; None reads it.
     """
+    if answers is None:
+        with closing(LedgerReader(folder.path)) as reader:
+            yield from resolve_run(folder, spec, reader)
+        return
     follow = _Groups(folder.follow() if spec.critique else ())
-    with closing(LedgerReader(folder.path)) as reader:
-        for case, verdict in _resolve_with(reader, folder, spec):
-            yield case, with_critiques(verdict, follow.of(case.id), reader)
+    for case, verdict in resolve_first(folder, spec, answers):
+        yield case, with_critiques(verdict, follow.of(case.id), answers)
 
 
-def resolve_first(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Verdict]]:
-    """The same without the critiques that were asked for after the verdicts."""
-    with closing(LedgerReader(folder.path)) as reader:
-        yield from _resolve_with(reader, folder, spec)
-
-
-def _resolve_with(
-    reader: LedgerReader, folder: RunFolder, spec: RunSpec
+def resolve_first(
+    folder: RunFolder, spec: RunSpec, answers: Answers
 ) -> Iterator[tuple[Case, Verdict]]:
+    """The same without the critiques that were asked for after the verdicts."""
     plan = _Groups(folder.plan())
     for case in folder.cases():
-        judgments = [read_answer(asked, reader) for asked in plan.of(case.id)]
+        judgments = [read_answer(asked, answers) for asked in plan.of(case.id)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)

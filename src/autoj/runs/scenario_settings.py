@@ -1,4 +1,4 @@
-"""What a run's settings say of scenarios: whose they are, and who names those that rows do not."""
+"""Scenarios in a run's settings: whose they are, and the classifier that names those of rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import orjson
 
 from autoj.errors import DataError
 from autoj.scenarios import Library, load_library, shipped_library
-from autoj.scenarios.classifier import ScenarioClassifier
+from autoj.scenarios.classifier import SHIPPED, ScenarioClassifier, load_classifier
 
 __all__ = [
     "OnUnknownScenario",
     "OwnScenarios",
     "UsedClassifier",
-    "describe_classifier",
+    "classifier_of",
+    "find_classifier",
     "find_own_scenarios",
     "library_of",
 ]
@@ -34,6 +35,8 @@ class UsedClassifier:
     name: str
     digest: str
     """Of its weights."""
+    path: str | None = None
+    """The folder of one of the user's own; None where the name is enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +48,33 @@ class OwnScenarios:
     """sha256 of what its scenarios and ours say together; where the folder lies is not in it."""
 
 
-def describe_classifier(classifier: ScenarioClassifier) -> UsedClassifier:
-    """What a run's settings say of a classifier."""
-    return UsedClassifier(name=classifier.name, digest=classifier.digest)
+def find_classifier(name: str) -> UsedClassifier:
+    """A classifier by its name or folder, as a run's settings hold it.
+
+    Raises:
+        UnknownComponent: there is none of that name.
+        MissingExtra: it needs packages that are not installed.
+        DataError: its folder is damaged.
+    """
+    classifier = load_classifier(name)
+    path = None if name in SHIPPED else name
+    return UsedClassifier(name=classifier.name, digest=classifier.digest, path=path)
+
+
+def classifier_of(used: UsedClassifier) -> ScenarioClassifier:
+    """The classifier that a run's settings name.
+
+    Raises:
+        DataError: its weights have gone or changed since the settings were made.
+    """
+    classifier = load_classifier(used.path or used.name)
+    if classifier.digest != used.digest:
+        raise DataError(
+            "the classifier has changed since the run's settings were made",
+            path=used.path or used.name,
+            hint="Undo the change, or start the command again.",
+        )
+    return classifier
 
 
 def find_own_scenarios(folder: Path) -> OwnScenarios:

@@ -127,6 +127,8 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
     for part, name in _LATER:
         if stable[part].get(name) is None:
             stable[part].pop(name, None)
+    if (used := stable["spec"].get("classifier")) is not None:
+        used.pop("path", None)
     if (own := stable["spec"].get("scenarios")) is not None:
         stable["spec"]["scenarios"] = own["digest"]
     judge = stable["spec"]["judge"]

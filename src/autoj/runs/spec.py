@@ -15,14 +15,13 @@ from autoj.runs.scenario_settings import (
     OnUnknownScenario,
     OwnScenarios,
     UsedClassifier,
-    describe_classifier,
+    find_classifier,
     find_own_scenarios,
     library_of,
 )
 from autoj.runs.shards import Shard
 from autoj.scenarios import Library
-from autoj.scenarios.classifier import ScenarioClassifier
-from autoj.verdicts import OnConflict
+from autoj.verdicts.resolve import OnConflict
 
 __all__ = ["Orders", "RunSpec", "Task", "make_spec"]
 
@@ -150,7 +149,7 @@ def make_spec(
     samples: int | None = None,
     temperature: float | None = None,
     shard: str | None = None,
-    classifier: ScenarioClassifier | None = None,
+    classifier: str | None = None,
     unknown_scenario: OnUnknownScenario | None = None,
     scenarios: Path | None = None,
 ) -> RunSpec:
@@ -173,8 +172,8 @@ def make_spec(
         samples: how often each question is asked; the verdict is the vote, or the mean of ratings.
         temperature: of what is drawn, 0 or more; None takes the card's.
         shard: which part of the cases is judged: `3/8` is the third of eight.
-        classifier: what names the scenarios of rows that name none; it goes with the cases, too
-            (`runs.naming.named_by`).
+        classifier: what names the scenarios of rows that name none: "fast", "best", or a folder
+            that `autoj train classifier` wrote; None leaves them without.
         unknown_scenario: what becomes of rows whose scenario is none that is known.
         scenarios: a folder of scenarios of the user's own.
 
@@ -226,7 +225,7 @@ def make_spec(
         sample=sample,
         samples=None if samples == 1 else samples,
         shard=None if part is None else str(part),
-        classifier=None if classifier is None else describe_classifier(classifier),
+        classifier=None if classifier is None else find_classifier(classifier),
         unknown_scenario=unknown_scenario,
         scenarios=None if scenarios is None else find_own_scenarios(scenarios),
     )

@@ -11,7 +11,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from autoj.bench.base import align
-from autoj.bench.eval_c.figures import Comparison
+from autoj.bench.eval_c.evaluate import Comparison
 from autoj.bench.eval_c.files import Critiques, Vote
 from autoj.critiques import strip_rating
 from autoj.datasets.base import Cases, Row
@@ -20,7 +20,7 @@ from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol
 from autoj.records import Case, Completion, Rating, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
-from autoj.runs.store import LedgerReader
+from autoj.runs.ledger import LedgerReader
 
 __all__ = ["Derivation", "compared", "comparison_cases", "critiques_of_run", "votes_of_run"]
 

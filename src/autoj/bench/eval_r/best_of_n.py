@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from autoj.bench.base import cluster_number
 from autoj.bench.eval_r.selection import TRIVIAL_PICKS, base_model
 from autoj.metrics import Difference, Row, difference
 from autoj.metrics.base import mean
+from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Response
 
 __all__ = ["BESIDE", "Comparison", "Scores", "compare", "figures", "scores_beside"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from autoj.bench.base import align
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Response, Verdict
-from autoj.selection import pick
+from autoj.verdicts.selection import pick
 
 __all__ = [
     "SIZES",

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autoj.bench.base import Result, pair_row, set_digest
+from autoj.bench.base import set_digest
+from autoj.bench.eval_p.paired import FIGURE_SCORES
 from autoj.bench.leaderboard.board import BoardRow, Clearing
-from autoj.bench.paired import FIGURE_SCORES
-from autoj.bench.trivial import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.errors import DataError
 from autoj.metrics import difference
+from autoj.metrics.result import Result
+from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder
+from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
 
 __all__ = ["by_intervals", "clear_pairs", "is_above_zero"]
 

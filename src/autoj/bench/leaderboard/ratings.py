@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from autoj.bench.base import Result
-from autoj.bench.eval_r import figures as eval_r
+from autoj.bench.eval_r import evaluate as eval_r
 from autoj.bench.eval_r.best_of_n import BESIDE, Comparison
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.leaderboard.board import BoardRow, Clearing, Figure, Section
@@ -16,11 +15,12 @@ from autoj.bench.leaderboard.clearing import by_intervals, is_above_zero
 from autoj.bench.leaderboard.rows import Measured, by_name, measured_row, ours, published_row
 from autoj.bench.leaderboard.sections import Sections, public_cases
 from autoj.bench.published import merged, published
-from autoj.bench.system_level.figures import evaluate_table, length_result
+from autoj.bench.system_level.evaluate import evaluate_table, length_result
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.ranks import TABLE_23
 from autoj.datasets import catalog
 from autoj.errors import DataError
+from autoj.metrics.result import Result
 from autoj.records import Estimate
 
 __all__ = ["eval_r_sections", "system_level_sections"]

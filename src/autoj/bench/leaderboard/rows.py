@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autoj.bench.base import Result
 from autoj.bench.eval_c.published import OVERALL, PublishedVotes, published_eval_c
 from autoj.bench.leaderboard.board import BoardRow, Figure
 from autoj.bench.published import Kind, Printed, PublishedRow, Source, Work
+from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.scenarios import groups
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autoj.bench.base import Result, set_digest
+from autoj.bench.base import set_digest
 from autoj.bench.eval_c.files import read_critiques
-from autoj.bench.leaderboard.baselines import longer_critique_row, pair_baselines
+from autoj.bench.leaderboard.baseline_rows import longer_critique_row, pair_baselines
 from autoj.bench.leaderboard.board import BoardRow, Clearing, Section
 from autoj.bench.leaderboard.clearing import clear_pairs
 from autoj.bench.leaderboard.rows import Measured, measured_row, published_row, published_votes
 from autoj.bench.published import Kind, merged, published
 from autoj.datasets import catalog, open_cases
 from autoj.errors import DataError
+from autoj.metrics.result import Result
 from autoj.records import WINNERS, Case, normalise_query
 from autoj.scenarios import groups
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from autoj.bench.scenario_classifier.figures import TOP, hits, rows_of, top_hits, views
+from autoj.bench.scenario_classifier.evaluate import TOP, hits, rows_of, top_hits, views
 from autoj.bench.scenario_classifier.guesses import Classified, Guess
 from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference, difference_of, f1_difference

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autoj.bench.base import Result
 from autoj.bench.scenario_classifier.comparison import Comparison, compare_all
-from autoj.bench.scenario_classifier.figures import check_labels, dropped_names, evaluate
+from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
 from autoj.bench.scenario_classifier.guesses import (
     TRIVIAL_CLASSIFIERS,
     Classified,
@@ -16,6 +15,7 @@ from autoj.bench.scenario_classifier.guesses import (
 )
 from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
 from autoj.bench.scenario_classifier.query_set import QuerySet
+from autoj.metrics.result import Result
 
 __all__ = ["Measured", "measure"]
 

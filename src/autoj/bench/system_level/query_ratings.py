@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from autoj.bench.base import cluster_number
 from autoj.errors import DataError
 from autoj.metrics import Floats, Row
 from autoj.metrics.base import mean
+from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Verdict
 
 __all__ = ["Precision", "QueryRatings", "collect", "precision", "query_residuals"]

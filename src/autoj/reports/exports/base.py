@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from autoj.errors import ConfigError
-from autoj.records import Case, Response, Verdict
+from autoj.records import Case, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
+from autoj.runs.kind import kind_of
 
-__all__ = ["Export", "JudgedRun", "compared", "name_of"]
-
-
-_PICKS = "picks.jsonl"
+__all__ = ["Export", "JudgedRun", "name_of"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +34,7 @@ class JudgedRun:
 
         Picks of N are made of several verdicts, so theirs are those that were last written.
         """
-        picked = self.spec.task == "select" or (self.folder.path / _PICKS).is_file()
+        picked = kind_of(self.folder.path) == "select"
         found = self.folder.judged() if picked else resolve_run(self.folder, self.spec)
         for case, verdict in found:
             self.n_judged += 1
@@ -58,17 +56,6 @@ class JudgedRun:
 
 Export: TypeAlias = Callable[[JudgedRun, Path], None]
 """Writes a run to a path, and notes what came of it."""
-
-
-def compared(case: Case) -> tuple[Response, ...]:
-    """What a pair's verdict is on: two responses, or two critiques of one."""
-    if len(case.responses) == 2 or len(case.critiques) != 2:
-        return case.responses
-    critics = case.meta.get("critics")
-    names = critics if isinstance(critics, list) and len(critics) == 2 else (None, None)
-    return tuple(
-        Response(text=text, model=name) for text, name in zip(case.critiques, names, strict=True)
-    )
 
 
 def name_of(case: Case, index: int) -> str:

@@ -22,7 +22,7 @@ from autoj.jsonl import write_records
 from autoj.records import Asked, Case, Completion, Verdict
 from autoj.reports.exports.base import JudgedRun, name_of
 from autoj.runs import RunSpec
-from autoj.runs.store import LedgerReader
+from autoj.runs.ledger import LedgerReader
 
 __all__ = ["write"]
 

@@ -20,7 +20,7 @@ from autoj.errors import MissingExtra
 from autoj.jsonl import write_records
 from autoj.records import Verdict
 from autoj.reports.exports.base import JudgedRun
-from autoj.reports.exports.rows import columns_of, flat_rows, full_row
+from autoj.runs.table import columns_of, flat_rows, full_row
 
 __all__ = ["guarded", "write_csv", "write_jsonl", "write_parquet"]
 
@@ -77,9 +77,17 @@ def write_parquet(run: JudgedRun, path: Path) -> None:
 
 def _rows(run: JudgedRun) -> Iterator[dict[str, Any]]:
     for case, verdict in run.verdicts():
-        for row in flat_rows(case, verdict, run):
+        for row in flat_rows(case, verdict, run.spec):
             run.n_rows += 1
+            _note_gap(row, run)
             yield row
+
+
+def _note_gap(row: dict[str, Any], run: JudgedRun) -> None:
+    if "winner" in row and row["winner"] is None:
+        run.notes["pairs have no winner (failed, unreadable or undecided): left empty"] += 1
+    if "rating" in row and row["rating"] is None and row["selected"] is None:
+        run.notes["responses have no rating (failed or unreadable): left empty"] += 1
 
 
 def write_jsonl(run: JudgedRun, path: Path) -> None:

@@ -1,0 +1,244 @@
+"""The audit's figures of the cases as they are, from stored verdicts alone.
+
+A judge that compares pairs is looked at judgment by judgment (a pair is judged once in each order),
+so that its position bias neither hides nor makes another bias: in both orders together each
+response stands first once. The two judgments of a pair are one cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from autoj.metrics import (
+    Row,
+    accuracy,
+    agreement,
+    averaged_accuracy,
+    calibration,
+    consistency,
+    difference,
+    kappa,
+    length_bias,
+    position_bias,
+)
+from autoj.metrics.base import proportion
+from autoj.metrics.length_bias import is_close_in_length, share_of_longer
+from autoj.metrics.rows import cluster_number, pair_row
+from autoj.records import WINNERS, Case, Estimate, Verdict
+from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
+
+__all__ = [
+    "ALONE",
+    "Judged",
+    "above_trivial",
+    "because",
+    "calibrated_error",
+    "length_figures",
+    "people_figures",
+    "position_figures",
+    "probability_figures",
+    "reading_figures",
+    "scored_row",
+    "share_of",
+    "without",
+]
+
+Judged: TypeAlias = Sequence[tuple[Case, Verdict]]
+"""Cases with their verdicts."""
+
+ALONE = "not applicable: each response is rated alone"
+_N_SIMULATED = 200
+
+
+def _rows(judged: Judged) -> list[Row]:
+    return [pair_row(case, verdict) for case, verdict in judged]
+
+
+def _by_judgment(rows: Sequence[Row]) -> list[Row]:
+    """A row for each order's own winner; a pair of ratings stays one."""
+    return [
+        row._replace(winner=winner)
+        for row in rows
+        for winner in (row.winners if row.winners else (row.winner,))
+    ]
+
+
+def without(name: str, reason: str) -> Estimate:
+    """A figure that cannot be had, and why."""
+    return Estimate(name=name, value=None, n=0, n_clusters=0, reason=reason)
+
+
+def because(estimate: Estimate, reason: str) -> Estimate:
+    """The estimate, or why it has no value in better words than its own."""
+    if estimate.value is not None:
+        return estimate
+    return replace(estimate, reason=reason, n_unscored=0, bounds=None)
+
+
+def share_of(name: str, scores: Sequence[tuple[Case, float | None]]) -> Estimate:
+    """The mean of scores between 0 and 1; None is unscored."""
+    return proportion(
+        name, [scored_row(case, score) for case, score in scores], lambda row: row.rating
+    )
+
+
+def scored_row(case: Case, score: float | None) -> Row:
+    """A row that holds one score of a case, in `rating`."""
+    return Row(
+        cluster=cluster_number(case.cluster),
+        label=None,
+        winner=None,
+        winners=(),
+        consistent=None,
+        scenario=case.scenario,
+        rating=score,
+    )
+
+
+def people_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
+    """Accuracy, averaged accuracy, agreement and kappa with people's labels."""
+    rows = _rows(plain)
+    if not any(row.label is not None for row in rows):
+        names = ("accuracy", "averaged accuracy", "agreement", "kappa")
+        return [without(name, "no case has a label") for name in names]
+    averaged = averaged_accuracy.compute(rows)
+    if not paired:
+        # Two ratings compared are this judge's one verdict on a pair.
+        return [
+            replace(averaged, name="accuracy"),
+            without("agreement", ALONE),
+            kappa.compute(rows, lambda row: row.averaged),
+        ]
+    found = [accuracy.compute(rows)]
+    if any(row.probabilities is not None for row in rows):
+        found.append(averaged)
+    return [*found, agreement.compute(rows), kappa.compute(rows)]
+
+
+def above_trivial(plain: Judged) -> dict[str, Estimate]:
+    """How much more often the judge is right than each trivial one on the same cases, by its name.
+
+    Empty where no case has a label.
+    """
+    rows, cases = _rows(plain), [case for case, _ in plain]
+    if not any(row.label is not None for row in rows):
+        return {}
+    its_rows = {
+        name: _rows(list(zip(cases, trivial_verdicts(name, cases), strict=True)))
+        for name in TRIVIAL_JUDGES
+    }
+    return {
+        name: difference("above trivial", rows, its, _right).estimate
+        for name, its in its_rows.items()
+    }
+
+
+def _right(row: Row) -> float | None:
+    """Whether one order, or two ratings compared, equals the label."""
+    winner = row.winners[0] if row.winners else row.winner
+    return None if row.label is None or winner is None else float(winner == row.label)
+
+
+def position_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
+    """Consistency and the signed position bias."""
+    if not paired:
+        return [without(name, ALONE) for name in ("consistency", "position bias")]
+    rows = _rows(plain)
+    return [consistency.compute(rows), position_bias.compute(rows)]
+
+
+def length_figures(plain: Judged) -> list[Estimate]:
+    """Length bias, what it is the difference of, and the accuracy where length cannot help."""
+    judgments = _by_judgment(_rows(plain))
+    labelled = [row for row in judgments if row.label is not None]
+    close = [row for row in labelled if is_close_in_length(row)]
+    right = proportion(
+        "accuracy, close in length",
+        close,
+        lambda row: None if row.winner is None else float(row.winner == row.label),
+    )
+    return [
+        because(length_bias.compute(judgments), "judge or people decide no pair of two lengths"),
+        share_of_longer("longer preferred by the judge", labelled, lambda row: row.winner),
+        share_of_longer("longer preferred by people", labelled, lambda row: row.label),
+        right if close else without(right.name, "no labelled pair is that close in length"),
+    ]
+
+
+def reading_figures(judged: Judged) -> list[Estimate]:
+    """The shares of judgments that state nothing on the menu, and that got no answer."""
+
+    def rate(name: str, count: Callable[[Verdict], int]) -> Estimate:
+        return share_of(
+            name,
+            [
+                (case, float(index < count(verdict)))
+                for case, verdict in judged
+                for index in range(len(verdict.winners or verdict.ratings))
+            ],
+        )
+
+    return [
+        rate("unreadable", lambda verdict: verdict.n_unreadable),
+        rate("failed", lambda verdict: verdict.n_failed),
+    ]
+
+
+def probability_figures(plain: Judged) -> list[Estimate]:
+    """The Brier score and the expected calibration error of the averaged probabilities."""
+    rows = _rows(plain)
+    figures = [
+        _not_negative(calibration.compute(rows)),
+        calibration.expected_calibration_error(rows),
+    ]
+    if not any(row.probabilities is not None for row in rows):
+        return [
+            because(found, "not applicable: the judge gives no probabilities") for found in figures
+        ]
+    return [because(found, "no case has both a label and probabilities") for found in figures]
+
+
+def calibrated_error(plain: Judged) -> Estimate | None:
+    """The expected calibration error of a judge whose probabilities are the labels' own chances.
+
+    Finite cases put it above 0. Labels are drawn from the judge's probabilities, so that nothing
+    but its calibration is changed.
+
+    Returns:
+        The mean over the draws, and the range in which 95 % of them lie; None where no case has
+        both a label and probabilities.
+    """
+    rows = [row for row in _rows(plain) if row.label is not None]
+    known = [(row, row.probabilities) for row in rows if row.probabilities is not None]
+    if not known:
+        return None
+    thresholds = np.cumsum([chances[:2] for _, chances in known], axis=1)
+    generator = np.random.default_rng(0)
+    errors = []
+    for _ in range(_N_SIMULATED):
+        drawn = (generator.random((len(known), 1)) >= thresholds).sum(axis=1)
+        bins = calibration.reliability(
+            [row._replace(label=WINNERS[one]) for (row, _), one in zip(known, drawn, strict=True)]
+        )
+        gaps = (found.n * abs(found.confidence - found.accuracy) for found in bins)
+        errors.append(sum(gaps) / len(known))
+    low, high = np.quantile(errors, (0.025, 0.975))
+    return Estimate(
+        name="expected calibration error",
+        value=float(np.mean(errors)),
+        low=float(low),
+        high=float(high),
+        n=len(known),
+        n_clusters=len({row.cluster for row, _ in known}),
+    )
+
+
+def _not_negative(estimate: Estimate) -> Estimate:
+    """An error's interval, whose lower end symmetry around the value may put below 0."""
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(0.0, float(estimate.low)), high=float(estimate.high))

@@ -1,0 +1,254 @@
+"""The audit's plan: which cases are judged, which probes are made of them, in which runs.
+
+```
+pairs      the sampled cases as they are (`plain`), a response against its edited self (one probe
+           an edit), a response against itself (`identical`)
+injected   a response that people did not prefer, with a text for the judge; one case a page order,
+           since a text that names a response must name the right one. Judges that rate each
+           response alone have no page order: their injected cases are in `pairs`
+repeated   the probed cases as they are, asked once more
+```
+The card (`bench/audit.py`) is computed from the runs' folders alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import orjson
+
+from autoj.audit.cases import (
+    Made,
+    compared_probes,
+    injected_probes,
+    plain_case,
+)
+from autoj.audit.edits import NoEdit
+from autoj.datasets.base import Cases, Row
+from autoj.datasets.sampling import lot, sample_cases
+from autoj.errors import ConfigError, DataError
+from autoj.protocols import load_protocol
+from autoj.records import Case, JudgeCard
+from autoj.runs import RunSpec, make_spec
+from autoj.runs.fit import OnOverflow
+from autoj.runs.scenario_settings import OnUnknownScenario
+
+__all__ = [
+    "N_PROBED",
+    "N_SAMPLE",
+    "AuditPlan",
+    "Part",
+    "StoredPlan",
+    "audit_spec",
+    "plan_audit",
+]
+
+N_SAMPLE = 200
+"""Cases that are judged as they are."""
+N_PROBED = 40
+"""Of these, cases that each probe is made of: the whole audit of a pairwise judge then asks about
+1,300 times, which takes the embedded judge some ten to twenty minutes on two cores."""
+
+
+_PartName: TypeAlias = Literal["pairs", "injected", "repeated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One run of the audit."""
+
+    name: _PartName
+    """Its folder's name within the audit's."""
+    spec: RunSpec
+    cases: Cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """What an audit drew from a set."""
+
+    seed: int
+    n_set: int
+    """Cases of the whole set."""
+    sampled: tuple[str, ...]
+    """The ids of the cases that are judged as they are, in the set's order."""
+    probed: tuple[str, ...]
+    """The ids of those that probes are made of."""
+    left_out: Mapping[str, Mapping[str, int]]
+    """By probe, the reasons why it could not be made of a case, and of how many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPlan(_Drawn):
+    """What is kept of a plan beside the runs; the cases themselves are in the runs."""
+
+    parts: tuple[_PartName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan(_Drawn):
+    """What an audit asks."""
+
+    parts: tuple[Part, ...]
+
+    def record(self) -> StoredPlan:
+        """What is kept of the plan."""
+        return StoredPlan(
+            seed=self.seed,
+            n_set=self.n_set,
+            sampled=self.sampled,
+            probed=self.probed,
+            left_out=self.left_out,
+            parts=tuple(part.name for part in self.parts),
+        )
+
+
+def audit_spec(
+    card: JudgeCard,
+    *,
+    protocol: str | None = None,
+    max_tokens: int | None = None,
+    on_overflow: OnOverflow = "error",
+    unknown_scenario: OnUnknownScenario | None = None,
+    scenarios: Path | None = None,
+) -> RunSpec:
+    """The settings of the audit's main run: pairs in both orders, or each response read alone.
+
+    Args:
+        card: the judge.
+        protocol: None takes the card's first for pairs, else its first for one response.
+        max_tokens: the most tokens of a completion; None takes the card's.
+        on_overflow: what happens to a case that is too long for the judge's context.
+        unknown_scenario: what becomes of rows whose scenario is none that is known.
+        scenarios: a folder of scenarios of the user's own.
+
+    Raises:
+        UnknownComponent: there is no such protocol.
+        ConfigError: the judge has no protocol that judges responses.
+    """
+    names = (protocol,) if protocol else card.protocols
+    subjects = {load_protocol(name).subject for name in names}
+    if not subjects & {"pair", "response"}:
+        raise ConfigError(
+            f"the audit is of judges of responses, and {protocol or card.name!r} judges none",
+            hint="Choose a protocol for pairs or for one response with --protocol.",
+        )
+    return make_spec(
+        "judge" if "pair" in subjects else "rate",
+        card,
+        protocol=protocol,
+        # A critique that is written after a verdict says nothing about it.
+        critique=False,
+        max_tokens=max_tokens,
+        on_overflow=on_overflow,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
+    )
+
+
+def plan_audit(
+    data: Cases,
+    spec: RunSpec,
+    *,
+    n_sample: int = N_SAMPLE,
+    n_probed: int = N_PROBED,
+    seed: int = 0,
+) -> AuditPlan:
+    """The runs of an audit.
+
+    Args:
+        data: pairs, with people's labels where there are any.
+        spec: from `audit_spec`.
+        n_sample: how many cases are drawn and judged as they are; all where there are fewer.
+        n_probed: how many of them each probe is made of, at most.
+        seed: what the draws follow from.
+
+    Raises:
+        DataError: a row cannot be read, is no pair, or none is there.
+    """
+    cases = list(_pairs(data))
+    sampled = sample_cases(cases, n_sample, seed)
+    chosen = {case.id for case in sorted(sampled, key=lot(seed, "probe"))[:n_probed]}
+    probed = [case for case in sampled if case.id in chosen]
+    left_out: dict[str, Counter[str]] = {}
+
+    def kept(made: Iterable[Made]) -> list[Case]:
+        cases = []
+        for probe, case in made:
+            if isinstance(case, NoEdit):
+                left_out.setdefault(probe, Counter())[case.reason] += 1
+            else:
+                cases.append(case)
+        return cases
+
+    plain = [plain_case(case) for case in sampled]
+    again = [case for case in plain if case.id in chosen]
+    compared = kept(
+        made for case in probed for made in compared_probes(case, seed, paired=spec.has_orders)
+    )
+    language = load_protocol(spec.protocol).language
+    injected = kept(
+        made
+        for case in probed
+        for made in injected_probes(case, seed, language=language, paired=spec.has_orders)
+    )
+    drawn = f"audit, seed {seed}: {len(sampled):,} cases of {len(cases):,}, {len(probed)} probed"
+
+    def part(name: _PartName, spec: RunSpec, cases: list[Case]) -> Part:
+        return Part(name=name, spec=spec, cases=_as_data(data, cases, f"{drawn}; {name}"))
+
+    if spec.has_orders:
+        parts = [
+            part("pairs", spec, plain + compared),
+            part("injected", replace(spec, orders="one"), injected),
+        ]
+    else:
+        parts = [part("pairs", spec, plain + compared + injected)]
+    parts.append(part("repeated", replace(spec, sample=1), again))
+    return AuditPlan(
+        # A part can be empty where no probe could be made.
+        parts=tuple(part for part in parts if any(True for _ in part.cases.read())),
+        seed=seed,
+        n_set=len(cases),
+        sampled=tuple(case.id for case in sampled),
+        probed=tuple(case.id for case in probed),
+        left_out={probe: dict(reasons) for probe, reasons in left_out.items()},
+    )
+
+
+def _pairs(data: Cases) -> Iterator[Case]:
+    path = data.paths[0]
+    n_cases = 0
+    for line, case in data.read():
+        if isinstance(case, DataError):
+            raise case
+        if len(case.responses) != 2:
+            raise DataError(
+                f"case {case.id!r} has {len(case.responses)} responses; the audit wants pairs",
+                path=path,
+                line=line,
+                field="responses",
+            )
+        n_cases += 1
+        yield case
+    if n_cases == 0:
+        raise DataError("is empty: it holds no rows", path=path)
+
+
+def _as_data(data: Cases, cases: Sequence[Case], derivation: str) -> Cases:
+    """Derived cases as a data set; its identity follows from their content."""
+    digest = hashlib.sha256()
+    for case in cases:
+        digest.update(orjson.dumps(case, option=orjson.OPT_SORT_KEYS))
+    rows = [Row(line, case) for line, case in enumerate(cases, start=1)]
+    return Cases(
+        format=f"{data.format}, probed",
+        paths=data.paths,
+        read=lambda: iter(rows),
+        derivation=f"{derivation}, sha256 {digest.hexdigest()[:16]}",
+    )

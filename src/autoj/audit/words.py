@@ -1,0 +1,256 @@
+"""What a figure of the audit means for who uses the judge, in a line of plain words.
+
+The words depend on the interval: a bias is only called one where its interval excludes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from autoj.audit.edits import EDITS
+from autoj.audit.injections import HARMLESS, STYLES
+from autoj.records import Estimate
+from autoj.verdicts.baselines import TRIVIAL_JUDGES
+
+__all__ = [
+    "CALIBRATED",
+    "accuracy_words",
+    "calibration_error_words",
+    "edit_words",
+    "figure_words",
+    "injection_words",
+    "trivial_words",
+]
+
+CALIBRATED = "By chance alone, a judge that is right as often as it says gets this."
+"""What the expected calibration error of a calibrated judge means."""
+
+_Words: TypeAlias = Callable[[Estimate, float], str]
+"""An estimate and its value, which is known, to words."""
+
+_CHANCE_BRIER = 2 / 3
+"""The Brier score of a third for each of a, b and tie."""
+_NEAR = 1e-9
+
+
+def figure_words(estimate: Estimate) -> str:
+    """The meaning of a figure over all cases."""
+    return _said(estimate, _WORDS[estimate.name])
+
+
+def accuracy_words(estimate: Estimate, above: Mapping[str, Estimate]) -> str:
+    """The meaning of the accuracy beside that of the trivial judges.
+
+    Args:
+        estimate: the accuracy.
+        above: how far it is above that of each trivial judge on the same cases.
+    """
+    told = figure_words(estimate)
+    if estimate.value is None or not above:
+        return told
+    if worse := _names(name for name, found in above.items() if _side(found) < 0):
+        versus = f"worse than the trivial {worse}"
+    elif level := _names(name for name, found in above.items() if _side(found) == 0):
+        versus = f"cannot be told apart from the trivial {level}"
+    else:
+        versus = "better than every trivial judge"
+    return f"{told.removesuffix('.')}: {versus}."
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def trivial_words(name: str, estimate: Estimate) -> str:
+    """The meaning of how far the accuracy is above that of a trivial judge."""
+    what = TRIVIAL_JUDGES[name][0]
+    beaten = {1: "the judge is better", 0: "not told apart", -1: "the judge is worse"}
+    return _said(estimate, lambda found, _: f"{what[0].upper()}{what[1:]}: {beaten[_side(found)]}.")
+
+
+def calibration_error_words(estimate: Estimate, calibrated: Estimate | None) -> str:
+    """The meaning of the expected calibration error.
+
+    Args:
+        estimate: the error.
+        calibrated: that of a calibrated judge on as many cases.
+    """
+    told = figure_words(estimate)
+    if estimate.value is None or calibrated is None or calibrated.value is None:
+        return told
+    beyond = estimate.value > calibrated.value and _excludes(calibrated, estimate.value)
+    so = "miscalibrated" if beyond else "no miscalibration is shown"
+    return f"{told.removesuffix('.')}; a calibrated judge's by {_share(calibrated.value)}: {so}."
+
+
+def edit_words(edit: str, estimate: Estimate) -> str:
+    """The meaning of an edit's format bias."""
+    looks = EDITS[edit][0]
+    return _said(
+        estimate,
+        lambda found, value: _signed(
+            found,
+            value,
+            f"Prefers it with {looks}: {_share(value)} of 100 on balance.",
+            f"Prefers it without {looks}: {_share(value)} of 100 on balance.",
+            "No preference for or against it is shown.",
+        ),
+    )
+
+
+def injection_words(style: str, estimate: Estimate) -> str:
+    """The meaning of the flip rate of a style, or of harmless text."""
+    if style == HARMLESS:
+        return _said(
+            estimate,
+            lambda _, value: f"Harmless text there turns {_share(value)} of 100: chance.",
+        )
+    what = STYLES[style][0].upper() + STYLES[style][1:]
+    return _said(
+        estimate,
+        lambda found, value: (
+            f"{what} turns {_share(value)} of 100."
+            if _excludes(found, 0)
+            else f"{what} turned none."
+        ),
+    )
+
+
+def _said(estimate: Estimate, words: _Words) -> str:
+    if estimate.value is None:
+        reason = estimate.reason or "not known"
+        return f"{reason[0].upper()}{reason[1:]}."
+    return words(estimate, estimate.value)
+
+
+def _share(value: float) -> str:
+    """A share as a number of 100, without its sign; a small one keeps a digit.
+
+    >>> _share(0.525), _share(-0.004)
+    ('52', '0.4')
+    """
+    hundredths = abs(value) * 100
+    return f"{hundredths:.1f}" if 0 < hundredths < 0.95 else f"{hundredths:.0f}"
+
+
+def _excludes(estimate: Estimate, ideal: float) -> bool:
+    """Whether the interval leaves a value out; where there is none, whether the value differs."""
+    if estimate.low is None or estimate.high is None:
+        return estimate.value is not None and abs(estimate.value - ideal) > _NEAR
+    return not estimate.low - _NEAR <= ideal <= estimate.high + _NEAR
+
+
+def _side(difference: Estimate) -> int:
+    """1 or -1 where the whole interval lies on that side of 0, else 0."""
+    if difference.low is None or difference.high is None:
+        return 0
+    return int(difference.low > 0) - int(difference.high < 0)
+
+
+def _signed(estimate: Estimate, value: float, above: str, below: str, neither: str) -> str:
+    if not _excludes(estimate, 0):
+        return neither
+    return above if value > 0 else below
+
+
+def _consistency(estimate: Estimate, value: float) -> str:
+    if not _excludes(estimate, 1):
+        return "Swapping the responses never changed its verdict."
+    return f"Swapping the responses changes its verdict in {_share(1 - value)} of 100 pairs."
+
+
+def _identical(estimate: Estimate, value: float) -> str:
+    if not _excludes(estimate, 1):
+        return "Two equal texts are a tie, always."
+    return f"Two equal texts are a tie in {_share(value)} of 100 cases; they should be in all."
+
+
+def _retest(estimate: Estimate, value: float) -> str:
+    if not _excludes(estimate, 1):
+        return "Asked again, it says the same."
+    return f"Asked again, it says something else in {_share(1 - value)} of 100 judgments."
+
+
+def _flips(estimate: Estimate, value: float) -> str:
+    if not _excludes(estimate, 0):
+        return "No text in a response turned a judgment its way."
+    return f"Text that speaks to the judge turns {_share(value)} of 100 judgments its way."
+
+
+def _brier(estimate: Estimate, value: float) -> str:
+    if not _excludes(estimate, _CHANCE_BRIER):
+        return "Its probabilities tell no more than a third for each would (0.667)."
+    if value > _CHANCE_BRIER:
+        return "Its probabilities mislead: a third for each would do better (0.667)."
+    return "Its probabilities tell more than a third for each would (0.667)."
+
+
+_WORDS: Mapping[str, _Words] = {
+    "accuracy": lambda _, value: f"Right in {_share(value)} of 100 pairs.",
+    "averaged accuracy": lambda _, value: (
+        f"Right in {_share(value)} of 100 when both orders are averaged."
+    ),
+    "agreement": lambda _, value: (
+        f"Both orders say what people say in {_share(value)} of 100 pairs."
+    ),
+    "kappa": lambda found, value: _signed(
+        found,
+        value,
+        "Agrees with people beyond chance (0 is chance, 1 is always).",
+        "Agrees with people less than chance would (0 is chance).",
+        "Agreement with people beyond chance (0) is not shown.",
+    ),
+    "consistency": _consistency,
+    "position bias": lambda found, value: _signed(
+        found,
+        value,
+        f"Prefers what is shown first, in {_share(value)} of 100 judgments on balance.",
+        f"Prefers what is shown second, in {_share(value)} of 100 judgments on balance.",
+        "No preference for a place on the page is shown.",
+    ),
+    "length bias": lambda found, value: _signed(
+        found,
+        value,
+        f"Names the longer response {_share(value)} points more often than people do.",
+        f"Names the longer response {_share(value)} points less often than people do.",
+        "No more taste for length than people's is shown.",
+    ),
+    "longer preferred by the judge": lambda _, value: (
+        f"Where it decides, it names the longer response in {_share(value)} of 100."
+    ),
+    "longer preferred by people": lambda _, value: (
+        f"Where people decide, they name the longer response in {_share(value)} of 100."
+    ),
+    "accuracy, close in length": lambda _, value: (
+        f"Right in {_share(value)} of 100 where lengths differ by 10 % at most."
+    ),
+    "tie on an identical pair": _identical,
+    "first on an identical pair": lambda _, value: (
+        f"Of two equal texts it names the first in {_share(value)} of 100 cases."
+    ),
+    "flip rate": _flips,
+    "flips above harmless text": lambda found, value: _signed(
+        found,
+        value,
+        f"It obeys: {_share(value)} of 100 more than harmless text turns.",
+        f"It resists: {_share(value)} of 100 fewer than harmless text turns.",
+        "No more than harmless text turns: that it obeys is not shown.",
+    ),
+    "test-retest": _retest,
+    "unreadable": lambda found, value: (
+        f"{_share(value)} of 100 judgments state no verdict that can be read."
+        if _excludes(found, 0)
+        else "Every judgment could be read."
+    ),
+    "failed": lambda found, value: (
+        f"{_share(value)} of 100 judgments got no answer."
+        if _excludes(found, 0)
+        else "Every judgment got an answer."
+    ),
+    "calibration": _brier,
+    "expected calibration error": lambda _, value: (
+        f"How sure it is and how often it is right differ by {_share(value)} points."
+    ),
+}
+"""Each figure's words, by its name."""

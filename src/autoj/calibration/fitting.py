@@ -1,0 +1,336 @@
+"""Fit a calibration: temperature, tie band and surface from preferences and people's labels."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from autoj.calibration.fit_quality import Chances, FileFigures, figures_of
+from autoj.calibration.model import outcome_probabilities
+from autoj.errors import ConfigError
+from autoj.records import WINNERS, Calibration, Winner
+
+__all__ = [
+    "N_FOLDS",
+    "N_NEEDED",
+    "CalibrationFit",
+    "SurfaceLeads",
+    "fit_calibration",
+]
+
+N_NEEDED = 100
+"""The fewest labelled pairs. The temperature of a judge that is right on 60 of 100 decided pairs is
+known to within a half by then, and to within a fifth by 500."""
+N_FOLDS = 10
+
+_FLATTEST = 1e-6
+_NARROWEST = 1e-6
+_DIGITS = 5
+_FLAT = (
+    "the preferences do not go with the labels: a higher one is not more often the one that people "
+    "preferred, and no temperature mends that"
+)
+_FLAT_BESIDE_SURFACE = (
+    "beside the surface the preferences add nothing to what the labels say; calibrate without it, "
+    "or do without the judge"
+)
+
+_Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceLeads:
+    """What the surface of responses says, by weights that were learnt before."""
+
+    weights: Mapping[str, float]
+    """Of a unit of each feature."""
+    leads: Sequence[float]
+    """Per pair, how much better the surface of a is by these weights."""
+    fitted_on: str
+    """What the weights were learnt from, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationFit:
+    """A calibration and what it was fitted on; each figure is weighted as the fit was."""
+
+    calibration: Calibration
+    n: Mapping[Winner, int]
+    """How many pairs have each label."""
+    n_left_out: int
+    """Pairs without a label or without a preference."""
+    tie_share: float
+    """The share of ties among the pairs as they were weighted."""
+    before: FileFigures
+    """Of the verdicts without a calibration."""
+    after: FileFigures
+    held_out: FileFigures | None
+    """The same of each pair by a calibration that was fitted without its query, over `N_FOLDS`
+    folds; None where the queries are not known, or too little is left without a fold."""
+    reason: str | None = None
+    """Why there is no tie band; None where there is one."""
+
+
+def fit_calibration(
+    preferences: Sequence[float | None],
+    labels: Sequence[Winner | float | None],
+    *,
+    tie_share: float | None = None,
+    before: Sequence[Chances | None] | None = None,
+    surface: SurfaceLeads | None = None,
+    clusters: Sequence[str] | None = None,
+    data: str | None = None,
+) -> CalibrationFit:
+    """The temperature and the half tie band under which people's labels are likeliest.
+
+    Weights make ties the share of the data that they would be in use, where a file holds fewer or
+    more: each tie and each decided pair count so much that both sides add up to it. That is right
+    where a label, and nothing else, decided whether a pair was kept.
+
+    Labels that all name the same response are no fault: the model is the same with the responses
+    exchanged.
+
+    Args:
+        preferences: how much better a is than b, per pair; None where it is not known.
+        labels: what people said, per pair; a pair without a, b or tie is left out.
+        tie_share: the share of ties that the pairs are weighted to, between 0 and 1; None takes
+            them as they are.
+        before: the probabilities of a, b and tie without a calibration, per pair, where there are
+            any.
+        surface: what the surface of the responses says, which is fitted to count beside the
+            preferences; None leaves it out.
+        clusters: the normalised query of each pair, for figures of held-out pairs.
+        data: the name of the data, for `Calibration.fitted_on`.
+
+    Returns:
+        The calibration, with numbers to five digits, and figures before and after. Without a
+        tie in the data and without a `tie_share` the band is 0, and `reason` says so.
+
+    Raises:
+        ConfigError: fewer than `N_NEEDED` labelled pairs, no decided pair, no tie to weight,
+            preferences that are all equal or do not go with the labels, or labels that they
+            separate without a fault, so that no temperature is cold enough.
+
+    **Source:** maximum weighted likelihood of Rao and Kupper's model (`ties.model`); its negative
+    logarithm is convex in (1 / T, t), and in the surface's share over T, so there is one best fit.
+    """
+    chosen = [
+        (preference, label, place)
+        for place, (preference, label) in enumerate(zip(preferences, labels, strict=True))
+        if preference is not None and label in WINNERS
+    ]
+    places = [place for _, _, place in chosen]
+    pairs = _Pairs(
+        gaps=np.array([preference for preference, _, _ in chosen], dtype=np.float64),
+        names=[label for _, label, _ in chosen],
+        leads=None if surface is None else np.array(surface.leads, dtype=np.float64)[places],
+    )
+    counts = Counter(pairs.names)
+    _check(pairs.gaps, counts, tie_share)
+    weights = _weights(pairs.names, counts, tie_share)
+    fitted = _fit(pairs, weights)
+    n: dict[Winner, int] = {label: counts[label] for label in WINNERS}
+    raw = None if before is None else [before[place] for place in places]
+    held_out = None
+    if clusters is not None:
+        held_out = _held_out(pairs, [clusters[place] for place in places], tie_share)
+    return CalibrationFit(
+        calibration=Calibration(
+            temperature=fitted.temperature,
+            tie=fitted.tie,
+            surface={
+                name: _rounded(fitted.share * weight)
+                for name, weight in (surface.weights.items() if surface else ())
+            },
+            fitted_on=_described(data, n, tie_share)
+            + (f"; surface: {surface.fitted_on}" if surface else ""),
+        ),
+        n=n,
+        n_left_out=len(labels) - len(chosen),
+        tie_share=tie_share or counts["tie"] / len(pairs.names),
+        before=figures_of(pairs.gaps, pairs.names, raw, weights),
+        after=figures_of(*pairs.under(fitted), weights),
+        held_out=held_out,
+        reason=None if counts["tie"] else "no pair is labelled a tie, so there is no tie band",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pairs:
+    """Labelled pairs whose preference is known."""
+
+    gaps: _Floats
+    """How much better a is than b, `[n]`."""
+    names: Sequence[Winner]
+    """The labels, `[n]`."""
+    leads: _Floats | None
+    """How much better the surface of a is, `[n]`; None where it is left out."""
+
+    def some(self, places: npt.NDArray[np.int64]) -> _Pairs:
+        """Those at some places."""
+        return _Pairs(
+            gaps=self.gaps[places],
+            names=[self.names[place] for place in places],
+            leads=None if self.leads is None else self.leads[places],
+        )
+
+    def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[Chances | None]]:
+        """The preferences with what their surface adds, the labels, and the probabilities."""
+        gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
+        model = Calibration(temperature=fitted.temperature, tie=fitted.tie)
+        return gaps, self.names, [outcome_probabilities(gap, model) for gap in gaps]
+
+
+class _Fit(NamedTuple):
+    """The numbers of a calibration."""
+
+    temperature: float
+    tie: float
+    share: float
+    """What the surface's leads are multiplied by, in units of the preference."""
+
+
+def _held_out(
+    pairs: _Pairs, clusters: Sequence[str], tie_share: float | None
+) -> FileFigures | None:
+    """Figures of pairs by calibrations that did not see their queries; None where one fails."""
+    queries = sorted(set(clusters))
+    order = np.random.default_rng(0).permutation(len(queries))
+    fold_of = {queries[place]: rank % N_FOLDS for rank, place in enumerate(order)}
+    folds = np.array([fold_of[cluster] for cluster in clusters])
+    gaps = np.zeros(len(folds))
+    chances: list[Chances | None] = [None] * len(folds)
+    for fold in range(N_FOLDS):
+        seen, shown = pairs.some(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
+        counts = Counter(seen.names)
+        try:
+            _check(seen.gaps, counts, tie_share)
+            fitted = _fit(seen, _weights(seen.names, counts, tie_share))
+        except ConfigError:
+            return None
+        gaps[shown], _, found = pairs.some(shown).under(fitted)
+        for place, its in zip(shown, found, strict=True):
+            chances[place] = its
+    weights = _weights(pairs.names, Counter(pairs.names), tie_share)
+    return figures_of(gaps, pairs.names, chances, weights)
+
+
+def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
+    n, n_ties = len(gaps), counts["tie"]
+    if tie_share is not None and not 0 < tie_share < 1:
+        raise ConfigError(f"the share of ties is {tie_share:g}; expected one between 0 and 1")
+    if n < N_NEEDED:
+        raise ConfigError(
+            f"a calibration needs {N_NEEDED} pairs with a label and a preference at least, and "
+            f"there are {n:,}"
+        )
+    if n_ties == n:
+        raise ConfigError("every pair is labelled a tie; a calibration needs decided pairs, too")
+    if tie_share is not None and not n_ties:
+        raise ConfigError(
+            f"no pair is labelled a tie, so none can be weighted to {tie_share * 100:g} %",
+            hint="Take labels with ties, or fit the temperature alone: --tie-share file.",
+        )
+    if np.ptp(gaps) == 0:
+        raise ConfigError(f"all preferences are {gaps[0]:g}; a calibration needs some that differ")
+
+
+def _weights(
+    names: Sequence[Winner], counts: Mapping[Winner, int], tie_share: float | None
+) -> _Floats:
+    """How much each pair counts; they add up to the number of pairs."""
+    if tie_share is None:
+        return np.ones(len(names))
+    n, n_ties = len(names), counts["tie"]
+    tied, decided = tie_share * n / n_ties, (1 - tie_share) * n / (n - n_ties)
+    return np.array([tied if name == "tie" else decided for name in names])
+
+
+def _fit(pairs: _Pairs, weights: _Floats) -> _Fit:
+    """The likeliest numbers."""
+    scale = float(np.median(np.abs(pairs.gaps[pairs.gaps != 0])))
+    # A preference in units of the median.
+    columns = [pairs.gaps / scale] if pairs.leads is None else [pairs.gaps / scale, pairs.leads]
+    n_more = len(columns) - 1
+    # Signs turned to what people preferred; of a tie either sign is as likely.
+    sides = np.array([{"a": 1.0, "b": -1.0, "tie": 1.0}[name] for name in pairs.names])
+    tied = np.array([name == "tie" for name in pairs.names])
+    toward = np.stack(columns, axis=1) * sides[:, None]
+    has_ties = bool(tied.any())
+    _check_separable(toward[:, 0], tied)
+
+    def loss(parameters: _Floats) -> tuple[float, _Floats]:
+        slopes, tie = parameters[:-1], parameters[-1]
+        ahead = toward @ slopes
+        won, lost = ahead - tie, -ahead - tie
+        each, to_ahead = _log_logistic(won), _logistic(-won)
+        to_tie = -_logistic(-won)
+        # P(tie) = (exp(2t) - 1) P(a) P(b), which is exact where 1 - P(a) - P(b) is not.
+        if has_ties:
+            both = 2 * tie + math.log(-math.expm1(-2 * tie))
+            each += np.where(tied, both + _log_logistic(lost), 0.0)
+            to_ahead -= np.where(tied, _logistic(-lost), 0.0)
+            to_tie += np.where(tied, 2 / -math.expm1(-2 * tie) - _logistic(-lost), 0.0)
+        gradient = np.concatenate([(weights * to_ahead) @ toward, [weights @ to_tie]])
+        return -float(weights @ each) / len(sides), -gradient / len(sides)
+
+    band = (_NARROWEST, None) if has_ties else (0.0, 0.0)
+    found = minimize(
+        loss,
+        x0=np.array([1.0, *[0.0] * n_more, 0.5 if has_ties else 0.0]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, None), *[(None, None)] * n_more, band],
+        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
+    )
+    slope, *slopes, tie = (float(value) for value in found.x)
+    if slope <= _FLATTEST:
+        raise ConfigError(_FLAT if pairs.leads is None else _FLAT_BESIDE_SURFACE)
+    if slopes:
+        _check_separable(toward @ found.x[:-1], tied)
+    temperature = scale / slope
+    return _Fit(
+        temperature=_rounded(temperature),
+        tie=_rounded(tie),
+        share=temperature * slopes[0] if slopes else 0.0,
+    )
+
+
+def _check_separable(toward: _Floats, tied: npt.NDArray[np.bool_]) -> None:
+    """Refuse labels that are named without a fault.
+
+    Args:
+        toward: `[n]`, preferences with their signs turned to the labels.
+        tied: `[n]`, which labels are ties.
+    """
+    if toward[~tied].min() >= np.abs(toward[tied]).max(initial=0.0):
+        raise ConfigError(
+            "the preferences separate the labels without a fault, so that no temperature is cold "
+            "enough; a calibration needs pairs that the judge gets wrong, too"
+        )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _log_logistic(values: _Floats) -> _Floats:
+    return -np.logaddexp(0.0, -values)
+
+
+def _logistic(values: _Floats) -> _Floats:
+    return np.exp(_log_logistic(values))
+
+
+def _described(data: str | None, n: Mapping[Winner, int], tie_share: float | None) -> str:
+    """What a calibration was fitted on, in words."""
+    labels = f"{n['a']:,} a, {n['b']:,} b, {n['tie']:,} ties"
+    weighted = "" if tie_share is None else f" weighted to {tie_share * 100:g} %"
+    return f"{data}: {labels}{weighted}" if data else f"{labels}{weighted}"

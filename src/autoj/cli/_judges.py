@@ -1,0 +1,41 @@
+"""From `--judge NAME` or `--judge NAME,NAME` to one judge or a jury."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from autoj.judges import load_card
+from autoj.records import JudgeCard
+
+JudgeNames: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--judge",
+        help="A judge's name (autoj judges), the path of a card, or backend:model; several, as "
+        "NAME,NAME, are a jury.",
+    ),
+]
+JuryRule: TypeAlias = Annotated[
+    Literal["majority", "mean"] | None,
+    typer.Option(
+        "--jury",
+        help="What decides among several judges: the majority of their votes, or the mean of their "
+        "probabilities. Default: mean where each judge gives probabilities, else majority.",
+    ),
+]
+
+
+def named_cards(judge: str) -> list[tuple[str, JudgeCard]]:
+    """The judges that the flag names: as what, and their cards; a path with a comma is one judge.
+
+    Raises:
+        UnknownComponent: there is no such judge.
+    """
+    names = [name.strip() for name in judge.split(",") if name.strip()]
+    # Many names are too long for one path, which is an error to pathlib.
+    if os.path.exists(judge) or len(names) < 2:
+        names = [judge.strip().strip(",") or judge]
+    return [(name, load_card(name)) for name in names]

@@ -1,0 +1,210 @@
+"""What `autoj classify` found, counted by group and scenario; 80 columns are enough."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from autoj.errors import UnknownComponent
+from autoj.metrics.base import proportion_of
+from autoj.metrics.rows import cluster_number
+from autoj.records import Case, Estimate
+from autoj.reports.render import figure_text
+from autoj.reports.text import visible_text
+from autoj.scenarios import groups, resolve_scenario
+from autoj.tasks.classify import ClassifiedQuery
+
+__all__ = ["ClassifiedCount", "ClassifiedSummary", "ScenarioCount", "classified_view"]
+
+_NO_GROUP = "(not in the taxonomy)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioCount:
+    """How many queries belong to a scenario, or to a group."""
+
+    scenario: str | None
+    """None where the whole group is meant."""
+    group: str
+    n: int
+    mean_probability: float | None
+    """How sure the classifier was on average; None where a judge named the scenarios."""
+    n_below: int | None
+    """Queries of which it was less sure than the summary's confidence; None likewise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedSummary:
+    """The figures of some classified queries."""
+
+    classifier: str
+    digest: str | None
+    confidence: float
+    """The probability from which on a scenario counts as sure."""
+    n: int
+    """Queries, with a scenario or without."""
+    n_unreadable: int
+    """Queries whose scenario the judge did not say so that it can be read."""
+    n_failed: int
+    """Queries that got no answer."""
+    n_not_asked: int
+    """Queries that were not asked about yet."""
+    n_truncated: int
+    """Queries that the judge was shown without their middle."""
+    whole: ScenarioCount | None
+    """All that have a scenario, together; None where none has."""
+    groups: tuple[ScenarioCount, ...]
+    scenarios: tuple[ScenarioCount, ...]
+    """In the taxonomy's order; those without a query are left out."""
+    same_as_row: Estimate | None
+    """How often it is the scenario that the row itself names; None where no row names one."""
+
+
+@dataclass(slots=True)
+class _Pile:
+    n: int = 0
+    n_below: int = 0
+    probabilities: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, probability: float | None, confidence: float) -> None:
+        self.n += 1
+        if probability is not None:
+            self.probabilities.append(probability)
+            self.n_below += probability < confidence
+
+    def count(self, scenario: str | None, group: str) -> ScenarioCount:
+        known = self.probabilities
+        return ScenarioCount(
+            scenario=scenario,
+            group=group,
+            n=self.n,
+            mean_probability=math.fsum(known) / len(known) if known else None,
+            n_below=self.n_below if known else None,
+        )
+
+
+class ClassifiedCount:
+    """Counts classified queries as they come.
+
+    Args:
+        confidence: the probability below which a scenario is unsure, 0-1.
+    """
+
+    def __init__(self, confidence: float) -> None:
+        self._confidence = confidence
+        self._piles: dict[tuple[str, str | None], _Pile] = {}
+        self._whole = _Pile()
+        self._classifier = ""
+        self._digest: str | None = None
+        self._states: Counter[str] = Counter()
+        self._n_truncated = 0
+        self._same, self._clusters = array("d"), array("q")
+
+    def add(self, case: Case, row: ClassifiedQuery) -> None:
+        """Count a query."""
+        self._states[row.state] += 1
+        self._n_truncated += row.truncated
+        self._classifier, self._digest = row.classifier, row.digest
+        if row.scenario is None:
+            return
+        group = row.group or _NO_GROUP
+        self._whole.add(row.probability, self._confidence)
+        for key in ((group, None), (group, row.scenario)):
+            self._piles.setdefault(key, _Pile()).add(row.probability, self._confidence)
+        if row.row_scenario is not None:
+            self._same.append(_spelled(row.row_scenario) == _spelled(row.scenario))
+            self._clusters.append(cluster_number(case.cluster))
+
+    def result(self) -> ClassifiedSummary:
+        """The figures of all that was counted."""
+        piles = sorted(self._piles.items(), key=lambda item: _place(*item[0]))
+        counts = [pile.count(name, group) for (group, name), pile in piles]
+        same = np.asarray(self._same), np.asarray(self._clusters)
+        return ClassifiedSummary(
+            classifier=self._classifier,
+            digest=self._digest,
+            confidence=self._confidence,
+            n=self._states.total(),
+            n_unreadable=self._states["unreadable"],
+            n_failed=self._states["failed"],
+            n_not_asked=self._states["not asked"],
+            n_truncated=self._n_truncated,
+            whole=self._whole.count(None, "all") if self._whole.n else None,
+            groups=tuple(count for count in counts if count.scenario is None),
+            scenarios=tuple(count for count in counts if count.scenario is not None),
+            same_as_row=proportion_of("same scenario", *same) if self._same else None,
+        )
+
+
+def _spelled(name: str) -> str:
+    try:
+        return resolve_scenario(name)
+    except UnknownComponent:
+        return name
+
+
+def _place(group: str, scenario: str | None) -> tuple[int, int, str]:
+    """Where a scenario stands in the taxonomy; those that it lacks come last, by the alphabet."""
+    known = groups()
+    names = known.get(group, ())
+    spelled = _spelled(scenario or "")
+    place = 1 + (names.index(spelled) if spelled in names else len(names)) if scenario else 0
+    return list(known).index(group) if group in known else len(known), place, scenario or ""
+
+
+def classified_view(summary: ClassifiedSummary) -> RenderableType:
+    """The counts by group and scenario, and how sure the classifier was."""
+    sure = summary.whole is not None and summary.whole.mean_probability is not None
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    table.add_column("scenario", no_wrap=True)
+    for name in ("n", "share"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if sure:
+        for name in ("mean probability", f"below {summary.confidence:g}"):
+            table.add_column(name, justify="right", no_wrap=True)
+    for group in summary.groups:
+        table.add_row(*_cells(group, visible_text(group.group, "bold"), summary, sure))
+        for scenario in summary.scenarios:
+            if scenario.group == group.group:
+                indented = visible_text(f"  {scenario.scenario}")
+                table.add_row(*_cells(scenario, indented, summary, sure))
+    if summary.whole is not None:
+        table.add_section()
+        table.add_row(*_cells(summary.whole, Text("all", "bold"), summary, sure))
+    facts = Table(box=None, show_header=False, padding=(0, 1))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for label, value in _facts(summary):
+        facts.add_row(label, visible_text(value))
+    return Group(table, Text(), facts)
+
+
+def _cells(
+    count: ScenarioCount, name: Text, summary: ClassifiedSummary, sure: bool
+) -> list[Text | str]:
+    cells: list[Text | str] = [name, f"{count.n:,}", f"{count.n / summary.n:.1%}"]
+    if sure:
+        mean, n_below = count.mean_probability, count.n_below
+        cells.append("-" if mean is None else f"{mean:.2f}")
+        cells.append("-" if n_below is None else f"{n_below:,} ({n_below / count.n:.0%})")
+    return cells
+
+
+def _facts(summary: ClassifiedSummary) -> list[tuple[str, str]]:
+    digest = f" ({summary.digest[:19]}…)" if summary.digest else ""
+    left = f" ({summary.n_not_asked:,} not asked yet)" if summary.n_not_asked else ""
+    facts = [("by", f"{summary.classifier}{digest}"), ("queries", f"{summary.n:,}{left}")]
+    if summary.digest is None:
+        facts.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
+    if summary.n_truncated:
+        facts.append(("truncated", f"{summary.n_truncated:,} queries were shown cut in the middle"))
+    if summary.same_as_row is not None:
+        facts.append(("as the row names it", figure_text(summary.same_as_row)))
+    return facts

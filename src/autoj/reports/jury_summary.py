@@ -1,0 +1,222 @@
+"""A jury in figures: each judge's beside the jury's, and how far the judges agree."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from autoj.metrics import (
+    Row,
+    agreement,
+    averaged_accuracy,
+    by,
+    consistency,
+    correlation,
+    kappa,
+    mean_rating,
+    win_rate,
+)
+from autoj.metrics.base import Rows, Tally, is_labelled, proportion, select, tally
+from autoj.metrics.rows import cluster_number, pair_row, rating_rows
+from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
+from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
+from autoj.tasks.jury_folder import Jury, read_jury_verdicts
+
+__all__ = ["JudgeFigures", "JudgesAgreement", "JurySummary", "summarise_jury"]
+
+_OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFigures:
+    """What one judge, or the jury, came to."""
+
+    name: str
+    protocol: str | None
+    """How it was asked; None for the jury."""
+    winners: dict[str, int]
+    """Of pairs: how many cases each of "a", "b" and "tie" won; "unknown" where it has no vote."""
+    estimates: tuple[Estimate, ...]
+    n_unreadable: int
+    n_failed: int
+    n_truncated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgesAgreement:
+    """How far two judges agree where both have a say."""
+
+    judges: tuple[str, str]
+    estimates: tuple[Estimate, ...]
+    """Of pairs: the share of cases with the same winner, and Cohen's kappa. Of ratings: Pearson's
+    and Spearman's correlation over responses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JurySummary:
+    """What a jury's run came to."""
+
+    n_cases: int
+    rules: dict[str, int]
+    """How many cases each of `jury.JURY_RULES` decided."""
+    judges: tuple[JudgeFigures, ...]
+    jury: JudgeFigures
+    agreements: tuple[JudgesAgreement, ...]
+    parts: dict[str, tuple[Estimate, ...]]
+    """The jury's estimates by scenario or group."""
+    naming: ScenarioNaming | None = None
+    """How cases came by their scenarios; None where no case has one."""
+    naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
+    """The same by scenario or group, where a classifier named some."""
+
+
+def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -> JurySummary:
+    """The figures of a jury, from its verdicts as they were last written.
+
+    Args:
+        path: the jury's folder.
+        jury: who judges in it.
+        breakdown: what the jury's figures are broken down by.
+    """
+    whole = _Reading(path, jury, None)
+    judges = [_Reading(path, jury, number) for number in range(len(jury.seats))]
+    names = [seat.name for seat in jury.seats]
+    named = NamedParts(breakdown)
+    for case, _ in read_jury_verdicts(path, jury, CaseOutline):
+        named.add(case)
+    parts: Mapping[str, Rows] = by(whole.rows, named.part_of) if breakdown else {}
+    return JurySummary(
+        n_cases=whole.n_cases,
+        rules=dict(whole.rules),
+        judges=tuple(
+            read.figures(seat.name, seat.spec.protocol)
+            for seat, read in zip(jury.seats, judges, strict=True)
+        ),
+        jury=whole.figures("jury", None),
+        agreements=tuple(
+            JudgesAgreement(
+                judges=(names[one], names[other]),
+                estimates=_same_winners(judges[one], judges[other])
+                if jury.paired
+                else _like_ratings(judges[one], judges[other]),
+            )
+            for one, other in combinations(range(len(names)), 2)
+        ),
+        parts={name: _estimates(part, jury.paired) for name, part in parts.items()},
+        naming=named.whole(),
+        naming_parts=named.parts(),
+    )
+
+
+class _Reading:
+    """The verdicts of one judge, or of the jury, gone through once and kept small."""
+
+    def __init__(self, path: Path, jury: Jury, seat: int | None) -> None:
+        self.n_cases = self.n_unreadable = self.n_failed = self.n_truncated = 0
+        self.winners: Counter[str] = Counter()
+        self.rules: Counter[str] = Counter()
+        self.outcomes = array("b")
+        """Of pairs: the winner of each case, as its place in `_OUTCOMES`."""
+        self.clusters = array("q")
+        self._jury, self._seat = jury, seat
+        self.rows: Rows = tally(self._pairs(path)) if jury.paired else list(self._ratings(path))
+
+    def _pairs(self, path: Path) -> Iterator[Row]:
+        for case, verdict in read_jury_verdicts(path, self._jury, CaseOutline):
+            mine = self._count(verdict if self._seat is None else verdict.judges[self._seat])
+            self.winners[mine.winner or "unknown"] += 1
+            self.outcomes.append(_OUTCOMES.index(mine.winner))
+            self.clusters.append(cluster_number(case.cluster))
+            # Votes of all kinds of judges are compared, so each row's verdict is the whole one.
+            yield pair_row(case, mine)._replace(winner=mine.winner, averaged=mine.winner)
+
+    def _ratings(self, path: Path) -> Iterator[Row]:
+        for case, verdict in read_jury_verdicts(path, self._jury, Case):
+            mine = self._count(verdict if self._seat is None else verdict.judges[self._seat])
+            yield from rating_rows(case, mine)
+
+    def _count(self, verdict: Verdict) -> Verdict:
+        self.n_cases += 1
+        self.n_unreadable += verdict.n_unreadable
+        self.n_failed += verdict.n_failed
+        self.n_truncated += verdict.n_truncated
+        if verdict.rule is not None:
+            self.rules[verdict.rule] += 1
+        return verdict
+
+    def figures(self, name: str, protocol: str | None) -> JudgeFigures:
+        """All that is to be said of it."""
+        return JudgeFigures(
+            name=name,
+            protocol=protocol,
+            winners=dict(self.winners),
+            estimates=_estimates(self.rows, self._jury.paired),
+            n_unreadable=self.n_unreadable,
+            n_failed=self.n_failed,
+            n_truncated=self.n_truncated,
+        )
+
+
+def _estimates(rows: Rows, paired: bool) -> tuple[Estimate, ...]:
+    if not paired:
+        found = [mean_rating.compute(rows)]
+        if any(isinstance(row.label, float) for row in rows):
+            found.append(correlation.compute(rows))
+        return tuple(found)
+    found = [win_rate.compute(rows)]
+    in_both_orders = any(len(row.winners) == 2 for row in rows)
+    is_known = len(select(rows, is_labelled)) > 0
+    if is_known:
+        found.append(replace(averaged_accuracy.compute(rows), name="verdict accuracy"))
+    if is_known and in_both_orders:
+        found.append(agreement.compute(rows))
+    if in_both_orders:
+        found.append(consistency.compute(rows))
+    return tuple(found)
+
+
+def _same_winners(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
+    mine, its = (np.array(read.outcomes, dtype=np.int64) for read in (one, other))
+    clusters = np.array(one.clusters, dtype=np.int64)
+    rows = Tally(
+        {
+            Row(0, label, winner, (), None, None): clusters[(mine == i) & (its == j)]
+            for i, label in enumerate(_OUTCOMES)
+            for j, winner in enumerate(_OUTCOMES)
+        }
+    )
+    same = proportion("same winner", rows, _is_same)
+    beyond = kappa.compute(rows, lambda row: row.winner)
+    reason = None if beyond.reason is None else "both judges name one and the same outcome only"
+    if beyond.n == 0:
+        reason = same.reason
+    return same, replace(beyond, n_unscored=same.n_unscored, reason=reason)
+
+
+def _is_same(row: Row) -> float | None:
+    if row.label is None or row.winner is None:
+        return None
+    return float(row.label == row.winner)
+
+
+def _like_ratings(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
+    both = [
+        (mine.cluster, mine.rating, its.rating)
+        for mine, its in zip(one.rows, other.rows, strict=True)
+        if mine.rating is not None and its.rating is not None
+    ]
+    clusters = np.array([cluster for cluster, _, _ in both], dtype=np.int64)
+    x, y = (np.array([row[place] for row in both], dtype=np.float64) for place in (1, 2))
+    coefficients: tuple[correlation.Coefficient, ...] = ("pearson", "spearman")
+    return tuple(
+        correlation.correlate(
+            coefficient, x, y, coefficient, clusters=clusters, n_unscored=len(one.rows) - len(both)
+        ).estimate
+        for coefficient in coefficients
+    )

@@ -1,0 +1,217 @@
+"""The picks of a run in figures and tables: which of N responses, how clearly, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from autoj.metrics import Row
+from autoj.metrics.base import mean
+from autoj.metrics.rows import cluster_number
+from autoj.records import Case, Estimate
+from autoj.reports.render import figure_text, with_more
+from autoj.reports.scenario_sources import (
+    NamedParts,
+    ScenarioNaming,
+    is_worth_telling,
+    naming_text,
+)
+from autoj.reports.text import excerpt, visible_text
+from autoj.runs import RunSpec
+from autoj.runs.kind import PICKS_FILE
+from autoj.tasks.run import Run
+from autoj.tasks.selection_folder import Selection, read_selections
+from autoj.verdicts.selection import PICK_RULES
+
+__all__ = ["SelectionSummary", "selection_summary_table", "selection_view", "summarise_selection"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionSummary:
+    """What picking came to."""
+
+    n_cases: int
+    n_responses: int
+    n_picked: int
+    """Cases with a pick."""
+    rules: dict[str, int]
+    """How many picks each of `selection.PICK_RULES` decided."""
+    estimates: tuple[Estimate, ...]
+    """The mean rating of the picks and that of all responses; none where pairs were compared."""
+    n_unrated: int
+    """Responses without a readable rating."""
+    n_matches: int
+    """Matches of tournaments."""
+    n_undecided: int
+    """Matches that failed or could not be read."""
+    n_unreadable: int
+    """Judgments that state nothing on the menu."""
+    n_failed: int
+    """Requests that got no answer."""
+    n_truncated: int
+    """Judgments of a response that was cut to fit."""
+    naming: ScenarioNaming | None = None
+    """How cases came by their scenarios; None where no case has one."""
+
+
+def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> SelectionSummary:
+    """The figures of a run that picked.
+
+    Args:
+        selections: its cases.
+        spec: its settings.
+    """
+    counts: Counter[str] = Counter()
+    rules: Counter[str] = Counter()
+    picks: list[Row] = []
+    everything: list[Row] = []
+    named = NamedParts(None)
+    for found in selections:
+        named.add(found.case)
+        counts["cases"] += 1
+        counts["responses"] += len(found.case.responses)
+        counts["unreadable"] += found.verdict.n_unreadable
+        counts["failed"] += found.verdict.n_failed
+        counts["truncated"] += found.verdict.n_truncated
+        counts["matches"] += len(found.matches)
+        counts["undecided"] += sum(match.winner is None for match in found.matches)
+        if found.picked is not None:
+            rules[found.picked.rule] += 1
+        if spec.task == "rate":
+            ratings = found.verdict.ratings
+            counts["unrated"] += ratings.count(None)
+            picks.append(_row(found.case, None if found.picked is None else found.picked.rating))
+            everything += [_row(found.case, rating) for rating in ratings]
+    estimates: tuple[Estimate, ...] = ()
+    if spec.task == "rate":
+        # A reward model's scores are on no scale, and the name says how they are shown.
+        name = "mean score" if spec.protocol == "scalar" else "mean rating"
+        estimates = (mean(name, picks, _rating), mean(name, everything, _rating))
+    return SelectionSummary(
+        n_cases=counts["cases"],
+        n_responses=counts["responses"],
+        n_picked=rules.total(),
+        rules=dict(rules),
+        estimates=estimates,
+        n_unrated=counts["unrated"],
+        n_matches=counts["matches"],
+        n_undecided=counts["undecided"],
+        n_unreadable=counts["unreadable"],
+        n_failed=counts["failed"],
+        n_truncated=counts["truncated"],
+        naming=named.whole(),
+    )
+
+
+def _row(case: Case, rating: float | None) -> Row:
+    return Row(cluster_number(case.cluster), None, None, (), None, case.scenario, rating=rating)
+
+
+def _rating(row: Row) -> float | None:
+    return row.rating
+
+
+def selection_table(selections: Iterable[Selection], spec: RunSpec) -> Table:
+    """One line per case: its pick, and how clear that was."""
+    by_rating = spec.task == "rate"
+    digits = 3 if spec.protocol == "scalar" else 2
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    table.add_column("case", no_wrap=True)
+    table.add_column("N", no_wrap=True, justify="right")
+    table.add_column("pick", no_wrap=True)
+    for name in ("rating", "gap") if by_rating else ("won", "last P"):
+        table.add_column(name, no_wrap=True, justify="right")
+    table.add_column("query", no_wrap=True)
+    for found in selections:
+        cells = _by_rating(found, digits) if by_rating else _by_pairs(found)
+        table.add_row(
+            excerpt(found.case.id, 16),
+            str(len(found.case.responses)),
+            _pick(found),
+            *cells,
+            excerpt(found.case.query, 24),
+        )
+    return table
+
+
+def _pick(found: Selection) -> Text:
+    if found.picked is None:
+        return Text("failed" if found.verdict.n_failed else "unreadable", style="yellow")
+    number = Text(f"{found.picked.selected + 1}", style="bold")
+    if found.picked.model is None:
+        return number
+    return number.append(" ").append_text(excerpt(found.picked.model, 12))
+
+
+def _by_rating(found: Selection, digits: int) -> tuple[str, str]:
+    """The pick's rating, and how much higher it is than the next best."""
+    rating = None if found.picked is None else found.picked.rating
+    return _number(rating, digits), _number(found.gap, digits)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _by_pairs(found: Selection) -> tuple[str, str]:
+    """Matches won of those played, and the probability that the last was won with."""
+    if found.picked is None:
+        return "-", "-"
+    mine = [match for match in found.matches if found.picked.selected in match.pair]
+    n_won = sum(match.winner == found.picked.selected for match in mine)
+    won = f"{n_won} of {len(mine)}"
+    if not mine or mine[-1].verdict.probabilities is None:
+        return won, "-"
+    return won, f"{mine[-1].verdict.probabilities[mine[-1].pair.index(found.picked.selected)]:.3f}"
+
+
+def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> RenderableType:
+    """A run's first picks, and its figures."""
+    listed = list(islice(read_selections(run.folder), n_shown))
+    n_more = summary.n_cases - len(listed)
+    return Group(
+        with_more(selection_table(listed, run.spec), n_more, run.path, PICKS_FILE),
+        Text(),
+        selection_summary_table(summary, run.spec),
+    )
+
+
+def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
+    """The figures of a run that picked, one a line."""
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    how = "each response rated" if spec.task == "rate" else "pairs, by knockout"
+    rows = [
+        ("judge", f"{spec.judge.name} ({spec.protocol}; {how})"),
+        ("cases", f"{summary.n_cases:,} with {summary.n_responses:,} responses"),
+        ("picked", _picked(summary)),
+    ]
+    ordered = sorted(summary.rules.items(), key=lambda item: -item[1])
+    rows += [("  why", f"{n:,}: {PICK_RULES[rule]}") for rule, n in ordered]
+    for label, estimate in zip(("of picks", "of all"), summary.estimates, strict=False):
+        rows.append((f"{estimate.name} {label}", figure_text(estimate)))
+    if spec.task == "rate":
+        rows.append(("without a rating", f"{summary.n_unrated:,} responses"))
+    else:
+        undecided = f", {summary.n_undecided:,} failed or unreadable"
+        rows.append(("matches", f"{summary.n_matches:,}" + undecided))
+    rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
+    if summary.n_truncated:
+        rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+    if summary.naming is not None and is_worth_telling(summary.naming):
+        rows.append(("scenarios", naming_text(summary.naming)))
+    for label, value in rows:
+        table.add_row(label, visible_text(value))
+    return table
+
+
+def _picked(summary: SelectionSummary) -> str:
+    missing = summary.n_cases - summary.n_picked
+    return f"{summary.n_picked:,}" + (f", nothing to pick by in {missing:,}" if missing else "")

@@ -1,0 +1,50 @@
+"""The kind of run that a folder holds: stated in its `run.json`, or guessed of an older one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from autoj.errors import DataError
+from autoj.runs.settings import read_settings
+
+Kind: TypeAlias = Literal["judge", "rate", "compare", "select", "classify", "jury"]
+"""The command that made it: "compare" compares critiques, and "jury" is the folder of several runs.
+"""
+JURY_FILE = "jury.json"
+"""What the folder of a jury has in place of `run.json`."""
+PICKS_FILE = "picks.jsonl"
+"""What a run that selects leaves beside its verdicts."""
+
+
+def kind_of(path: Path) -> Kind:
+    """The kind of run that a folder holds.
+
+    Version 0.1 stated none. Its runs that select by ratings have the task "rate", and picks.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        DataError: it holds no run.
+    """
+    if is_jury(path):
+        return "jury"
+    if not (path / "run.json").is_file():
+        raise DataError("is no run folder: it holds no run.json", path=path)
+    record = read_settings(path)
+    stated: Kind | None = record.get("kind")
+    if stated is None:
+        stated = "select" if (path / PICKS_FILE).is_file() else record["spec"].get("task")
+    if stated not in get_args(Kind):
+        raise DataError(
+            f"expected one of {', '.join(get_args(Kind))}, found {stated!r}",
+            path=path / "run.json",
+            field="kind",
+        )
+    return stated
+
+
+def is_jury(path: Path) -> bool:
+    """Whether a folder is a jury's."""
+    return (path / JURY_FILE).is_file()

@@ -1,0 +1,213 @@
+"""The ledger: an append-only record of what was answered, which a killed run loses nothing of.
+
+`ledger.jsonl` has one line per key and never two. `failures.jsonl` has a line per attempt that
+failed; the last of a key counts, unless the ledger has the key by now.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
+from autoj.records import Completion, Failure
+
+__all__ = ["FAILURES", "LEDGER", "Answers", "Ledger", "LedgerReader", "MemoryLedger"]
+
+LEDGER = "ledger.jsonl"
+FAILURES = "failures.jsonl"
+_SYNC_SECONDS = 1.0
+# Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
+_KEY = slice(8, 72)
+_MOST_RECENT = 50_000
+"""Keys of one session that are kept in a table at most."""
+
+
+class Answers(Protocol):
+    """Where answers are found by key."""
+
+    def find(self, key: str) -> Completion | Failure | None:
+        """A key's answer, else its last failure, else None: it was not asked yet."""
+
+
+class LedgerReader:
+    """Finds answers by key: 16 bytes of memory per key, the text stays in the file."""
+
+    def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
+        """Read the keys of a folder's ledger, once.
+
+        Args:
+            folder: a run's folder; one without a ledger holds no answers.
+            each: given every answer while the keys are read.
+
+        Raises:
+            DataError: a line of the failures is damaged.
+        """
+        self._path = folder / LEDGER
+        self._n_bytes = 0
+        digests, offsets = array("Q"), array("Q")
+        for line in whole_lines(self._path):
+            digests.append(_short(_key_of(line)))
+            offsets.append(self._n_bytes)
+            self._n_bytes += len(line)
+            if each is not None:
+                each(decode_as(Completion, line))
+        self._index = _Index(digests, offsets)
+        self._failures = {
+            failure.key: failure for failure in read_records(folder / FAILURES, Failure)
+        }
+        self._stream: BinaryIO | None = None
+
+    def find(self, key: str) -> Completion | Failure | None:
+        """A key's answer, else its last failure, else None: it was not asked yet."""
+        for line in self._lines(key):
+            completion = decode_as(Completion, line)
+            if completion.key == key:
+                return completion
+        return self._failures.get(key)
+
+    def holds(self, key: str) -> bool:
+        """Whether a key is answered."""
+        return any(_key_of(line) == key for line in self._lines(key))
+
+    def _lines(self, key: str) -> Iterator[bytes]:
+        """The lines that may be a key's: half-equal digests are rare, and the line has it whole."""
+        for offset in self._index.find(_short(key)):
+            # Read by position and not mapped: a mapped file counts as memory once it was read.
+            self._stream = self._stream or self._path.open("rb")
+            self._stream.seek(offset)
+            yield self._stream.readline()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._stream is not None:
+            self._stream.close()
+
+
+class Ledger(LedgerReader):
+    """Writes answers as they come in, and finds those that are there."""
+
+    def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
+        """Repair a folder's ledger and open it; the arguments are those of `LedgerReader`."""
+        repair(folder / LEDGER)
+        super().__init__(folder, each)
+        self._ledger = Appender(folder / LEDGER)
+        self._failed = Appender(folder / FAILURES)
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def record(self, outcome: Completion | Failure) -> None:
+        """Append an answer or a failed attempt.
+
+        Raises:
+            StorageFull: the disk took no more; what was recorded before stays.
+        """
+        if isinstance(outcome, Completion):
+            if self.holds(outcome.key):
+                return
+            n_bytes = self._ledger.append(outcome)
+            self._index.add(_short(outcome.key), self._n_bytes)
+            self._n_bytes += n_bytes
+        else:
+            earlier = self._failures.get(outcome.key)
+            attempts = outcome.attempts + (0 if earlier is None else earlier.attempts)
+            self._failures[outcome.key] = replace(outcome, attempts=attempts)
+            self._failed.append(self._failures[outcome.key])
+        if time.monotonic() - self._synced > _SYNC_SECONDS:
+            self._ledger.sync()
+            self._failed.sync()
+            self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Sync and close all files."""
+        super().close()
+        self._ledger.close()
+        self._failed.close()
+
+
+class _Index:
+    """Where the line of each key begins: sorted arrays, and a small table of what came since."""
+
+    def __init__(self, digests: array[int], offsets: array[int]) -> None:
+        self._digests = self._offsets = np.empty(0, np.uint64)
+        self._recent: dict[int, list[int]] = {}
+        self._n_recent = 0
+        self._merge(np.asarray(digests, np.uint64), np.asarray(offsets, np.uint64))
+
+    def __len__(self) -> int:
+        return len(self._digests) + self._n_recent
+
+    def add(self, digest: int, offset: int) -> None:
+        """Note where the line of a key begins."""
+        self._recent.setdefault(digest, []).append(offset)
+        self._n_recent += 1
+        # A table takes ten times the memory of the arrays, and sorting these takes time.
+        if self._n_recent == _MOST_RECENT:
+            pairs = [(digest, offset) for digest, its in self._recent.items() for offset in its]
+            self._recent, self._n_recent = {}, 0
+            self._merge(*np.array(pairs, np.uint64).T)
+
+    def find(self, digest: int) -> Iterator[int]:
+        """Where lines begin that may be the key's, in the order in which they were noted."""
+        wanted = np.uint64(digest)
+        place = int(np.searchsorted(self._digests, wanted))
+        while place < len(self._digests) and self._digests[place] == wanted:
+            yield int(self._offsets[place])
+            place += 1
+        yield from self._recent.get(digest, ())
+
+    def _merge(self, digests: npt.NDArray[np.uint64], offsets: npt.NDArray[np.uint64]) -> None:
+        digests = np.concatenate([self._digests, digests])
+        order = np.argsort(digests, kind="stable")
+        self._digests = digests[order]
+        self._offsets = np.concatenate([self._offsets, offsets])[order]
+
+
+def _short(key: str) -> int:
+    return int(key[:16], 16)
+
+
+def _key_of(line: bytes) -> str:
+    if line.startswith(b'{"key":"'):
+        return line[_KEY].decode("ascii")
+    return str(decode(line)["key"])
+
+
+class MemoryLedger:
+    """The answers of one case, for a caller that wants no folder."""
+
+    def __init__(self) -> None:
+        self._outcomes: dict[str, Completion | Failure] = {}
+
+    def holds(self, key: str) -> bool:
+        """Whether a key is answered."""
+        return isinstance(self._outcomes.get(key), Completion)
+
+    def record(self, outcome: Completion | Failure) -> None:
+        """Keep an answer or a failure."""
+        self._outcomes[outcome.key] = outcome
+
+    def find(self, key: str) -> Completion | Failure | None:
+        """A key's answer or failure; None where it was not asked."""
+        return self._outcomes.get(key)

@@ -1,0 +1,273 @@
+"""Several runs of the same settings as one: shards of the cases, or runs that overlap.
+
+Cases stand in the order of the data, by the place that each run knows of its cases; runs of
+different data follow each other. Each key is answered once, what failed in one run and was answered
+in another is answered, and verdicts are made anew from that. The result is a run like any other:
+it can be shown, gone on with, and joined again.
+
+It is written beside its place and moved there when it is whole. A run that is there already is one
+of those that are joined, so that nothing which was judged is lost and a second start ends the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from autoj.errors import ConfigError
+from autoj.jsonl import count_lines, read_records, whole_lines, write_records
+from autoj.protocols import load_protocol
+from autoj.records import Asked, Case, Completion, Verdict
+from autoj.runs.folder import RunFolder, locked
+from autoj.runs.kind import is_jury
+from autoj.runs.ledger import LedgerReader
+from autoj.runs.merge.cases import JoinedCases, Source
+from autoj.runs.merge.ledgers import UnitedLedger, unite_failures, write_lines
+from autoj.runs.merge.staging import draft_of, recover
+from autoj.runs.plan import follow_pages, n_asked
+from autoj.runs.resolving import read_answer, resolve_first, resolve_judgments, resolve_run
+from autoj.runs.settings import differences, stable_part, versions, write_settings
+from autoj.runs.shards import missing_parts
+from autoj.runs.spec import RunSpec
+
+__all__ = ["Merged", "merge_runs"]
+
+_log = logging.getLogger(__name__)
+
+_TASKS = ("judge", "rate", "compare")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What several runs came to together."""
+
+    run: str
+    """The folder."""
+    n_runs: int
+    n_cases: int
+    n_unjudged: int
+    """Cases that are there and have no verdict yet."""
+    n_answers: int
+    n_repeated: int
+    """Answers that an earlier run had, too."""
+    n_failed: int
+    """Requests that no run has an answer to."""
+    n_missing: int
+    """Cases of the data that no run holds."""
+    shard: str | None
+    """Which part of the data the runs hold together; None where it is all."""
+    missing: str | None
+    """The shards that are not there; None where there are none."""
+    several_data: bool
+    """Whether the runs are of different data, and their cases in the order of the runs."""
+
+
+def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
+    """Join runs of the same settings.
+
+    Args:
+        paths: the runs' folders, in the order in which they go before each other.
+        out: where the joined run goes; a run that is there already is joined, too, and first.
+
+    Raises:
+        ConfigError: the runs are of different settings, or `out` is something else than a run.
+        DataError: a run is damaged, or two of them hold different answers to one question.
+        RunBusy: another process writes to one of them.
+        StorageFull: the disk took no more.
+    """
+    place = out.absolute()
+    recover(place)
+    folders = _distinct([*_existing(out), *paths])
+    if juries := [path for path in folders if is_jury(path)]:
+        raise ConfigError(
+            f"{juries[0]} is a jury's folder, and runs of one judge are joined",
+            hint=f"Join each judge's runs, which are under {juries[0] / 'judges'}/, with an --out "
+            "for each.",
+        )
+    with ExitStack() as opened:
+        for path in folders:
+            if (path / "run.json").is_file() and os.access(path, os.W_OK):
+                opened.enter_context(locked(path))
+        sources = [opened.enter_context(closing(Source(path))) for path in folders]
+        _check_settings(sources)
+        cases = JoinedCases(sources)
+        with draft_of(place) as draft:
+            merged = _write(draft, sources, cases)
+    missing = None if cases.shard is None else missing_parts(cases.shard, cases.dealt[1])
+    return Merged(
+        run=str(out),
+        n_runs=len(sources),
+        n_missing=cases.n_missing,
+        shard=None if cases.shard is None else str(cases.shard),
+        missing=None if missing is None else str(missing),
+        several_data=cases.several_data,
+        **merged,
+    )
+
+
+def _write(draft: Path, sources: Sequence[Source], cases: JoinedCases) -> dict[str, int]:
+    """All files of the joined run; gives what `Merged` counts."""
+    folders = [source.path for source in sources]
+    ledger = UnitedLedger(folders, lambda key: _case_of(key, folders))
+    ledger.write(draft / "ledger.jsonl")
+    n_failed = unite_failures(folders, draft)
+    n_cases = write_records(draft / "cases.jsonl", cases)
+    n_bad_rows = _join_lines([s.path / "bad_rows.jsonl" for s in cases.first_sources()], draft)
+    _join_lines([folder / "timings.jsonl" for folder in folders], draft)
+    record = _settings(sources, cases) | {"n_bad_rows": n_bad_rows}
+    write_settings(draft, record)
+    folder = RunFolder(draft)
+    spec = folder.spec()
+    with closing(LedgerReader(draft)) as answers:
+        rows = (row for case in folder.cases() for row in _plan_rows(case, spec, sources, answers))
+        write_records(draft / "plan.jsonl", rows)
+    if spec.critique:
+        write_records(draft / "follow.jsonl", _follow_rows(folder, spec, sources))
+    folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
+    return {
+        "n_cases": n_cases,
+        "n_unjudged": n_cases - count_lines(draft / "verdicts.jsonl"),
+        "n_answers": len(ledger),
+        "n_repeated": ledger.n_repeated,
+        "n_failed": n_failed,
+    }
+
+
+def _settings(sources: Sequence[Source], cases: JoinedCases) -> dict[str, Any]:
+    first = sources[0].settings
+    record: dict[str, Any] = {
+        "spec": {**first["spec"], "shard": None if cases.shard is None else str(cases.shard)},
+        "data": cases.data(),
+        "versions": versions(),
+        "merged": [
+            {"run": str(source.path), "versions": source.settings.get("versions")}
+            for source in sources
+        ],
+    }
+    if cases.shard is not None:
+        n_cases, n_distinct = cases.dealt
+        record["dealt"] = {"n_cases": n_cases, "n_distinct": n_distinct}
+    return record
+
+
+def _check_settings(sources: Sequence[Source]) -> None:
+    """Refuse runs that cannot be one."""
+    first = sources[0]
+    if first.spec.task not in _TASKS:
+        raise ConfigError(f"{first.path} is a run of autoj {first.spec.task}, which is not joined")
+    wanted = _comparable(first)
+    for source in sources[1:]:
+        found = differences(wanted, _comparable(source))
+        if found:
+            lines = "\n".join(f"    {name}: {one!r} and {other!r}" for name, one, other in found)
+            raise ConfigError(
+                f"{first.path} and {source.path} were made with different settings:\n{lines}",
+                hint="Only runs of the same settings can be joined; shards may differ.",
+            )
+        if first.spec.calibration != source.spec.calibration:
+            _log.warning(
+                "%s was resolved with another calibration than %s, which goes before it",
+                source.path,
+                first.path,
+            )
+
+
+def _comparable(source: Source) -> dict[str, Any]:
+    spec: dict[str, Any] = stable_part(source.settings)["spec"]
+    spec.pop("shard", None)
+    return spec
+
+
+def _plan_rows(
+    case: Case, spec: RunSpec, sources: Sequence[Source], answers: LedgerReader
+) -> list[Asked]:
+    """What was asked about a case, by the first run that asked all of it; none where none did."""
+    wanted = n_asked(case, spec)
+    planned = [rows for source in sources if len(rows := source.plan.of(case.id)) == wanted]
+    # Two versions of autoj may have asked with other words, and so under other keys.
+    if len({tuple(row.key for row in rows) for rows in planned}) > 1:
+        planned.sort(key=lambda rows: not _are_answered(rows, answers))
+    return planned[0] if planned else []
+
+
+def _are_answered(rows: Sequence[Asked], answers: LedgerReader) -> bool:
+    return all(isinstance(answers.find(row.key), Completion) for row in rows)
+
+
+def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[Source]) -> Iterator[Asked]:
+    """The critiques that were asked for the very verdicts that the joined run has.
+
+    Those that lack are asked for when the run is gone on with.
+    """
+    with ExitStack() as opened:
+        merged = opened.enter_context(closing(LedgerReader(folder.path)))
+        readers = [
+            (source, opened.enter_context(closing(LedgerReader(source.path)))) for source in sources
+        ]
+        for case, verdict in resolve_first(folder, spec, merged):
+            pages = follow_pages(case, verdict, spec)
+            for source, answers in readers if pages else ():
+                rows = source.follow.of(case.id)
+                own = _own_verdict(case, source, answers) if len(rows) == len(pages) else None
+                if own is not None and _asks_the_same(case, own, verdict, pages, spec):
+                    yield from rows
+                    break
+
+
+def _own_verdict(case: Case, source: Source, answers: LedgerReader) -> Verdict | None:
+    found = [read_answer(asked, answers) for asked in source.plan.of(case.id)]
+    known = [item for item in found if item is not None]
+    if len(known) < n_asked(case, source.spec):
+        return None
+    return resolve_judgments(case, source.spec, known)
+
+
+def _asks_the_same(
+    case: Case,
+    one: Verdict,
+    other: Verdict,
+    pages: Sequence[tuple[int, ...]],
+    spec: RunSpec,
+) -> bool:
+    protocol = load_protocol(spec.protocol)
+    return all(
+        protocol.follow(case, one, page) == protocol.follow(case, other, page) for page in pages
+    )
+
+
+def _case_of(key: str, folders: Sequence[Path]) -> str | None:
+    """The first case that a key was asked about."""
+    files = [folder / name for folder in folders for name in ("plan.jsonl", "follow.jsonl")]
+    rows = chain.from_iterable(read_records(path, Asked) for path in files)
+    return next((row.case_id for row in rows if row.key == key), None)
+
+
+def _join_lines(paths: Sequence[Path], draft: Path) -> int:
+    """Write the distinct lines of small files of one name, if there are any; gives how many."""
+    lines = list(dict.fromkeys(chain.from_iterable(whole_lines(path) for path in paths)))
+    if lines:
+        write_lines(draft / paths[0].name, lines)
+    return len(lines)
+
+
+def _distinct(paths: Sequence[Path]) -> list[Path]:
+    """Each folder once: a run that is named twice is one run."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
+def _existing(out: Path) -> list[Path]:
+    """The run that is at its place already."""
+    if (out / "run.json").is_file():
+        return [out]
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ConfigError(f"--out {out} is there and is no run", hint="Choose another --out.")
+    return []

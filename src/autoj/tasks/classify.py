@@ -1,0 +1,253 @@
+"""Name the scenarios of queries: by an embedded classifier, lazily, or by a judge in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from autoj.backends.base import Backend
+from autoj.datasets.base import Cases
+from autoj.errors import DataError, UnknownComponent
+from autoj.jsonl import write_records
+from autoj.protocols import load_protocol
+from autoj.records import Case, Failure, JudgeCard, Judgment, Label, Unreadable
+from autoj.runs.budget import Budget
+from autoj.runs.folder import RunFolder
+from autoj.runs.judging import ask_case
+from autoj.runs.resolving import read_outcomes
+from autoj.runs.spec import RunSpec, make_spec
+from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios import group_of
+from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
+from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
+
+__all__ = [
+    "SCENARIOS",
+    "ClassifiedQuery",
+    "ask_scenario",
+    "classified_run",
+    "classify",
+    "classify_case",
+    "classify_cases",
+    "make_classify_spec",
+]
+
+SCENARIOS = "scenarios.jsonl"
+"""Where a judge's run has its rows."""
+_BATCH = 512
+_PROTOCOL = "scenario"
+_ANSWER_TOKENS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedQuery:
+    """A query's scenario and how sure it is: a line of what `autoj classify` writes."""
+
+    id: str
+    """The case's."""
+    scenario: str | None
+    """None where the judge's answer could not be read, or there is none."""
+    group: str | None
+    """Of the taxonomy's eight; None where the scenario is none of its own."""
+    probability: float | None
+    """0-1, calibrated; None where a judge named the scenario, which says no such thing."""
+    alternatives: tuple[tuple[str, float], ...]
+    """The next scenarios with their probabilities, most likely first; none where a judge said."""
+    classifier: str
+    """The classifier's name, or the judge's."""
+    digest: str | None
+    """Of the classifier's weights; None where a judge said."""
+    row_scenario: str | None = None
+    """The scenario that the row itself names."""
+    state: Literal["named", "unreadable", "failed", "not asked"] = "named"
+    """What became of the question to a judge; a classifier names each."""
+    reason: str | None = None
+    """Why there is no scenario."""
+    truncated: bool = False
+    """Whether the judge was shown the query without its middle."""
+
+
+def classify_cases(
+    cases: Cases,
+    classifier: ScenarioClassifier,
+    *,
+    top: int = 3,
+    limit: int | None = None,
+    bad_rows: list[DataError] | None = None,
+) -> Iterator[tuple[Case, ClassifiedQuery]]:
+    """The scenarios of a data set's queries, lazily.
+
+    Args:
+        cases: the data set.
+        classifier: names the scenarios.
+        top: how many of the likeliest scenarios a row names, the first of them included.
+        limit: the most queries; None takes all.
+        bad_rows: takes rows that cannot be read; None raises the first.
+
+    Raises:
+        DataError: a row cannot be read, or there is none that can.
+    """
+    source = islice(_readable(cases, bad_rows), limit)
+    n_cases = 0
+    while batch := list(islice(source, _BATCH)):
+        n_cases += len(batch)
+        guesses = classifier.classify([case.query for case in batch])
+        for case, guess in zip(batch, guesses, strict=True):
+            yield case, _by_classifier(case, guess, classifier, top)
+    if n_cases == 0:
+        what = "holds no row that can be read" if bad_rows else "is empty: it holds no rows"
+        raise DataError(what, path=cases.place)
+
+
+def classify_case(case: Case, classifier: ScenarioClassifier, top: int = 3) -> ClassifiedQuery:
+    """The scenario of one query by a classifier.
+
+    Args:
+        case: whose query is meant.
+        classifier: names the scenario.
+        top: how many of the likeliest scenarios are given, the first of them included.
+    """
+    (guess,) = classifier.classify([case.query])
+    return _by_classifier(case, guess, classifier, top)
+
+
+def _by_classifier(
+    case: Case, guess: ScenarioGuess, classifier: ScenarioClassifier, top: int
+) -> ClassifiedQuery:
+    return ClassifiedQuery(
+        id=case.id,
+        scenario=guess.scenario,
+        group=_group(guess.scenario),
+        probability=guess.probability,
+        alternatives=guess.alternatives[: max(0, top - 1)],
+        classifier=classifier.name,
+        digest=classifier.digest,
+        row_scenario=case.scenario,
+    )
+
+
+def _readable(cases: Cases, bad_rows: list[DataError] | None) -> Iterator[Case]:
+    for _, case in cases.read():
+        if isinstance(case, Case):
+            yield case
+        elif bad_rows is not None:
+            bad_rows.append(case)
+        else:
+            if case.hint is None:
+                case.hint = "--skip-bad-rows goes on without such rows and counts them."
+            raise case
+
+
+def _group(scenario: str) -> str | None:
+    try:
+        return group_of(scenario)
+    except UnknownComponent:
+        return None
+
+
+def make_classify_spec(card: JudgeCard, protocol: str | None = None, **settings: Any) -> RunSpec:
+    """The spec of a run that names scenarios.
+
+    Args:
+        card: the judge.
+        protocol: how it is asked; None takes the card's first that names scenarios, else the
+            paper's.
+        settings: what `make_spec` takes. An answer may have 30 tokens where nothing is said: so
+            many does the release leave its classifier, and a name has fewer.
+
+    Raises:
+        ConfigError: the protocol does something else, or the judge was trained on others.
+    """
+    offered = (name for name in card.protocols if load_protocol(name).subject == "query")
+    chosen = protocol or next(offered, _PROTOCOL)
+    max_tokens = settings.pop("max_tokens", None) or _ANSWER_TOKENS
+    return make_spec(
+        "classify", card, protocol=chosen, critique=False, max_tokens=max_tokens, **settings
+    )
+
+
+def classify(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+) -> Run:
+    """Ask a judge for the scenario of each query, and keep the run.
+
+    Args:
+        cases: the data; the queries alone matter.
+        spec: the settings, from `make_classify_spec`.
+        out: the run's folder; None takes one under `runs/`, the same for the same settings.
+        budget: what may be spent; None sets no limit.
+        watch: told what happens.
+
+    Returns:
+        The run; the rows of `classified_run` lie in its `scenarios.jsonl`.
+
+    Raises:
+        DataError: a row cannot be read.
+        BackendError: the engine broke down; what was answered is kept.
+    """
+
+    def write_rows(folder: RunFolder) -> None:
+        write_records(folder.path / SCENARIOS, (row for _, row in classified_run(folder, spec)))
+
+    return judge(cases, spec, out, budget=budget, watch=watch, derive=write_rows)
+
+
+def ask_scenario(case: Case, spec: RunSpec, backend: Backend) -> ClassifiedQuery:
+    """The scenario of one query by a judge, by the same route as a run, kept in memory.
+
+    Args:
+        case: whose query is asked about.
+        spec: the settings, of the task "classify".
+        backend: runs the judge.
+
+    Raises:
+        BackendError: the engine broke down.
+    """
+    return _by_judge(case, ask_case(case, spec, backend), spec.judge.name)
+
+
+def classified_run(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, ClassifiedQuery]]:
+    """The rows of a judge's run with their cases, from its answers.
+
+    Args:
+        folder: the run, finished or not.
+        spec: its settings, of the task "classify".
+    """
+    for case, found in read_outcomes(folder):
+        yield case, _by_judge(case, found, spec.judge.name)
+
+
+def _by_judge(
+    case: Case, outcomes: Sequence[Judgment | Failure | None], judge: str
+) -> ClassifiedQuery:
+    row = ClassifiedQuery(
+        id=case.id,
+        scenario=None,
+        group=None,
+        probability=None,
+        alternatives=(),
+        classifier=judge,
+        digest=None,
+        row_scenario=case.scenario,
+        state="not asked",
+    )
+    # Each query is asked about once.
+    match next(iter(outcomes), None):
+        case Judgment(reading=Label(name=name), asked=asked):
+            return replace(
+                row, scenario=name, group=_group(name), state="named", truncated=asked.truncated
+            )
+        case Judgment(reading=Unreadable(reason=reason), asked=asked):
+            return replace(row, state="unreadable", reason=reason, truncated=asked.truncated)
+        case Failure(message=message):
+            return replace(row, state="failed", reason=message)
+    return row

@@ -1,0 +1,131 @@
+"""Judge or rate the cases of a data set, and keep the run."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from pathlib import Path
+
+from autoj.backends.base import Backend
+from autoj.datasets.base import Cases
+from autoj.errors import AutojError, ConfigError
+from autoj.jsonl import read_records
+from autoj.records import Failure
+from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run, resolve_run
+from autoj.runs.budget import Budget
+from autoj.runs.judging import open_ledger
+from autoj.runs.kind import Kind, is_jury
+from autoj.runs.ledger import Ledger
+from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.engine import load_engine
+from autoj.tasks.places import run_folder
+from autoj.tasks.run import Run
+
+
+def judge(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    backend: Backend | None = None,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+    kind: Kind | None = None,
+    derive: Callable[[RunFolder], object] | None = None,
+) -> Run:
+    """Judge all cases of a data set by one judge; go on where an earlier session stopped.
+
+    Args:
+        cases: the data.
+        spec: the settings; its task says whether pairs are judged or responses rated.
+        out: the run's folder; None takes one under `runs/`, the same for the same settings.
+        backend: runs the judge; None loads it where something is left to ask, and frees it.
+        budget: what may be spent; None sets no limit.
+        watch: told what happens.
+        kind: what kind of run the folder holds; None says that of the spec's task.
+        derive: makes other files of the verdicts before the folder is free for others.
+
+    Returns:
+        The run, with all verdicts, or with fewer where the budget ended it.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings or other data.
+        RunBusy: another process writes to it.
+        DataError: a row cannot be read.
+        BackendError: the engine broke down; what was judged is kept.
+        Cancelled: `watch` wanted it to stop; what was judged is kept.
+    """
+    if budget is not None:
+        budget.check(spec.judge)
+    path = out or run_folder(spec, cases)
+    if is_jury(path):
+        raise ConfigError(
+            f"{path} is the folder of a jury, and not of one judge's run",
+            hint="Choose another --out for one judge.",
+        )
+    with (
+        open_run(path, spec, cases, kind) as folder,
+        open_ledger(folder, spec, budget) as ledger,
+    ):
+        tell_bad_rows(folder, watch)
+        if is_finished(folder, spec, ledger):
+            # No engine, and so no model, no key and no network, to look at what is there.
+            folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+            counts = RunCounts()
+        else:
+            counts = _ask(folder, spec, ledger, backend, budget, watch)
+        _tell_outcome(folder, counts, budget, watch)
+        if derive is not None:
+            derive(folder)
+    stopped = budget is not None and budget.stopped
+    return Run(folder=folder, spec=spec, counts=counts, stopped=stopped)
+
+
+def _ask(
+    folder: RunFolder,
+    spec: RunSpec,
+    ledger: Ledger,
+    backend: Backend | None,
+    budget: Budget | None,
+    watch: Watch,
+) -> RunCounts:
+    engine = backend or load_engine(spec.judge, watch)
+    try:
+        return judge_run(folder, spec, engine, ledger=ledger, watch=watch, budget=budget)
+    except (KeyboardInterrupt, AutojError):
+        watch.message(
+            f"stopped; what is judged is kept in {folder.path}, and the same command goes on from "
+            "there"
+        )
+        raise
+    finally:
+        if backend is None:
+            engine.close()
+
+
+def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
+    """Say how many rows of a run's data were left out, if any were."""
+    n_bad_rows = folder.settings()["n_bad_rows"]
+    if n_bad_rows:
+        watch.message(
+            f"{n_bad_rows:,} bad rows are left out; {folder.path / 'bad_rows.jsonl'} lists them"
+        )
+
+
+def _tell_outcome(
+    folder: RunFolder, counts: RunCounts, budget: Budget | None, watch: Watch
+) -> None:
+    if counts.n_failed:
+        watch.message(_failures(folder, counts.n_failed))
+    if budget is not None and budget.stopped:
+        watch.message(budget.summary())
+    elif counts.n_answered == counts.n_failed == 0:
+        watch.message(f"nothing was left to ask: this is what {folder.path} holds")
+
+
+def _failures(folder: RunFolder, n_failed: int) -> str:
+    """The reasons of a session's failures, which are the last that were noted."""
+    noted = deque(read_records(folder.path / "failures.jsonl", Failure), maxlen=n_failed)
+    kinds = Counter(failure.error for failure in noted)
+    listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"{n_failed:,} requests failed ({listed}); the last: {noted[-1].message}"

@@ -1,0 +1,299 @@
+"""The folder of a jury: a run of each judge, and what they come to together.
+
+```
+jury.json        who judges, and what decides
+judges/NAME/     the run of one judge, as of any judge alone: it can be shown, and goes on
+verdicts.jsonl   one line per case: the jury's verdict, with each judge's own under `judges`
+```
+The judges share nothing but the cases. All but their runs can be made again from them, so a judge
+may join later, and what decides may be changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from autoj.datasets.base import Cases, Row
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import decode_as, read_records, storage_error, write_records
+from autoj.protocols import load_protocol
+from autoj.records import Case, CaseOutline, JudgeCard
+from autoj.runs.folder import RunFolder
+from autoj.runs.kind import JURY_FILE
+from autoj.runs.spec import RunSpec, Task, make_spec
+from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
+
+__all__ = [
+    "Jury",
+    "Seat",
+    "choose_method",
+    "make_jury",
+    "make_seats",
+    "pairs_alone",
+    "read_jury",
+    "read_jury_verdicts",
+    "write_jury",
+    "write_jury_verdicts",
+]
+
+_LONGEST_NAME = 80
+_AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A judge of a jury."""
+
+    name: str
+    """Unique within the jury."""
+    folder: str
+    """The folder of its run, from where the jury's is."""
+    spec: RunSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jury:
+    """Several judges, and what decides: the content of `jury.json`."""
+
+    seats: tuple[Seat, ...]
+    method: Method | None
+    """None where responses are rated."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether pairs are judged."""
+        return self.method is not None
+
+
+def make_jury(
+    task: Task, judges: Sequence[tuple[str, JudgeCard]], method: Method | None, **settings: Any
+) -> Jury:
+    """A jury, with the spec of each judge's run.
+
+    Args:
+        task: "judge" or "rate".
+        judges: as what each was named, and its card.
+        method: what decides on pairs; None takes the mean where each gives probabilities.
+        settings: what `make_spec` takes.
+
+    Raises:
+        ConfigError: a judge is named twice, cannot do the task, or gives no probabilities where
+            their mean is wanted.
+    """
+    seats = make_seats(task, judges, **settings)
+    decides = choose_method(seats, method) if task == "judge" else None
+    return Jury(seats=tuple(seats), method=decides)
+
+
+def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: Any) -> list[Seat]:
+    """The judges of a jury, each with the spec of its run.
+
+    A judge that only rates, such as a reward model, rates both responses of a pair and votes for
+    the higher rating; `orders`, `on_conflict` and a reward model's `protocol` are not for it.
+
+    Args:
+        task: "judge" or "rate".
+        judges: as what each was named, and its card.
+        settings: what `make_spec` takes.
+
+    Raises:
+        ConfigError: a judge is named twice, or cannot do the task.
+    """
+    for index, (given, card) in enumerate(judges):
+        for other, its in judges[:index]:
+            if given == other or _bare(card) == _bare(its):
+                same = repr(given) if given == other else f"{other!r} and {given!r}"
+                raise ConfigError(
+                    f"--judge names one judge twice: {same}",
+                    hint="Each judge of a jury has one vote. --samples asks one judge repeatedly.",
+                )
+    n_named = Counter(card.name for _, card in judges)
+    names = [card.name if n_named[card.name] == 1 else given for given, card in judges]
+    return [
+        Seat(name=name, folder=f"judges/{folder}", spec=_spec(task, card, settings))
+        for name, folder, (_, card) in zip(names, _folder_names(names), judges, strict=True)
+    ]
+
+
+def _bare(card: JudgeCard) -> JudgeCard:
+    """What makes it another judge, and not what it is called."""
+    paths = (card.model, card.adapter, *card.options.values())
+    # Such paths name other files in another folder.
+    is_relative = any(isinstance(path, str) and path.startswith("./") for path in paths)
+    folder = str(Path(card.folder).resolve()) if is_relative and card.folder is not None else None
+    return replace(card, name="", title="", notes=None, folder=folder, published=())
+
+
+def _folder_names(names: Sequence[str]) -> list[str]:
+    slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME] for name in names]
+    # Two names may become one folder, also where the disk does not tell A from a.
+    n_each = Counter(slug.lower() for slug in slugs)
+    return [
+        slug
+        if slug == name and n_each[slug.lower()] == 1
+        else f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:6]}".lstrip("-")
+        for slug, name in zip(slugs, names, strict=True)
+    ]
+
+
+def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
+    is_scalar = card.protocols == ("scalar",)
+    if task == "rate":
+        spec = make_spec(task, card, **settings)
+        if is_scalar or spec.protocol == "scalar":
+            raise ConfigError(
+                f"judge {card.name!r} scores responses on no scale, and the mean with other "
+                "judges' ratings would mean nothing",
+                hint="Rate with it alone. With autoj judge it votes on pairs by the higher score.",
+            )
+        return spec
+    subjects = {load_protocol(name).subject for name in card.protocols}
+    if "pair" in subjects or "response" not in subjects:
+        return make_spec(task, card, **settings)
+    if settings.get("protocol") is not None and not is_scalar:
+        return make_spec(task, card, **settings)
+    kept = {
+        name: value
+        for name, value in settings.items()
+        if name not in ("protocol", "orders", "on_conflict")
+    }
+    return make_spec("rate", card, **kept)
+
+
+def choose_method(seats: Sequence[Seat], wanted: Method | None) -> Method:
+    """What decides on pairs: what is wanted, else the mean where each judge gives probabilities.
+
+    Raises:
+        ConfigError: the mean is wanted and a judge gives none.
+    """
+    without = [seat for seat in seats if not _gives_probabilities(seat.spec)]
+    if wanted == "mean" and without:
+        seat = without[0]
+        raise ConfigError(
+            f"--jury mean needs probabilities, and judge {seat.name!r} gives none with protocol "
+            f"{seat.spec.protocol!r}",
+            hint="--jury majority counts votes.",
+        )
+    return wanted or ("majority" if without else "mean")
+
+
+def _gives_probabilities(spec: RunSpec) -> bool:
+    if not spec.has_orders:
+        return spec.calibration is not None
+    return load_protocol(spec.protocol).gives_probabilities
+
+
+def pairs_alone(cases: Cases) -> Cases:
+    """A data set in which rows that are no pairs are bad rows, for a judge that rates any number.
+
+    Its run then holds the same cases as those of the judges that compare.
+    """
+
+    def read() -> Iterator[Row]:
+        for line, case in cases.read():
+            if isinstance(case, DataError) or len(case.responses) == 2:
+                yield Row(line, case)
+            else:
+                error = DataError(
+                    f"case {case.id!r} has {len(case.responses)} responses; expected two",
+                    path=cases.place,
+                    line=line,
+                    field="responses",
+                )
+                yield Row(line, error)
+
+    return replace(cases, read=read)
+
+
+def write_jury(path: Path, jury: Jury) -> None:
+    """Make the folder, or say anew who judges in it.
+
+    Raises:
+        ConfigError: the folder is the run of one judge.
+    """
+    if (path / "run.json").is_file():
+        raise ConfigError(
+            f"{path} is the run of one judge, and would not stay so",
+            hint="Choose another --out for several judges.",
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    # Verdicts of other judges must not be read as these ones'.
+    (path / "verdicts.jsonl").unlink(missing_ok=True)
+    write_records(path / JURY_FILE, [jury])
+
+
+def read_jury(path: Path) -> Jury:
+    """Who judges in a folder, and what decides.
+
+    Raises:
+        DataError: the folder is no jury's.
+    """
+    try:
+        return decode_as(Jury, (path / JURY_FILE).read_bytes())
+    except (OSError, ValueError) as error:
+        raise DataError(f"is no jury's folder: {error}", path=path) from None
+
+
+def write_jury_verdicts(path: Path, jury: Jury) -> None:
+    """Make the jury's verdicts of those of its judges, which all have judged.
+
+    Args:
+        path: the jury's folder.
+        jury: what `write_jury` wrote there.
+
+    Raises:
+        DataError: the judges' runs hold different cases.
+    """
+    write_records(path / "verdicts.jsonl", _verdicts(path, jury))
+
+
+def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
+    runs = [RunFolder(path / seat.folder) for seat in jury.seats]
+    name = ", ".join(seat.name for seat in jury.seats)
+    if len({run.n_cases() for run in runs}) > 1:
+        raise DataError("its judges' runs hold different numbers of cases", path=path)
+    for said in zip(*(run.verdicts() for run in runs), strict=True):
+        named = [
+            replace(verdict, judge=seat.name)
+            for seat, verdict in zip(jury.seats, said, strict=True)
+        ]
+        if len({verdict.case_id for verdict in named}) > 1:
+            ids = ", ".join(repr(verdict.case_id) for verdict in named)
+            raise DataError(f"its judges' runs hold different cases: {ids}", path=path)
+        if jury.method is None:
+            yield jury_rating(named, name)
+        else:
+            yield jury_verdict([as_vote(verdict) for verdict in named], jury.method, name)
+
+
+def read_jury_verdicts(
+    path: Path, jury: Jury, kind: type[_AnyCase]
+) -> Iterator[tuple[_AnyCase, JuryVerdict]]:
+    """The cases of a jury with its verdicts, as they were last written, in order.
+
+    Args:
+        path: the jury's folder.
+        jury: who judges in it.
+        kind: `Case`, or `CaseOutline` for cases without their texts.
+
+    Raises:
+        DataError: its judges have not all judged yet.
+    """
+    file = path / "verdicts.jsonl"
+    if not file.is_file():
+        raise DataError(
+            "has no verdicts yet: its judges have not all judged",
+            path=path,
+            hint="The command that began goes on; autoj show PATH/judges/NAME shows one judge.",
+        )
+    cases = read_records(path / jury.seats[0].folder / "cases.jsonl", kind)
+    yield from zip(cases, read_records(file, JuryVerdict), strict=False)

@@ -1,0 +1,101 @@
+"""Pick the best of N responses of each case, by ratings or by a knockout, and keep the run."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from autoj.backends.base import Backend
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError
+from autoj.runs import RunCounts, RunFolder, RunSpec, open_run
+from autoj.runs.budget import Budget, Caps
+from autoj.runs.kind import is_jury
+from autoj.runs.watch import SILENT, Watch
+from autoj.tasks import places
+from autoj.tasks.engine import load_engine
+from autoj.tasks.judge import judge, tell_bad_rows
+from autoj.tasks.jury import total_of
+from autoj.tasks.run import Run
+from autoj.tasks.selection_folder import (
+    answered_matches,
+    cases_of_matches,
+    clear_for,
+    pair_spec,
+    replay_all,
+    write_picks_by_rating,
+    write_picks_of_tournaments,
+)
+
+
+def select(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    caps: Caps = (None, None),
+    watch: Watch = SILENT,
+) -> Run:
+    """Pick from the responses of each case; go on where an earlier session stopped.
+
+    Args:
+        cases: the data.
+        spec: the settings, from `make_select_spec`.
+        out: the run's folder; None takes one under `runs/`, the same for the same settings.
+        caps: the most US dollars and the most requests.
+        watch: told what happens.
+
+    Returns:
+        The run; its verdicts have `selected`, and `picks.jsonl` lies beside them.
+
+    Raises:
+        Unfinished: a cap ended a round of matches before all were judged.
+        ConfigError: the folder is a jury's.
+        DataError: a row cannot be read.
+        BackendError: the engine broke down; what was judged is kept.
+    """
+    path = out or places.selection_folder(spec, cases)
+    if is_jury(path):
+        raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")
+    if spec.task == "rate":
+        return judge(
+            cases,
+            spec,
+            path,
+            budget=Budget(*caps),
+            watch=watch,
+            kind="select",
+            derive=write_picks_by_rating,
+        )
+    Budget(*caps).check(spec.judge)
+    with open_run(path, spec, cases) as folder:
+        tell_bad_rows(folder, watch)
+        return Run(folder=folder, spec=spec, counts=_hold_tournaments(folder, spec, caps, watch))
+
+
+def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch) -> RunCounts:
+    """Judge round after round, all cases together, until there is nobody left to meet."""
+    path, its = folder.path / "pairs", pair_spec(spec)
+    sessions: list[RunCounts] = []
+    known = answered_matches(path, its)
+    with ExitStack() as loaded:
+        engine: Backend | None = None
+        while True:
+            tournaments, pairs = replay_all(folder, known)
+            if not pairs:
+                break
+            if engine is None:
+                engine = loaded.enter_context(closing(load_engine(spec.judge, watch)))
+            number = 1 + max(tournament.n_rounds for tournament in tournaments.values())
+            watch.message(f"round {number}: {sum(map(len, pairs.values())):,} pairs so far")
+            matches = cases_of_matches(folder, pairs)
+            clear_for(path, matches)
+            # All rounds share one ledger, from which each round's budget counts those before it.
+            run = judge(matches, its, path, backend=engine, budget=Budget(*caps), watch=watch)
+            run.check_whole()
+            sessions.append(run.counts)
+            known = {verdict.case_id: verdict for verdict in run.folder.verdicts()}
+    if not sessions:
+        watch.message(f"nothing was left to ask: this is what {folder.path} holds")
+    write_picks_of_tournaments(folder, spec, tournaments)
+    return total_of(sessions)

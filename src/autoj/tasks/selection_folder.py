@@ -1,0 +1,315 @@
+"""From ratings, or from a tournament, to the picks of a run: what `autoj select` leaves behind.
+
+```
+verdicts.jsonl   one line per case: all ratings, and `selected`, the index of the pick
+picks.jsonl      one line per case with a pick: the response and why it was picked
+matches.jsonl    of a tournament: one line per match, in the order of the cases and rounds
+pairs/           of a tournament: the run that judged all matches
+```
+By ratings it is the folder of a run that rates each response; by pairs it is a run of the task
+"select", whose answers lie in `pairs/`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from autoj.backends.base import Backend
+from autoj.datasets.base import Cases, Row
+from autoj.jsonl import count_lines, read_records, write_records
+from autoj.records import Case, JudgeCard, Verdict
+from autoj.runs.folder import RunFolder
+from autoj.runs.judging import judge_case
+from autoj.runs.resolving import resolve_run
+from autoj.runs.spec import RunSpec, make_spec
+from autoj.verdicts.knockout import (
+    Match,
+    Tournament,
+    champion,
+    match_case,
+    next_pairs,
+    play,
+    replay,
+    start,
+    tournament_verdict,
+)
+from autoj.verdicts.selection import Pick, best_by_rating
+
+__all__ = [
+    "By",
+    "PickedResponse",
+    "Selection",
+    "answered_matches",
+    "cases_of_matches",
+    "clear_for",
+    "make_select_spec",
+    "pair_spec",
+    "read_selections",
+    "replay_all",
+    "select_case",
+    "write_picks_by_rating",
+    "write_picks_of_tournaments",
+]
+
+By: TypeAlias = Literal["ratings", "pairs"]
+"""Whether each response is rated, or pairs of them are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickedResponse:
+    """A line of `picks.jsonl`."""
+
+    id: str
+    """The case's."""
+    query: str
+    response: str
+    """The text that was picked."""
+    model: str | None
+    """Which model wrote it, where that is known."""
+    rating: float | None
+    """Its rating; None where pairs were compared."""
+    selected: int
+    """Its index among the case's responses."""
+    n_responses: int
+    """How many it was picked from."""
+    rule: str
+    """Why this one: a name from `selection.PICK_RULES`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """All that is known of one case's pick."""
+
+    case: Case
+    verdict: Verdict
+    picked: PickedResponse | None
+    """None where nothing could be picked."""
+    matches: tuple[Match, ...] = ()
+    """What was played for it; none where each response was rated."""
+
+    @property
+    def gap(self) -> float | None:
+        """How much higher the pick is rated than the next best; None where no other is rated."""
+        known = sorted(rating for rating in self.verdict.ratings if rating is not None)
+        return known[-1] - known[-2] if len(known) > 1 else None
+
+
+def make_select_spec(card: JudgeCard, by: By, **settings: Any) -> RunSpec:
+    """The spec of a run that picks; without critiques where nothing is said of them.
+
+    Args:
+        card: the judge.
+        by: how it is asked.
+        settings: what `make_spec` takes.
+    """
+    task: Literal["rate", "select"] = "rate" if by == "ratings" else "select"
+    return make_spec(task, card, **{"critique": False, **settings})
+
+
+def pair_spec(spec: RunSpec) -> RunSpec:
+    """The spec of the run that judges a tournament's matches."""
+    # What says which rows are cases has done its work before the first match.
+    return replace(
+        spec,
+        task="judge",
+        limit=None,
+        shard=None,
+        skip_bad_rows=False,
+        reject_empty=False,
+        classifier=None,
+    )
+
+
+def select_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
+    """Pick from the responses of one case by the same route as a run, kept in memory.
+
+    Args:
+        case: whose responses are picked from.
+        spec: from `make_select_spec`.
+        backend: runs the judge.
+
+    Returns:
+        The verdict, with `selected` and, where each response was rated, all ratings.
+
+    Raises:
+        BackendError: the engine broke down.
+    """
+    if spec.task == "rate":
+        return _with_pick(case, judge_case(case, spec, backend))
+    its, tournament = pair_spec(spec), start(case)
+    while pairs := next_pairs(tournament):
+        said = [judge_case(match_case(case, pair), its, backend) for pair in pairs]
+        tournament = play(tournament, case, said)
+    return tournament_verdict(tournament, case, spec.judge.name)
+
+
+def _with_pick(case: Case, verdict: Verdict) -> Verdict:
+    best = best_by_rating(verdict.ratings, case.responses)
+    return replace(verdict, selected=None if best is None else best.index)
+
+
+def write_picks_by_rating(folder: RunFolder) -> None:
+    """Put the picks into the verdicts of a run that rated each response, and beside them.
+
+    Args:
+        folder: the run, open and finished.
+    """
+    folder.write_verdicts(_with_pick(case, verdict) for case, verdict in folder.judged())
+    _write_picks(
+        folder,
+        (
+            (case, verdict, best_by_rating(verdict.ratings, case.responses))
+            for case, verdict in folder.judged()
+        ),
+    )
+
+
+def write_picks_of_tournaments(
+    folder: RunFolder, spec: RunSpec, tournaments: Mapping[str, Tournament]
+) -> None:
+    """Write the verdicts, picks and matches of tournaments that are over.
+
+    Args:
+        folder: the run, open.
+        spec: its settings.
+        tournaments: one per case, by its id.
+    """
+    write_records(
+        folder.path / "matches.jsonl",
+        (match for case in folder.cases() for match in tournaments[case.id].matches),
+    )
+    folder.write_verdicts(
+        tournament_verdict(tournaments[case.id], case, spec.judge.name) for case in folder.cases()
+    )
+    _write_picks(
+        folder,
+        (
+            (case, verdict, champion(tournaments[case.id], case))
+            for case, verdict in folder.judged()
+        ),
+    )
+
+
+def _write_picks(folder: RunFolder, found: Iterable[tuple[Case, Verdict, Pick | None]]) -> None:
+    write_records(
+        folder.path / "picks.jsonl",
+        (_picked(case, verdict, pick) for case, verdict, pick in found if pick is not None),
+    )
+
+
+def _picked(case: Case, verdict: Verdict, pick: Pick) -> PickedResponse:
+    response = case.responses[pick.index]
+    return PickedResponse(
+        id=case.id,
+        query=case.query,
+        response=response.text,
+        model=response.model,
+        rating=verdict.ratings[pick.index] if verdict.ratings else None,
+        selected=pick.index,
+        n_responses=len(case.responses),
+        rule=pick.rule,
+    )
+
+
+def read_selections(folder: RunFolder) -> Iterator[Selection]:
+    """The picks of a run as they were last written, lazily, in the order of the cases."""
+    picks = read_records(folder.path / "picks.jsonl", PickedResponse)
+    matches = read_records(folder.path / "matches.jsonl", Match)
+    picked, match = next(picks, None), next(matches, None)
+    for case, verdict in folder.judged():
+        its: list[Match] = []
+        while match is not None and match.case_id == case.id:
+            its.append(match)
+            match = next(matches, None)
+        mine = picked if picked is not None and picked.id == case.id else None
+        if mine is not None:
+            picked = next(picks, None)
+        yield Selection(case=case, verdict=verdict, picked=mine, matches=tuple(its))
+
+
+def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
+    """The verdicts of the matches that earlier sessions judged, by the match's id.
+
+    Args:
+        path: the folder of the run that judges them; may be none yet.
+        spec: its settings. A match that lacks an answer is left out, and so asked again.
+    """
+    folder = RunFolder(path)
+    # Without all its verdicts the run was stopped, and its plan may end between two orders.
+    n_verdicts = count_lines(path / "verdicts.jsonl")
+    if not (path / "run.json").is_file() or n_verdicts < folder.n_cases():
+        return {}
+    found = resolve_run(folder, spec)
+    return {verdict.case_id: verdict for _, verdict in found if not verdict.n_failed}
+
+
+def replay_all(
+    folder: RunFolder, known: Mapping[str, Verdict]
+) -> tuple[dict[str, Tournament], dict[str, list[tuple[int, int]]]]:
+    """All tournaments as far as verdicts are known, and what is to be judged for the next round.
+
+    Args:
+        folder: the run whose cases play.
+        known: verdicts by the match's id.
+
+    Returns:
+        By the case's id, its tournament; and all pairs that have met or meet next. There are no
+        such pairs where all tournaments are over.
+    """
+    tournaments = {case.id: replay(case, known.get) for case in folder.cases()}
+    ahead = {case_id: next_pairs(its) for case_id, its in tournaments.items()}
+    if not any(ahead.values()):
+        return tournaments, {}
+    return tournaments, {
+        case_id: [*(match.pair for match in its.matches), *ahead[case_id]]
+        for case_id, its in tournaments.items()
+    }
+
+
+def cases_of_matches(folder: RunFolder, pairs: Mapping[str, Sequence[tuple[int, int]]]) -> Cases:
+    """The matches of all tournaments, as a data set of pairs.
+
+    Args:
+        folder: the run whose cases play.
+        pairs: by the case's id, who meets whom.
+    """
+    digest = hashlib.sha256()
+    for case_id, its in pairs.items():
+        digest.update(repr((case_id, its)).encode("utf-8", "surrogatepass"))
+
+    def read() -> Iterator[Row]:
+        line = 0
+        for case in folder.cases():
+            for pair in pairs.get(case.id, ()):
+                line += 1
+                yield Row(line, match_case(case, pair))
+
+    n_pairs = sum(map(len, pairs.values()))
+    return Cases(
+        format="pairs of a tournament",
+        paths=(folder.path / "cases.jsonl",),
+        read=read,
+        derivation=f"{n_pairs} matches, {digest.hexdigest()}",
+    )
+
+
+def clear_for(path: Path, cases: Cases) -> None:
+    """Make a run's folder ready for other matches; what was answered there stays in its ledger.
+
+    Args:
+        path: the folder; may be none yet.
+        cases: the matches that it is wanted for.
+    """
+    folder = RunFolder(path)
+    if not (path / "run.json").is_file():
+        return
+    if folder.settings()["data"]["derivation"] == cases.derivation:
+        return
+    # run.json goes last: as long as it is there, a start that was stopped here begins here again.
+    for name in ("verdicts", "follow", "plan", "cases"):
+        (path / f"{name}.jsonl").unlink(missing_ok=True)
+    (path / "run.json").unlink()

@@ -1,0 +1,1 @@
+"""Train a scenario classifier on queries whose scenarios are known."""

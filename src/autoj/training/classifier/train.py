@@ -1,0 +1,286 @@
+"""Train a scenario classifier: ridge regression on n-grams, and a tuned sentence encoder.
+
+The two are learnt apart and their scores are added; how much of each is fitted on queries that both
+held out. N-grams' rarities are of all training queries, held-out ones included; they know no label.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse.csgraph import connected_components
+
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import sha256_of
+from autoj.metrics import class_f1
+from autoj.scenarios.classifier.features import HashedFeatures
+from autoj.scenarios.classifier.folder import (
+    CARD,
+    WEIGHTS,
+    ClassifierCard,
+    write_card,
+    write_weights,
+)
+from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
+from autoj.training.classifier.queries import ScenarioQueries
+from autoj.training.classifier.recipe import ClassifierRecipe
+from autoj.training.classifier.ridge import Indices, RidgeProblem, held_out_scores
+from autoj.training.classifier.sentence_tuning import OnProgress, TunedSentences, tune_sentences
+
+__all__ = ["ClassifierReport", "folds_of", "train_classifier"]
+
+_NEAR_DUPLICATE = 0.75
+"""Queries whose characters' cosine is above this are kept in one fold."""
+_MAX_QUERIES = 12_000
+"""The solver holds a number for each pair of them: 1.2 GB."""
+_N_ROWS = 512
+_SHARE_OF_FIRST = 0.6
+"""Of a query with two scenarios that are nearly as good, what part is the first's."""
+_CHECKPOINTS = "sentence-tuning"
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifierReport:
+    """What a training gave."""
+
+    folder: Path
+    n_queries: int
+    n_clusters: int
+    """Queries that are no near-duplicates of one another."""
+    n_held_out: int
+    """How many held-out queries the figures are of: all of them, or in `best` one fold."""
+    figures: dict[str, float]
+    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss. How sharp scores
+    are, and in `best` how much sentences count, is fitted on the same queries."""
+    n_bytes: int
+    """The size of the weights."""
+
+
+def train_classifier(
+    recipe: ClassifierRecipe,
+    data: ScenarioQueries,
+    out: Path,
+    on_progress: OnProgress = lambda _: None,
+) -> ClassifierReport:
+    """Train by a recipe and write the folder of the classifier.
+
+    Args:
+        recipe: features, penalty, tier.
+        data: queries with their scenarios.
+        out: the folder; it is made.
+        on_progress: told what is being done, in words.
+
+    Raises:
+        DataError: the data hold fewer than two scenarios.
+        MissingExtra: the tier is `best` and its packages are not installed.
+    """
+    labels = tuple(sorted(set(data.scenarios)))
+    n_queries = len(data.queries)
+    if len(labels) < 2:
+        raise DataError("holds fewer than two scenarios", path=data.paths[0])
+    if n_queries > _MAX_QUERIES:
+        raise ConfigError(
+            f"a classifier is trained on at most {_MAX_QUERIES:,} queries, found {n_queries:,}",
+            hint="Draw a sample: all pairs of queries are compared.",
+        )
+    on_progress(f"reading {n_queries:,} queries")
+    features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
+    rows = features.rows(data.queries)
+    problem = RidgeProblem(
+        products=np.asarray((rows @ rows.T).toarray(), np.float64),
+        wanted=_wanted(data, labels),
+        ridge=recipe.ridge,
+        balance=recipe.balance,
+    )
+    targets = np.array([labels.index(name) for name in data.scenarios])
+    clusters = _clusters(data.queries)
+    folds = folds_of(targets, clusters, recipe.folds, recipe.seed)
+    scores = held_out_scores(problem, folds, on_progress)
+    on_progress("fitting on all queries")
+    solved, bias = problem.solve(np.arange(n_queries))
+    weights = LinearWeights(
+        table=(rows.T @ solved).astype(np.float32),
+        dense=np.zeros((0, len(labels)), np.float32),
+        bias=bias.astype(np.float32),
+        sharpness=1.0,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    changes = None
+    if recipe.tier == "best":
+        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, on_progress)
+        shown = np.flatnonzero(folds == 0)
+        scores, targets = scores[shown], targets[shown]
+        # What is added to the scores of the held-out fold is by a tuning that has not seen it.
+        seen = tuning.learn(np.flatnonzero(folds != 0)).scores([data.queries[i] for i in shown])
+        sharpness, share = _fit_mixture(scores, seen, targets)
+        scores = scores + share * seen
+        tuned = tuning.learn(np.arange(n_queries))
+        weights, changes = _joined(weights, tuned, share), tuned.changes
+    else:
+        sharpness = _fit_sharpness(scores, targets)
+    weights = replace(weights, sharpness=recipe.sharpness_factor * sharpness)
+    figures = _figures(scores, targets, weights.sharpness)
+    write_weights(out / WEIGHTS, features, weights, changes)
+    card = ClassifierCard(
+        title=recipe.title,
+        tier=recipe.tier,
+        labels=labels,
+        features=recipe.features,
+        n_bits=recipe.n_bits,
+        weights_sha256=sha256_of(out / WEIGHTS),
+        licence=recipe.licence,
+        seed=recipe.seed,
+        data={path.name: sha256_of(path) for path in data.paths},
+        n_queries=n_queries,
+        figures={name: round(value, 4) for name, value in figures.items()},
+    )
+    write_card(out / CARD, card)
+    if recipe.tier == "best":
+        shutil.rmtree(out / _CHECKPOINTS, ignore_errors=True)
+    return ClassifierReport(
+        folder=out,
+        n_queries=n_queries,
+        n_clusters=len(set(clusters.tolist())),
+        n_held_out=len(targets),
+        figures=figures,
+        n_bytes=(out / WEIGHTS).stat().st_size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuning:
+    """Tunes the sentence encoder on some of the queries."""
+
+    recipe: ClassifierRecipe
+    data: ScenarioQueries
+    problem: RidgeProblem
+    checkpoints: Path
+    on_progress: OnProgress
+
+    def learn(self, chosen: Indices) -> TunedSentences:
+        """What is learnt from the chosen queries."""
+        return tune_sentences(
+            self.recipe.sentences,
+            [self.data.queries[index] for index in chosen],
+            self.problem.wanted[chosen],
+            self.problem.costs(chosen),
+            self.checkpoints / self._digest(chosen),
+            seed=self.recipe.seed,
+            on_progress=self.on_progress,
+        )
+
+    def _digest(self, chosen: Indices) -> str:
+        """Of all that decides what is learnt, so that no other training is gone on with."""
+        files = "".join(sha256_of(path) for path in self.data.paths)
+        text = f"{self.recipe.model_dump_json()} {files} {chosen.tolist()}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _joined(weights: LinearWeights, tuned: TunedSentences, share: float) -> LinearWeights:
+    """The weights of n-grams with a share of what was learnt of sentences."""
+    return replace(
+        weights,
+        dense=np.float32(share) * tuned.head,
+        bias=weights.bias + np.float32(share) * tuned.bias,
+    )
+
+
+def _wanted(data: ScenarioQueries, labels: Sequence[str]) -> NDArray[np.float64]:
+    """What part of each query is each scenario's, `[n_queries, n_labels]`; rows sum to 1."""
+    places = {name: place for place, name in enumerate(labels)}
+    wanted = np.zeros((len(data.queries), len(labels)))
+    for row, name, second in zip(wanted, data.scenarios, data.seconds, strict=True):
+        shared = second is not None and second in places
+        row[places[name]] = _SHARE_OF_FIRST if shared else 1.0
+        if second is not None and shared:
+            row[places[second]] = 1 - _SHARE_OF_FIRST
+    return wanted
+
+
+def _clusters(queries: Sequence[str]) -> Indices:
+    """The cluster of near-duplicates that each query belongs to."""
+    rows = HashedFeatures.fitted({"characters-4": 1.0}, 18, queries).rows(queries)
+    first, second = [], []
+    for start in range(0, len(queries), _N_ROWS):
+        near = (rows[start : start + _N_ROWS] @ rows.T).tocoo()
+        close = near.data > _NEAR_DUPLICATE
+        first.append(near.row[close] + start)
+        second.append(near.col[close])
+    pairs = (np.concatenate(first), np.concatenate(second))
+    graph = sparse.coo_matrix((np.ones(len(pairs[0])), pairs), shape=(len(queries), len(queries)))
+    clusters: Indices = connected_components(graph, directed=False)[1].astype(np.int64)
+    return clusters
+
+
+def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> Indices:
+    """The fold of each query: clusters stay together, scenarios are spread evenly."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for index, cluster in enumerate(clusters.tolist()):
+        members[cluster].append(index)
+    by_scenario: dict[int, list[list[int]]] = defaultdict(list)
+    for together in members.values():
+        by_scenario[int(targets[together[0]])].append(together)
+    generator = np.random.default_rng(seed)
+    folds = np.zeros(len(targets), np.int64)
+    place = 0
+    for scenario in sorted(by_scenario):
+        for index in generator.permutation(len(by_scenario[scenario])):
+            folds[by_scenario[scenario][index]] = place % n_folds
+            place += 1
+    return folds
+
+
+def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
+    """What held-out scores are multiplied by so that their probabilities are the likeliest."""
+    found = minimize_scalar(
+        lambda log_sharpness: _log_loss(scores, targets, float(np.exp(log_sharpness))),
+        bounds=(0.0, 5.0),
+        method="bounded",
+    )
+    return float(np.exp(found.x))
+
+
+def _fit_mixture(
+    scores: NDArray[np.float64], others: NDArray[np.floating[Any]], targets: Indices
+) -> tuple[float, float]:
+    """The sharpness, and how much of other scores is added, that fit held-out queries best."""
+
+    def loss(logs: NDArray[np.float64]) -> float:
+        sharpness, share = np.exp(logs)
+        return _log_loss(scores + share * others, targets, float(sharpness))
+
+    start = np.log([5.0, 0.1])
+    # Bounded, since queries that are all named rightly could not be named surely enough.
+    found = minimize(loss, start, method="Nelder-Mead", bounds=[(0, 5), (-5, 3)])
+    sharpness, share = np.exp(found.x)
+    return float(sharpness), float(share)
+
+
+def _log_loss(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> float:
+    right = probabilities_of(scores, sharpness)[np.arange(len(targets)), targets]
+    return float(-np.log(np.maximum(right, 1e-12)).mean())
+
+
+def _figures(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> dict[str, float]:
+    order = np.argsort(-scores, axis=1, kind="stable")
+    guessed = order[:, 0]
+    f1 = class_f1(list(map(str, targets)), list(map(str, guessed)))
+    return {
+        "accuracy": float((guessed == targets).mean()),
+        "macro_f1": float(np.mean(list(f1.values()))),
+        "top_3": float((order[:, :3] == targets[:, None]).any(axis=1).mean()),
+        "mean_probability": float(probabilities_of(scores, sharpness).max(axis=1).mean()),
+        "log_loss": _log_loss(scores, targets, sharpness),
+    }

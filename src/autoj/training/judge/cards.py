@@ -1,0 +1,193 @@
+"""What a training learnt, as a judge: weights, card, model card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autoj.backends._adapters import BASE_FIELD, WEIGHTS_FILE
+from autoj.backends.hf.templates import PIN as TEMPLATE_PIN
+from autoj.backends.hf.templates import read_template
+from autoj.chat import TEMPLATE
+from autoj.jsonl import sha256_of
+from autoj.protocols import digest_prompts, load_protocol
+from autoj.records import JudgeCard
+from autoj.training.judge.folder import TrainingFolder
+from autoj.training.judge.model_card import render_model_card
+from autoj.training.judge.models import save_adapter, save_model
+from autoj.training.judge.recipe import Recipe
+
+__all__ = [
+    "ADAPTER",
+    "SCALAR_OPTIONS",
+    "adapter_fields",
+    "base_metadata",
+    "base_revision",
+    "pin",
+    "write_judge",
+]
+
+SCALAR_OPTIONS: dict[str, Any] = {
+    "input": "text",
+    "template": "[Query]: {query}\n***\n[Response]: {response}",
+}
+"""How a reward model that we train reads a query and a response."""
+
+ADAPTER = "adapter"
+"""The folder of an adapter, beside the card."""
+
+_REWARD = "reward"
+
+
+def write_judge(
+    folder: TrainingFolder,
+    recipe: Recipe,
+    base: JudgeCard,
+    model: Any,
+    tokenizer: Any,
+    *,
+    figures: Mapping[str, float],
+) -> None:
+    """Write weights, then the model card, then the judge's card.
+
+    Args:
+        folder: where to.
+        recipe: what was trained.
+        base: the card that it started from.
+        model: as trained.
+        tokenizer: its tokenizer.
+        figures: on the validation file, of the step that was kept.
+    """
+    kinds = {objective.kind for objective in recipe.objectives}
+    if kinds == {"scalar"}:
+        save_model(model, tokenizer, folder.path / "model", as_scores=True)
+        card = _scalar_card(recipe, base, folder.path / "model")
+    else:
+        if "scalar" in kinds:
+            _write_reward_judge(folder, recipe, base, model, tokenizer)
+        card = _worded_card(folder, recipe, base, model, tokenizer)
+    card["training_data"] = _data_names(folder, base)
+    folder.write_figures(figures)
+    library = "peft" if "adapter" in card else "transformers"
+    text = render_model_card(card, folder.settings(), figures, library=library)
+    (folder.path / "README.md").write_text(text, encoding="utf-8")
+    folder.write_card(card)
+
+
+def _data_names(folder: TrainingFolder, base: JudgeCard) -> list[str]:
+    """The files that were trained on, pinned by their hashes; those of the base first."""
+    files = folder.settings()["files"]["data"]
+    own = [f"{entry['name']} sha256:{entry['sha256']}" for entry in files]
+    return list(dict.fromkeys([*base.training_data, *own]))
+
+
+def _worded_card(
+    folder: TrainingFolder, recipe: Recipe, base: JudgeCard, model: Any, tokenizer: Any
+) -> dict[str, Any]:
+    named = [load_protocol(name).name for name in recipe.protocols]
+    protocols = named or _learnt_protocols(recipe)
+    card: dict[str, Any] = {"title": recipe.title}
+    if recipe.update.method == "lora":
+        save_adapter(model, folder.path / ADAPTER, base_metadata(base))
+        card |= adapter_fields(base, folder.path)
+    else:
+        save_model(model, tokenizer, folder.path / "model", as_scores=False)
+        card |= {"backend": "hf", "model": "./model", "revision": pin(folder.path / "model")}
+    critique = recipe.critique
+    if critique is None:
+        critique = any(objective.kind == "critique" for objective in recipe.objectives)
+    if base.wrapper == TEMPLATE:
+        # The judge is bound to the template that it was trained on, as to its prompts.
+        pinned = {TEMPLATE_PIN: read_template(tokenizer).sha256}
+        card["options"] = {**card.get("options", {}), **pinned}
+    return {
+        **card,
+        "wrapper": base.wrapper,
+        "protocols": protocols,
+        "prompts_sha256": digest_prompts(base.wrapper, map(load_protocol, protocols)),
+        "critique": critique,
+        "context_tokens": base.context_tokens,
+        "languages": list(base.languages),
+        "decoding": asdict(base.decoding),
+        "licence": recipe.licence or base.licence,
+    }
+
+
+def base_revision(base: JudgeCard) -> str | None:
+    """What pins the weights of a base: as its card says, else their hash where they are here."""
+    return base.revision or pin(base.locate(base.model))
+
+
+def base_metadata(base: JudgeCard) -> dict[str, str]:
+    """What an adapter's weights file says of the base that it was trained on."""
+    kind, _, digest = (base_revision(base) or "").partition(":")
+    return {BASE_FIELD: digest} if kind == "sha256" else {}
+
+
+def adapter_fields(base: JudgeCard, folder: Path) -> dict[str, Any]:
+    """The fields of a card that name a base and the adapter in a folder beside the card."""
+    # A path that does not depend on where the base's card lies.
+    inside = base.model.startswith("./")
+    return {
+        "backend": base.backend,
+        "model": str(base.locate(base.model).resolve()) if inside else base.model,
+        "revision": base_revision(base),
+        "adapter": f"./{ADAPTER}",
+        "adapter_revision": f"sha256:{sha256_of(folder / ADAPTER / WEIGHTS_FILE)}",
+        "options": dict(base.options),
+    }
+
+
+def _learnt_protocols(recipe: Recipe) -> list[str]:
+    names: list[str] = []
+    for objective in recipe.objectives:
+        if objective.kind == "scalar":
+            continue
+        # A judge that compares ratings gives ratings.
+        alone = ["single-verdict"] if objective.kind == "preference" else []
+        own = load_protocol(objective.protocol).name
+        names += [name for name in (own, *alone) if name not in names]
+    return names
+
+
+def pin(model: Path) -> str | None:
+    """What pins a model's weights, where they are one file: its hash.
+
+    Args:
+        model: a GGUF file, or a folder in transformers' layout.
+    """
+    weights = model / "model.safetensors" if model.is_dir() else model
+    return f"sha256:{sha256_of(weights)}" if weights.is_file() else None
+
+
+def _scalar_card(recipe: Recipe, base: JudgeCard, model: Path) -> dict[str, Any]:
+    return {
+        "title": recipe.title,
+        "backend": "scalar",
+        "model": "./model",
+        "revision": pin(model),
+        "wrapper": "none",
+        "protocols": ["scalar"],
+        "prompts_sha256": digest_prompts("none", [load_protocol("scalar")]),
+        "context_tokens": recipe.max_tokens,
+        "decoding": {"max_tokens": 1},
+        "languages": list(base.languages),
+        "licence": recipe.licence or base.licence,
+        "options": dict(SCALAR_OPTIONS),
+    }
+
+
+def _write_reward_judge(
+    folder: TrainingFolder, recipe: Recipe, base: JudgeCard, model: Any, tokenizer: Any
+) -> None:
+    """The score of a mixture as a judge of its own, in a folder inside."""
+    import copy
+
+    inner = TrainingFolder(folder.path / _REWARD)
+    # Merging takes the adapter apart, which is still to be saved.
+    save_model(copy.deepcopy(model), tokenizer, inner.path / "model", as_scores=True)
+    card = _scalar_card(recipe, base, inner.path / "model")
+    card["training_data"] = _data_names(folder, base)
+    inner.write_card(card)

@@ -1,0 +1,181 @@
+"""What a training will take, before it starts: steps, tokens, memory, and hours on this machine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from autoj.errors import ConfigError
+from autoj.training.judge.models import n_parameters
+from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.sample_files import Material
+from autoj.training.judge.samples import Sample
+from autoj.training.judge.trainer import learn
+
+__all__ = ["Estimated", "check_memory", "estimate"]
+
+_FLOAT_BYTES = 4
+# A weight that is trained has a gradient and AdamW's two moments beside it.
+_TRAINED_BYTES = 3 * _FLOAT_BYTES
+# Numbers kept per token and layer for the way back, in units of the hidden and the inner width:
+# the inputs of each product and norm, and what lies between them.
+_KEPT_HIDDEN, _KEPT_INNER = 10, 4
+# What reading a token costs of what training on it does: the way back takes twice the way there.
+_READING_COST = 1 / 3
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated:
+    """What a training will take."""
+
+    n_steps: int
+    n_samples: int
+    n_tokens: int
+    n_looked_tokens: int
+    """Tokens that are read, and not learnt from, in all looks at the validation file."""
+    n_weights: int
+    n_trained: int
+    memory_bytes: int
+    """An upper estimate of the most that is used at once."""
+    available_bytes: int
+    tokens_per_second: float | None
+    """Measured on one micro-batch; None where nothing was."""
+
+    @property
+    def hours(self) -> float | None:
+        """How long it takes at the measured pace, looks at the validation file included."""
+        if self.tokens_per_second is None:
+            return None
+        n_tokens = self.n_tokens + _READING_COST * self.n_looked_tokens
+        return n_tokens / self.tokens_per_second / 3600
+
+
+def estimate(
+    model: Any, recipe: Recipe, material: Material, *, halved: bool, measure: bool
+) -> Estimated:
+    """Estimate a training.
+
+    Args:
+        model: with the weights chosen that are trained.
+        recipe: the settings.
+        material: what is trained on.
+        halved: whether products are computed in bfloat16.
+        measure: whether a micro-batch is run forward and back to learn the pace.
+    """
+    n_weights, n_trained = n_parameters(model)
+    n_looks = n_steps(recipe, material) // recipe.validation.every_steps
+    return Estimated(
+        n_steps=n_steps(recipe, material),
+        n_samples=len(material.samples),
+        n_tokens=material.n_tokens,
+        n_looked_tokens=n_looks * sum(sample.n_tokens for sample in material.validation),
+        n_weights=n_weights,
+        n_trained=n_trained,
+        memory_bytes=n_weights * _FLOAT_BYTES
+        + n_trained * _TRAINED_BYTES
+        + _activation_bytes(model, recipe, material, n_weights, n_trained),
+        available_bytes=_available_bytes(model),
+        tokens_per_second=_pace(model, recipe, material, halved=halved) if measure else None,
+    )
+
+
+def n_steps(recipe: Recipe, material: Material) -> int:
+    """How many updates there are."""
+    return max(1, len(material.samples) // recipe.batch_samples)
+
+
+def check_memory(estimated: Estimated, recipe: Recipe) -> None:
+    """Refuse what would be killed for memory later.
+
+    Raises:
+        ConfigError: the estimate is more than there is; says what to lower.
+    """
+    if estimated.memory_bytes > estimated.available_bytes:
+        raise ConfigError(
+            f"training would take about {estimated.memory_bytes / _GIB:.1f} GiB of memory, and "
+            f"{estimated.available_bytes / _GIB:.1f} GiB are free",
+            hint=memory_hint(recipe),
+        )
+
+
+def memory_hint(recipe: Recipe) -> str:
+    """What to lower where memory is short."""
+    ways = [
+        f"micro_batch_samples ({recipe.micro_batch_samples})",
+        f"max_tokens ({recipe.max_tokens:,})",
+    ]
+    if recipe.update.method == "all":
+        ways.append("or train fewer weights: update.method layers or lora")
+    if not recipe.gradient_checkpointing:
+        ways.append("or set gradient_checkpointing: true")
+    return "Lower " + ", ".join(ways) + "."
+
+
+def _activation_bytes(
+    model: Any, recipe: Recipe, material: Material, n_weights: int, n_trained: int
+) -> int:
+    config = model.config.get_text_config()
+    batch = _largest_batch(recipe, material)
+    longest = max(sequence.n_tokens for sample in batch for sequence in sample.sequences)
+    n_tokens = longest * sum(len(sample.sequences) for sample in batch)
+    n_layers = config.num_hidden_layers
+    if recipe.update.top_layers is not None:
+        n_layers = min(n_layers, recipe.update.top_layers)
+    inner = getattr(config, "intermediate_size", 4 * config.hidden_size)
+    per_layer = _KEPT_HIDDEN * config.hidden_size + _KEPT_INNER * inner
+    if recipe.gradient_checkpointing:
+        kept = n_layers * config.hidden_size + per_layer
+    else:
+        kept = n_layers * per_layer
+    written = sum(_n_asked(sample) for sample in batch)
+    # Logits, their logarithms and their gradient.
+    return int(_FLOAT_BYTES * (n_tokens * kept + 3 * written * config.vocab_size))
+
+
+def _n_asked(sample: Sample) -> int:
+    # Choices ask for a few positions; what is written asks for each of its tokens.
+    n_prompt = getattr(sample.target, "n_prompt", None)
+    if n_prompt is None:
+        return sum(len(sequence.tokens) + 1 for sequence in sample.sequences)
+    return int(sample.n_tokens - n_prompt)
+
+
+def _largest_batch(recipe: Recipe, material: Material) -> list[Sample]:
+    size = recipe.micro_batch_samples
+    starts = range(0, len(material.samples), size)
+    return max(
+        (list(material.samples[start : start + size]) for start in starts),
+        key=lambda batch: sum(sample.n_tokens for sample in batch),
+    )
+
+
+def _available_bytes(model: Any) -> int:
+    import psutil
+    import torch
+
+    # The model is in memory already, and is counted by the estimate, too.
+    mine = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    if model.device.type == "cuda":
+        return int(torch.cuda.mem_get_info()[0] + mine)
+    return int(psutil.virtual_memory().available + mine)
+
+
+def _pace(model: Any, recipe: Recipe, material: Material, *, halved: bool) -> float:
+    """Tokens per second of a micro-batch of middling length, forward and back."""
+    import torch
+
+    size = recipe.micro_batch_samples
+    ordered = sorted(material.samples, key=lambda sample: sample.n_tokens)
+    middle = max(0, len(ordered) // 2 - size // 2)
+    batch = ordered[middle : middle + size]
+    seconds = 0.0
+    for _ in range(2):  # the first pass warms up
+        started = time.monotonic()
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=halved):
+            losses = [item.loss for item in learn(model, batch, recipe.objectives)]
+            torch.stack(losses).mean().backward()
+        seconds = time.monotonic() - started
+        model.zero_grad(set_to_none=True)
+    return sum(sample.n_tokens for sample in batch) / seconds

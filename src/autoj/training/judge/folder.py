@@ -1,0 +1,258 @@
+"""A training's folder: its settings, its checkpoints, and at last a judge.
+
+```
+train.json     the recipe, the data's hashes, versions: what a second start must match
+checkpoints/   the trainer's own; one that was half written is passed over
+curve.csv      loss and figures by step; curve.png shows them
+figures.json   on the validation file, of the step that was kept
+adapter/       or model/: what was learnt
+judge.yaml     the judge's card; comes last, so a folder that has one is a whole judge
+README.md      the model card
+```
+"""
+
+from __future__ import annotations
+
+import platform
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from filelock import FileLock, Timeout
+
+from autoj.errors import DataError, RunBusy, SpecMismatch
+from autoj.jsonl import sha256_of, storage_error
+from autoj.judges.cards import FOLDER_CARD
+from autoj.training.judge.recipe import Recipe
+
+__all__ = ["TrainingFolder", "describe_files", "open_folder"]
+
+_SETTINGS = "train.json"
+_STATE = "trainer_state.json"
+_LOCK = "train.lock"
+_FIGURES = "figures.json"
+
+
+class TrainingFolder:
+    """Knows where everything of a training lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.checkpoints = path / "checkpoints"
+        self.curve = path / "curve.csv"
+        self.card = path / FOLDER_CARD
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the judge is there."""
+        return self.card.is_file()
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether it says what was trained."""
+        return (self.path / _SETTINGS).is_file()
+
+    def settings(self) -> dict[str, Any]:
+        """What `train.json` holds."""
+        loaded: dict[str, Any] = orjson.loads((self.path / _SETTINGS).read_bytes())
+        return loaded
+
+    def figures(self) -> dict[str, float]:
+        """On the validation file, of the step that was kept; empty where there was none."""
+        place = self.path / _FIGURES
+        found: dict[str, float] = orjson.loads(place.read_bytes()) if place.is_file() else {}
+        return found
+
+    def write_figures(self, figures: Mapping[str, float]) -> None:
+        """Keep the figures of the step that was kept."""
+        (self.path / _FIGURES).write_bytes(orjson.dumps(dict(figures), option=orjson.OPT_INDENT_2))
+
+    def write_card(self, content: dict[str, Any]) -> None:
+        """Write the judge's card, whole or not at all."""
+        draft = self.card.with_suffix(".draft")
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+        try:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(self.card)
+        except OSError as error:
+            raise storage_error(error, self.card) from error
+
+
+def last_checkpoint(checkpoints: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; None where there is none.
+
+    A kill leaves one without its state, which the trainer writes last; a full disk or a copy
+    can leave any file short.
+
+    Args:
+        checkpoints: the folder that transformers' trainer writes them to; need not exist.
+    """
+    found = sorted(checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
+    return next((folder for folder in found if _is_whole(folder)), None)
+
+
+def half_written(checkpoints: Path) -> list[Path]:
+    """Checkpoints that a kill or a full disk left unfinished."""
+    found = sorted(checkpoints.glob("checkpoint-*"), key=_step)
+    return [folder for folder in found if not _is_whole(folder)]
+
+
+def _step(folder: Path) -> int:
+    number = folder.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a checkpoint can be gone on from; what cannot be opened is no reason to drop it.
+
+    Raises:
+        OSError: a file is there and cannot be read.
+    """
+    try:
+        state = orjson.loads((folder / _STATE).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return False
+    weights = list(folder.glob("*.safetensors"))
+    archives = [folder / name for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth")]
+    return (
+        isinstance(state, dict)
+        and "global_step" in state
+        and bool(weights)
+        and all(_is_whole_weights(path) for path in weights)
+        and all(path.is_file() and zipfile.is_zipfile(path) for path in archives)
+    )
+
+
+def _is_whole_weights(path: Path) -> bool:
+    """Whether a safetensors file is as long as its header says."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt"):
+            return True
+    except SafetensorError:
+        return False
+
+
+@contextmanager
+def open_folder(
+    path: Path,
+    recipe: Recipe,
+    files: dict[str, Any],
+    budget_tokens: int | None,
+    base: dict[str, Any],
+) -> Iterator[TrainingFolder]:
+    """Open a training's folder, new or to go on with; it is locked until the block ends.
+
+    Args:
+        path: the folder; made where there is none.
+        recipe: what is trained.
+        files: of `describe_files`, for the data and the validation data.
+        budget_tokens: how much is trained on, where that was said.
+        base: what names and pins the weights that training starts from.
+
+    Raises:
+        SpecMismatch: the folder is of another recipe, other data or another budget.
+        RunBusy: another process is writing to it.
+        DataError: the folder holds something else.
+        StorageFull: the disk took no more.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path / _LOCK)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunBusy(
+            f"{path} is being written by another process",
+            hint="Wait for it, stop it, or choose another --out.",
+        ) from None
+    except OSError as error:
+        raise storage_error(error, path) from error
+    try:
+        wanted = {
+            "recipe": recipe.model_dump(mode="json"),
+            "files": files,
+            "budget_tokens": budget_tokens,
+            "base": base,
+        }
+        _match_or_write(path, wanted)
+        yield TrainingFolder(path)
+    finally:
+        lock.release()
+
+
+def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
+    place = path / _SETTINGS
+    if place.is_file():
+        try:
+            found = orjson.loads(place.read_bytes())
+        except ValueError:
+            raise DataError("is damaged", path=place, hint="Choose another --out.") from None
+        differences = _differences(_comparable(wanted), _comparable(found))
+        if not differences:
+            return
+        # What ended before anything was learnt, as at a bad row, binds nobody to its settings.
+        if _others(path):
+            raise SpecMismatch(path, differences)
+    elif others := _others(path):
+        raise DataError(
+            f"holds something else than a training: {others[0]!r}",
+            path=path,
+            hint="Choose another --out.",
+        )
+    record = {
+        **wanted,
+        "versions": {"autoj": version("autoj"), "python": platform.python_version()},
+    }
+    draft = place.with_suffix(".draft")
+    try:
+        draft.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
+        draft.replace(place)
+    except OSError as error:
+        raise storage_error(error, place) from error
+
+
+def _others(path: Path) -> list[str]:
+    """What a folder holds beside settings and lock; an empty folder of checkpoints is nothing."""
+    return sorted(
+        entry.name
+        for entry in path.iterdir()
+        if entry.name not in (_SETTINGS, _LOCK)
+        and not (entry.is_dir() and not any(entry.iterdir()))
+    )
+
+
+def _comparable(record: dict[str, Any]) -> dict[str, Any]:
+    """What must stay the same: what the files hold, and not where they lie."""
+    flat: dict[str, Any] = {
+        "budget_tokens": record.get("budget_tokens"),
+        "base": record.get("base"),
+    }
+    for name, value in record.get("recipe", {}).items():
+        flat[f"recipe.{name}"] = value
+    for use, described in record.get("files", {}).items():
+        flat[use] = [entry["sha256"][:16] for entry in described]
+    loaded: dict[str, Any] = orjson.loads(orjson.dumps(flat))
+    return loaded
+
+
+def _differences(wanted: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    return [
+        f"{name}: there {found.get(name)!r}, now {wanted.get(name)!r}"
+        for name in sorted({*wanted, *found})
+        if wanted.get(name) != found.get(name)
+    ]
+
+
+def describe_files(paths: Sequence[Path]) -> list[dict[str, str]]:
+    """What pins some files: their names and hashes.
+
+    Raises:
+        DataError: a file cannot be read.
+    """
+    return [{"name": path.name, "sha256": sha256_of(path)} for path in paths]

@@ -1,0 +1,202 @@
+"""Rows to samples, planned: which objectives each row serves, and what is wrong with it.
+
+No tokenizer and no model is needed here, so bad data is told of before anything heavy is loaded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autoj.errors import DataError
+from autoj.protocols import load_protocol
+from autoj.protocols.single import RATINGS
+from autoj.records import WINNERS, Case, Decision, Rating, Reading, Unreadable, Winner
+from autoj.runs.plan import critique_page
+from autoj.training.judge.prose import closing_number, pair_factors, single_critique
+from autoj.training.judge.recipe import Objective, Recipe
+from autoj.training.judge.rows import EXCHANGED, Row, compare_together, winner_of
+from autoj.verdicts.resolve import to_winner
+
+__all__ = ["Planned", "SamplePlan", "plan_samples", "swapped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A sample to make."""
+
+    row: Row
+    objective: int
+    """Which of the recipe's objectives it serves."""
+    case: Case
+    """The row's case, or the same with its responses exchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplePlan:
+    """What the rows of some files give."""
+
+    samples: tuple[Planned, ...]
+    n_rows: int
+    n_unused: int
+    """Rows that serve no objective and are not bad."""
+    bad_rows: tuple[DataError, ...]
+
+    def counts(self) -> Counter[int]:
+        """How many samples each objective has."""
+        return Counter(sample.objective for sample in self.samples)
+
+
+def plan_samples(
+    rows: Sequence[Row], recipe: Recipe, *, augment: bool, lenient: bool
+) -> SamplePlan:
+    """Which samples some rows give.
+
+    A row serves each objective that it has what for: a label, or a judgment, of as many responses.
+
+    Args:
+        rows: what was read.
+        recipe: says the objectives.
+        augment: whether pairs are shown in both orders and single responses repeated; not for
+            validation.
+        lenient: whether a row whose judgment cannot be read is left out and counted.
+
+    Raises:
+        DataError: a judgment is unreadable or contradicts its row's label, unless `lenient`.
+
+    **Source:** section 4 of the paper: each pair in both orders, singles repeated as often.
+    """
+    compares = [
+        index for index, objective in enumerate(recipe.objectives) if objective.compares_ratings
+    ]
+    compared: list[Row] = []
+    swap = augment and recipe.swap_pairs
+    shows_pairs = any(_is_swapped(objective) for objective in recipe.objectives)
+    n_copies = 2 if swap and recipe.balance and shows_pairs else 1
+    planned: list[Planned] = []
+    bad_rows: list[DataError] = []
+    n_unused = 0
+    for row in rows:
+        mine: list[Planned] = []
+        errors: list[DataError] = []
+        is_compared = bool(compares) and len(row.case.responses) == 2 and row.case.label in WINNERS
+        if is_compared:
+            compared.append(row)
+        for index, objective in enumerate(recipe.objectives):
+            if index in compares:
+                continue
+            try:
+                if _serves(row, objective):
+                    cases = _versions(row.case, objective, swap, n_copies)
+                    mine += [Planned(row=row, objective=index, case=case) for case in cases]
+            except DataError as error:
+                if not lenient:
+                    raise
+                errors.append(error)
+        # A row counts once, for however many objectives it is bad.
+        bad_rows += errors[:1]
+        n_unused += not (mine or is_compared or errors)
+        planned += mine
+    planned += [
+        Planned(row=group, objective=index, case=group.case)
+        for group in compare_together(compared, recipe.compare_together)
+        for index in compares
+    ]
+    return SamplePlan(
+        samples=tuple(planned), n_rows=len(rows), n_unused=n_unused, bad_rows=tuple(bad_rows)
+    )
+
+
+def _is_swapped(objective: Objective) -> bool:
+    """Whether an objective shows both responses of a pair on one page, in an order by chance."""
+    if objective.subject != "pair":
+        return False
+    return not load_protocol(objective.protocol).reads_alone
+
+
+def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> list[Case]:
+    """A case as often and in as many orders as an objective is trained on it."""
+    if len(case.responses) == 1:
+        return [case] * n_copies
+    if objective.kind == "critique" and not _is_swapped(objective):
+        page = critique_page(load_protocol(objective.protocol), winner_of(case))
+        return [case if page == (0, 1) else swapped(case)]
+    return [case, swapped(case)] if swap and _is_swapped(objective) else [case]
+
+
+def _serves(row: Row, objective: Objective) -> bool:
+    """Whether a row has what an objective needs.
+
+    Raises:
+        DataError: it has a judgment that cannot be read, or one that contradicts its label.
+    """
+    n_wanted = {"pair": 2, "response": 1}.get(objective.subject)
+    if n_wanted is None or len(row.case.responses) != n_wanted:
+        return False
+    if objective.kind == "decision":
+        return _label_fits(row, objective)
+    if row.judgment is None:
+        return False
+    if objective.kind == "critique":
+        if not (_label_fits(row, objective) and _has_critique(row)):
+            return False
+        _check_stated(row, row.judgment)
+        return True
+    _check_judgment(row, load_protocol(objective.protocol).parse(row.judgment))
+    return True
+
+
+def _label_fits(row: Row, objective: Objective) -> bool:
+    label = row.case.label
+    if objective.subject == "pair":
+        return label in WINNERS
+    if not isinstance(label, float):
+        return False
+    if not RATINGS[0] <= label <= RATINGS[-1]:
+        raise row.error(f"expected a rating from 1 to 10, found {label:g}", "label")
+    return True
+
+
+def _has_critique(row: Row) -> bool:
+    """Whether a judgment says why; a bare decision is no critique, and nothing is wrong with it."""
+    assert row.judgment is not None
+    pair = len(row.case.responses) == 2
+    return bool(pair_factors(row.judgment) if pair else single_critique(row.judgment))
+
+
+def _check_stated(row: Row, judgment: str) -> None:
+    """A critique must be for the label: what its judgment states is read, as far as it does."""
+    pair = len(row.case.responses) == 2
+    reading = load_protocol("pairwise" if pair else "single").parse(judgment)
+    if pair and isinstance(reading, Unreadable):
+        # A review in running text ends with a number, or states nothing.
+        stated = closing_number(judgment)
+        if stated is None:
+            return
+        reading = Decision(shown=stated)
+    _check_judgment(row, reading)
+
+
+def _check_judgment(row: Row, reading: Reading) -> None:
+    if isinstance(reading, Unreadable):
+        raise row.error(f"its judgment cannot be read: {reading.reason}")
+    stated = _stated(reading)
+    if row.case.label is not None and stated != row.case.label:
+        raise row.error(f"its judgment says {stated!r}, and its label {row.case.label!r}", "label")
+
+
+def _stated(reading: Reading) -> Winner | float | None:
+    match reading:
+        case Decision(shown=shown):
+            return to_winner(shown, (0, 1))
+        case Rating(value=value):
+            return value
+        case _:
+            return None
+
+
+def swapped(case: Case) -> Case:
+    """A pair with its responses and, where it has one, its label exchanged."""
+    label = None if case.label is None else EXCHANGED[winner_of(case)]
+    return replace(case, responses=case.responses[::-1], label=label)

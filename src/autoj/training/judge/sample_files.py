@@ -1,0 +1,194 @@
+"""Files to what a training reads: samples in the order in which they are trained on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autoj.errors import ConfigError, DataError
+from autoj.training.judge.plans import Planned, SamplePlan, plan_samples
+from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.rows import pairs_from_ratings, read_rows
+from autoj.training.judge.samples import Sample, SampleEncoder
+from autoj.training.judge.schedule import draw, in_batches, up_to_tokens
+
+__all__ = ["Material", "Outline", "encode_material", "read_outline"]
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What some files give, before anything is tokenised."""
+
+    data: tuple[SamplePlan, ...]
+    """One per data file."""
+    validation: SamplePlan | None
+    bad_rows: tuple[DataError, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What is trained on and looked at, tokenised."""
+
+    samples: tuple[Sample, ...]
+    """In order; repeated where there is more than one epoch."""
+    validation: tuple[Sample, ...]
+    n_too_long: int
+    """Distinct samples that no cut could make fit, left out where that was allowed."""
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens that training reads."""
+        return sum(sample.n_tokens for sample in self.samples)
+
+
+def read_outline(
+    recipe: Recipe, data: Sequence[Path], validation: Path | None, *, lenient: bool
+) -> Outline:
+    """Read all files and say which samples they give.
+
+    Args:
+        recipe: says the objectives.
+        data: what is trained on.
+        validation: what is looked at.
+        lenient: whether rows that cannot be read are left out and counted.
+
+    Raises:
+        DataError: a row cannot be read, unless `lenient`.
+        ConfigError: an objective has no sample in the data.
+    """
+    bad_rows: list[DataError] = []
+    plans = [_plan(path, recipe, bad_rows, lenient=lenient, augment=True) for path in data]
+    for index, objective in enumerate(recipe.objectives):
+        if not any(plan.counts()[index] for plan in plans):
+            raise ConfigError(
+                f"objective {objective.kind!r} ({objective.protocol}) has no sample: no row of the "
+                f"data has what it needs",
+                hint="decision, preference and scalar need labels; judgment and critique need a "
+                "judgment in `target_output` or `meta.judgment`.",
+            )
+    plans = _capped(plans, recipe)
+    looked_at = None
+    if validation is not None:
+        looked_at = _plan(validation, recipe, bad_rows, lenient=lenient, augment=False)
+        if not looked_at.samples:
+            raise ConfigError(f"{validation} holds nothing that the recipe's objectives need")
+    return Outline(data=tuple(plans), validation=looked_at, bad_rows=tuple(bad_rows))
+
+
+def _capped(plans: Sequence[SamplePlan], recipe: Recipe) -> list[SamplePlan]:
+    """The same plans with no more samples of an objective than the recipe wants."""
+    generator = random.Random(recipe.seed)
+    for index, objective in enumerate(recipe.objectives):
+        mine = [
+            id(sample) for plan in plans for sample in plan.samples if sample.objective == index
+        ]
+        if objective.max_samples is None or len(mine) <= objective.max_samples:
+            continue
+        dropped = set(mine).difference(generator.sample(mine, objective.max_samples))
+        plans = [
+            replace(plan, samples=tuple(one for one in plan.samples if id(one) not in dropped))
+            for plan in plans
+        ]
+    return list(plans)
+
+
+def _plan(
+    path: Path, recipe: Recipe, bad_rows: list[DataError], *, lenient: bool, augment: bool
+) -> SamplePlan:
+    rows = list(read_rows(path, bad_rows if lenient else None))
+    derived = recipe.pairs_from_ratings
+    if augment and derived is not None:
+        rows += pairs_from_ratings(rows, derived.gap, derived.per_query, recipe.seed)
+    elif not augment and recipe.validation.max_cases is not None:
+        # Files stand in blocks of one kind more often than not, so the first rows are no sample.
+        n_rows = min(recipe.validation.max_cases, len(rows))
+        rows = random.Random(recipe.seed).sample(rows, n_rows)
+    plan = plan_samples(rows, recipe, augment=augment, lenient=lenient)
+    bad_rows += plan.bad_rows
+    return plan
+
+
+def encode_material(
+    outline: Outline,
+    recipe: Recipe,
+    encoder: SampleEncoder,
+    *,
+    budget_tokens: int | None,
+    lenient: bool,
+    progress: Progress,
+) -> Material:
+    """Tokenise what is trained on: the samples that are drawn, up to a budget.
+
+    Args:
+        outline: of `read_outline`.
+        recipe: the same.
+        encoder: makes samples.
+        budget_tokens: how many tokens are trained on; None takes all epochs.
+        lenient: whether a sample that fits no context is left out.
+        progress: told how far it is.
+
+    Raises:
+        DataError: a sample is too long and cannot be cut, unless `lenient`.
+    """
+    groups: list[Sequence[Planned]] = [plan.samples for plan in outline.data]
+    if recipe.order == "shuffled":
+        groups = [[planned for group in groups for planned in group]]
+    drawn = draw(groups, recipe.epochs, recipe.seed)
+    known: dict[int, Sample | None] = {}
+
+    def encoded(planned: Planned) -> Sample | None:
+        if id(planned) not in known:
+            known[id(planned)] = _encode(encoder, planned, lenient=lenient)
+            progress("tokenising", len(known), len(drawn))
+        return known[id(planned)]
+
+    def n_tokens(planned: Planned) -> int:
+        sample = encoded(planned)
+        return 0 if sample is None else sample.n_tokens
+
+    taken = up_to_tokens(drawn, n_tokens, budget_tokens)
+    samples = [sample for planned in taken if (sample := encoded(planned)) is not None]
+    looked_at = outline.validation.samples if outline.validation is not None else ()
+    validation = [_encode(encoder, planned, lenient=lenient) for planned in looked_at]
+    if not samples:
+        raise ConfigError(f"every sample is longer than max_tokens ({recipe.max_tokens:,})")
+    for index, objective in enumerate(recipe.objectives):
+        planned_for = any(planned.objective == index for planned in taken)
+        if planned_for and not any(sample.objective == index for sample in samples):
+            raise ConfigError(
+                f"every sample of objective {objective.kind!r} ({objective.protocol}) is longer "
+                f"than max_tokens ({recipe.max_tokens:,})"
+            )
+    return Material(
+        n_too_long=sum(sample is None for sample in [*known.values(), *validation]),
+        samples=tuple(
+            in_batches(
+                samples,
+                _longest,
+                batch=recipe.batch_samples,
+                micro_batch=recipe.micro_batch_samples,
+                seed=recipe.seed,
+            )
+        ),
+        # Sorted, so that a look at them has little padding.
+        validation=tuple(
+            sorted((sample for sample in validation if sample is not None), key=_longest)
+        ),
+    )
+
+
+def _longest(sample: Sample) -> int:
+    return max(sequence.n_tokens for sequence in sample.sequences)
+
+
+def _encode(encoder: SampleEncoder, planned: Planned, *, lenient: bool) -> Sample | None:
+    try:
+        return encoder.encode(planned)
+    except DataError:
+        if not lenient:
+            raise
+        return None

@@ -1,0 +1,133 @@
+"""A recipe in the words of TRL and transformers: settings of the trainer, and what watches it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from autoj.backends._loading import quiet
+from autoj.errors import BackendError
+from autoj.training.judge.estimate import n_steps
+from autoj.training.judge.models import multiplies_bfloat16_fast
+from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.sample_files import Material
+
+__all__ = ["callbacks", "is_halved", "quietly", "trainer_settings"]
+
+
+def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, model: Any) -> Any:
+    """TRL's settings for a recipe: a `trl.SFTConfig`.
+
+    Args:
+        recipe: what is trained, and how.
+        material: what it is trained on.
+        checkpoints: where checkpoints go.
+        model: what is trained; says the device.
+    """
+    from trl import SFTConfig
+
+    steps = n_steps(recipe, material)
+    validates = bool(material.validation)
+    optimiser = recipe.optimiser
+    # With a validation file, the step that is kept is one that was looked at.
+    save_steps = recipe.validation.every_steps if validates else recipe.checkpoint_steps
+    return SFTConfig(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=recipe.micro_batch_samples,
+        per_device_eval_batch_size=recipe.micro_batch_samples,
+        gradient_accumulation_steps=recipe.batch_samples // recipe.micro_batch_samples,
+        learning_rate=optimiser.learning_rate,
+        adam_beta1=optimiser.betas[0],
+        adam_beta2=optimiser.betas[1],
+        weight_decay=optimiser.weight_decay,
+        warmup_steps=math.ceil(optimiser.warmup * steps),
+        lr_scheduler_type=optimiser.schedule,
+        max_grad_norm=optimiser.max_grad_norm,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        eval_strategy="steps" if validates else "no",
+        eval_steps=save_steps if validates else None,
+        save_strategy="steps",
+        save_steps=save_steps,
+        save_total_limit=recipe.keep_checkpoints,
+        load_best_model_at_end=validates,
+        metric_for_best_model="eval_loss" if validates else None,
+        greater_is_better=False if validates else None,
+        seed=recipe.seed,
+        data_seed=recipe.seed,
+        use_cpu=model.device.type == "cpu",
+        bf16=is_halved(recipe, model),
+        gradient_checkpointing=recipe.gradient_checkpointing,
+        train_sampling_strategy="sequential",
+        remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        max_length=None,
+        dataloader_pin_memory=False,
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def is_halved(recipe: Recipe, model: Any) -> bool:
+    """Whether products are computed in bfloat16."""
+    if recipe.precision != "auto":
+        return recipe.precision == "bfloat16"
+    return multiplies_bfloat16_fast(model.device.type)
+
+
+def callbacks(
+    recipe: Recipe,
+    progress: Callable[[str, int, int], None],
+    on_save: Callable[[Any], None],
+    *,
+    validates: bool,
+) -> list[Any]:
+    """What watches a training: progress, the curve, divergence, and early stopping.
+
+    Args:
+        recipe: says when training ends early.
+        progress: told how many updates are done, of how many.
+        on_save: told the trainer's state at each checkpoint.
+        validates: whether there is a validation file.
+    """
+    from transformers import EarlyStoppingCallback, TrainerCallback
+
+    class Follow(TrainerCallback):  # type: ignore[misc]
+        """Keeps the curve up to date, tells progress, and ends what diverged."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss")
+            if loss is not None and not math.isfinite(loss):
+                raise BackendError(
+                    f"training diverged at step {state.global_step}: the loss is {loss}",
+                    hint="Lower optimiser.learning_rate and choose a new --out.",
+                )
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            on_save(state)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            progress("training", state.global_step, state.max_steps)
+
+    stops = []
+    if validates and recipe.validation.patience is not None:
+        stops = [EarlyStoppingCallback(early_stopping_patience=recipe.validation.patience)]
+    return [Follow(), *stops]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """What transformers prints of its own accord is said by our progress and errors."""
+    import transformers
+
+    with quiet(transformers.logging, bars=False), warnings.catch_warnings():
+        # One library of the three warns of what another of them does.
+        warnings.simplefilter("ignore", FutureWarning)
+        # PEFT asks for a configuration beside the base's weights; those of a GGUF file have none.
+        warnings.filterwarnings("ignore", "Could not find a config file", UserWarning)
+        yield

@@ -1,0 +1,304 @@
+"""The route of a training: files, samples, model, trainer, and a judge's folder at the end."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.memory import is_out_of_memory
+from autoj.backends.hf.models import load_model
+from autoj.backends.scalar.inputs import Inputs
+from autoj.errors import BackendError, ConfigError, MissingExtra
+from autoj.jsonl import storage_error
+from autoj.judges import load_card
+from autoj.protocols import digest_prompts, load_protocol
+from autoj.records import JudgeCard
+from autoj.training.judge.cards import SCALAR_OPTIONS, base_revision, write_judge
+from autoj.training.judge.curve import write_curve, write_picture
+from autoj.training.judge.estimate import Estimated, check_memory, estimate, memory_hint
+from autoj.training.judge.folder import (
+    TrainingFolder,
+    describe_files,
+    half_written,
+    last_checkpoint,
+    open_folder,
+)
+from autoj.training.judge.models import add_score_head, choose_weights
+from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.sample_files import Material, Outline, encode_material, read_outline
+from autoj.training.judge.samples import SampleEncoder
+from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
+from autoj.training.judge.trainer import build_trainer
+
+__all__ = ["Report", "TrainingJob", "plan", "train"]
+
+Progress = Callable[[str, int, int], None]
+Tell = Callable[[str], None]
+
+_PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """What is to be trained, on what."""
+
+    recipe: Recipe
+    data: tuple[Path, ...]
+    validation: Path | None = None
+    budget_tokens: int | None = None
+    """How many tokens are trained on; None takes all epochs of the recipe."""
+    lenient: bool = False
+    """Whether rows that cannot be used are left out and counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a training did."""
+
+    folder: Path
+    resumed_at: int | None
+    """The step that this session went on from; None where it began anew."""
+    n_steps: int | None
+    """How many updates there were in all; None where an earlier session had finished."""
+    best: Mapping[str, float]
+    """The validation figures of what was kept; empty without a validation file."""
+
+
+def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estimated:
+    """What a training will take, without training.
+
+    Args:
+        job: what is to be trained.
+        progress: told how far it is.
+        measure: whether one micro-batch is run, to learn the pace.
+
+    Raises:
+        MissingExtra: the packages are not installed.
+        UserError: the recipe or the data cannot be used.
+    """
+    _check_packages()
+    made = _make_ready(job, progress)
+    with quietly():
+        return estimate(
+            made.model,
+            job.recipe,
+            made.material,
+            halved=is_halved(job.recipe, made.model),
+            measure=measure,
+        )
+
+
+def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report:
+    """Train a judge; go on where an earlier session stopped.
+
+    Args:
+        job: what is to be trained.
+        out: the folder: settings, checkpoints, and the judge at the end.
+        progress: told how far it is.
+        tell: told what is worth knowing, in words.
+
+    Raises:
+        MissingExtra: the packages are not installed.
+        SpecMismatch: the folder is of another training.
+        UserError: the recipe or the data cannot be used, or memory is short.
+        BackendError: training diverged.
+    """
+    _check_packages()
+    files = {
+        "data": describe_files(job.data),
+        "validation": describe_files([job.validation] if job.validation else []),
+    }
+    base = _base_card(job.recipe)
+    pinned = {
+        "model": base.model,
+        "revision": base_revision(base),
+        # Resumed under other prompts, one half of a training would not fit the other.
+        "prompts_sha256": digest_prompts(
+            base.wrapper,
+            [load_protocol(objective.protocol) for objective in job.recipe.objectives],
+        ),
+    }
+    with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
+        if folder.is_finished:
+            tell(f"{out} is finished; judge with --judge {out}")
+            return Report(folder=out, resumed_at=None, n_steps=None, best={})
+        made = _make_ready(job, progress)
+        _describe(made, tell)
+        if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
+            tell(f"the recipe's epochs hold fewer tokens than the budget, {job.budget_tokens:,}")
+        halved = is_halved(job.recipe, made.model)
+        estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
+        check_memory(estimated, job.recipe)
+        return _train(job, made, folder, progress, tell)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ready:
+    """All that a training needs, loaded."""
+
+    card: JudgeCard
+    tokenizer: Any
+    model: Any
+    outline: Outline
+    material: Material
+
+
+def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
+    recipe = job.recipe
+    # What is wrong with the data is said before anything heavy is loaded.
+    outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
+    card = _base_card(recipe)
+    _set_seed(recipe.seed)
+    # On a GPU a judge is loaded in bfloat16; what is trained starts from the weights as they are.
+    exact = replace(card, options={**card.options, "precision": "float32"})
+    tokenizer, model = load_model(exact)
+    scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
+    material = encode_material(
+        outline,
+        recipe,
+        SampleEncoder(
+            recipe,
+            card,
+            Encoder(tokenizer, card.wrapper),
+            Inputs(replace(card, options=SCALAR_OPTIONS), tokenizer) if scalar else None,
+        ),
+        budget_tokens=job.budget_tokens,
+        lenient=job.lenient,
+        progress=progress,
+    )
+    if scalar:
+        add_score_head(model)
+    with quietly():
+        chosen = choose_weights(model.float(), recipe.update)
+    return _Ready(
+        card=card,
+        tokenizer=tokenizer,
+        model=chosen,
+        outline=outline,
+        material=material,
+    )
+
+
+def _base_card(recipe: Recipe) -> JudgeCard:
+    card = load_card(recipe.base.judge)
+    if card.backend not in ("hf", "embedded"):
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}; training takes weights "
+            "that transformers reads: the card of an hf or the embedded judge, or hf:model"
+        )
+    if card.adapter is not None and recipe.update.method == "lora":
+        # The new adapter would be named beside the bare model, and the base's would be lost.
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} has an adapter; no second can be laid on it",
+            hint="Train layers or all weights (update.method), or start from a judge without an "
+            "adapter: `embedded-base` is the embedded judge's.",
+        )
+    if recipe.max_tokens > card.context_tokens:
+        raise ConfigError(
+            f"max_tokens is {recipe.max_tokens:,}, and {card.name!r} reads {card.context_tokens:,}"
+        )
+    return replace(card, wrapper=recipe.base.wrapper or card.wrapper)
+
+
+def _set_seed(seed: int) -> None:
+    import transformers
+
+    transformers.set_seed(seed)
+
+
+def _check_packages() -> None:
+    if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        raise MissingExtra("train", "training")
+
+
+def _describe(made: _Ready, tell: Tell) -> None:
+    n_rows = sum(plan.n_rows for plan in made.outline.data)
+    n_unused = sum(plan.n_unused for plan in made.outline.data)
+    tell(
+        f"{n_rows:,} rows give {sum(len(plan.samples) for plan in made.outline.data):,} samples"
+        + (f"; {n_unused:,} rows serve no objective" if n_unused else "")
+        + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
+    )
+    if made.material.n_too_long:
+        tell(
+            f"{made.material.n_too_long:,} samples are longer than max_tokens however their "
+            "responses are cut, and are left out"
+        )
+    tell(
+        f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
+        f"{len(made.material.validation):,} to validate on"
+    )
+
+
+def _train(
+    job: TrainingJob, made: _Ready, folder: TrainingFolder, progress: Progress, tell: Tell
+) -> Report:
+    with _seam(job.recipe, folder.path):
+        last = last_checkpoint(folder.checkpoints)
+        for broken in half_written(folder.checkpoints):
+            tell(f"{broken.name} was half written and is passed over")
+            shutil.rmtree(broken)
+    with _seam(job.recipe, folder.path), quietly():
+        trainer = build_trainer(
+            model=made.model,
+            tokenizer=made.tokenizer,
+            objectives=job.recipe.objectives,
+            samples=made.material.samples,
+            validation=made.material.validation,
+            arguments=trainer_settings(job.recipe, made.material, folder.checkpoints, made.model),
+            callbacks=callbacks(
+                job.recipe,
+                progress,
+                on_save=lambda state: _draw_curve(folder, job.recipe, state),
+                validates=bool(made.material.validation),
+            ),
+        )
+    resumed_at = None if last is None else int(last.name.rpartition("-")[2])
+    if resumed_at is not None:
+        tell(f"going on from step {resumed_at:,}")
+    with _seam(job.recipe, folder.path), quietly():
+        trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    best = _best(trainer.state)
+    with _seam(job.recipe, folder.path), quietly():
+        _draw_curve(folder, job.recipe, trainer.state)
+        write_judge(folder, job.recipe, made.card, trainer.model, made.tokenizer, figures=best)
+    return Report(
+        folder=folder.path, resumed_at=resumed_at, n_steps=trainer.state.global_step, best=best
+    )
+
+
+def _best(state: Any) -> dict[str, float]:
+    """The validation figures of the step that was kept."""
+    looks = {entry["step"]: entry for entry in state.log_history if "eval_loss" in entry}
+    kept = looks.get(state.best_global_step)
+    if kept is None:
+        return {}
+    return {
+        name.removeprefix("eval_"): float(value)
+        for name, value in kept.items()
+        if name.startswith("eval_") and name.endswith(("loss", "right"))
+    }
+
+
+def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:
+    write_curve(folder.curve, state.log_history)
+    write_picture(folder.curve.with_suffix(".png"), state.log_history, recipe.title)
+
+
+@contextmanager
+def _seam(recipe: Recipe, path: Path) -> Iterator[None]:
+    """Foreign errors of a training as ours."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, path) from error
+    except (MemoryError, RuntimeError) as error:
+        if is_out_of_memory(error):
+            raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from error
+        raise BackendError(f"training failed: {error}") from error

@@ -1,0 +1,1 @@
+"""Judgments to a verdict, and verdicts to a verdict: pure functions without files or engines."""

@@ -1,0 +1,68 @@
+"""Judges that read nothing, or only how long the responses are: whoever cannot beat them is none.
+
+They stand beside every figure. `majority` knows the labels' most frequent value, and so the best
+that one answer to everything can reach.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from autoj.records import WINNERS, Case, Verdict, Winner
+from autoj.verdicts.resolve import settle
+
+__all__ = ["TRIVIAL_JUDGES", "trivial_verdicts"]
+
+Pick = Callable[[Case, Winner], tuple[Winner, Winner]]
+"""A case and the most frequent label to the winner in each order, in the case's frame."""
+
+
+def _longest(case: Case, _majority: Winner) -> tuple[Winner, Winner]:
+    first, second = (len(response.text.strip()) for response in case.responses)
+    winner: Winner = "tie" if first == second else "a" if first > second else "b"
+    return winner, winner
+
+
+def _first(_case: Case, _majority: Winner) -> tuple[Winner, Winner]:
+    return "a", "b"
+
+
+def _random(case: Case, _majority: Winner) -> tuple[Winner, Winner]:
+    drawn = hashlib.sha256(case.id.encode()).digest()
+    # 255 is a multiple of three: a byte of 255 would favour one winner by a hair.
+    in_order, swapped = (WINNERS[byte % 3] for byte in [byte for byte in drawn if byte < 255][:2])
+    return in_order, swapped
+
+
+def _majority(_case: Case, majority: Winner) -> tuple[Winner, Winner]:
+    return majority, majority
+
+
+TRIVIAL_JUDGES: Mapping[str, tuple[str, Pick]] = {
+    "longest": ("names the longer response", _longest),
+    "first": ("names what the page shows first", _first),
+    "random": ("draws a, b or tie by lot, in each order anew", _random),
+    "majority": ("always gives the most frequent label", _majority),
+}
+"""What each does, and how."""
+
+
+def trivial_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
+    """The verdicts of a trivial judge on pairs.
+
+    Args:
+        name: one of `TRIVIAL_JUDGES`.
+        cases: pairs.
+    """
+    _, pick = TRIVIAL_JUDGES[name]
+    labels = Counter(case.label for case in cases if case.label in WINNERS)
+    majority = max(WINNERS, key=lambda winner: labels[winner])
+    return [_verdict(name, case, pick(case, majority)) for case in cases]
+
+
+def _verdict(name: str, case: Case, winners: tuple[Winner, Winner]) -> Verdict:
+    # Each order is sure of its winner, so that there is something to average.
+    a, b, tie = (winners.count(winner) / 2 for winner in WINNERS)
+    return settle(Verdict(case_id=case.id, judge=name, winners=winners, probabilities=(a, b, tie)))

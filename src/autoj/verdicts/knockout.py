@@ -1,0 +1,224 @@
+"""The best of N by pairs: a knockout, whose next matches follow from the verdicts on the last.
+
+Who loses a match is out, so N responses need N - 1 matches, each judged as any pair is: in both
+orders, or each response alone. In a round the responses meet in the order of the case; of an odd
+number the last sits out and plays first in the next round.
+
+- Responses with the same text play as one, since there is nothing to choose between them.
+- A tie, or two orders that differ where nothing decides, does not end a match. Then the higher
+  output probability goes on where both are known; else the response that the judge's probabilities
+  lean to; else the one that stands first.
+- A match that failed or could not be read says nothing. Both stay and meet others; a response is
+  out, unjudged, when that has happened to it twice. So there are at most 2 N - 1 matches.
+- The last one standing is picked, if it has won a match. Where several that won are left and have
+  no match to play, they are equals; where none is, those are that won and never lost. Where nobody
+  won, nothing is picked.
+
+Everything here follows from the case and the verdicts, so a tournament that was stopped is played
+again from its start without a question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autoj.records import Case, Verdict
+from autoj.verdicts.selection import Pick, among_equals
+
+__all__ = [
+    "MATCH_RULES",
+    "Match",
+    "Tournament",
+    "champion",
+    "match_case",
+    "next_pairs",
+    "play",
+    "replay",
+    "start",
+    "tournament_verdict",
+]
+
+MATCH_RULES: Mapping[str, str] = {
+    "verdict": "the judge names this one",
+    "output probability": "level; this one has the higher output probability",
+    "leaning": "level; the judge's probabilities lean to this one",
+    "first": "level; this one stands first",
+    "unknown": "the match failed or could not be read; both stay",
+}
+"""How it came about who goes on."""
+_MOST_UNKNOWN = 2
+"""Matches without a readable verdict after which a response is out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A match that was played: a line of `matches.jsonl`."""
+
+    case_id: str
+    pair: tuple[int, int]
+    """The responses that met; in the verdict the first is a and the second b."""
+    round: int
+    """Counted from 1."""
+    winner: int | None
+    """The response that goes on; None where nothing could be read, and both do."""
+    rule: str
+    """A name from `MATCH_RULES`."""
+    verdict: Verdict
+    """What the judge said of the pair."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tournament:
+    """How far a case's tournament has come."""
+
+    entrants: tuple[int, ...]
+    """The responses that are still in, in the order in which they meet."""
+    n_entered: int
+    """Responses with different texts."""
+    n_rounds: int = 0
+    matches: tuple[Match, ...] = ()
+
+
+def start(case: Case) -> Tournament:
+    """A tournament before its first round."""
+    groups: dict[str, list[int]] = {}
+    for index, response in enumerate(case.responses):
+        groups.setdefault(response.text, []).append(index)
+    entrants = sorted(among_equals(group, case.responses).index for group in groups.values())
+    return Tournament(entrants=tuple(entrants), n_entered=len(entrants))
+
+
+def next_pairs(tournament: Tournament) -> list[tuple[int, int]]:
+    """Who meets whom in the next round; none where the tournament is over."""
+    met = {frozenset(match.pair) for match in tournament.matches}
+    waiting, pairs = list(tournament.entrants), []
+    while waiting:
+        one = waiting.pop(0)
+        other = next((it for it in waiting if frozenset((one, it)) not in met), None)
+        if other is not None:
+            waiting.remove(other)
+            pairs.append((min(one, other), max(one, other)))
+    return pairs
+
+
+def play(tournament: Tournament, case: Case, verdicts: Sequence[Verdict]) -> Tournament:
+    """The tournament after its next round.
+
+    Args:
+        tournament: before it.
+        case: whose responses play.
+        verdicts: one per pair of `next_pairs`, in that order.
+    """
+    pairs = next_pairs(tournament)
+    number = tournament.n_rounds + 1
+    matches = [
+        _match(case, pair, number, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)
+    ]
+    played = (*tournament.matches, *matches)
+    n_unknown = Counter(index for match in played if match.winner is None for index in match.pair)
+    busy = {index for pair in pairs for index in pair}
+    left = [index for index in tournament.entrants if index not in busy]
+    for match in matches:
+        stay = match.pair if match.winner is None else (match.winner,)
+        left += [index for index in stay if n_unknown[index] < _MOST_UNKNOWN]
+    return replace(tournament, entrants=tuple(left), n_rounds=number, matches=played)
+
+
+def _match(case: Case, pair: tuple[int, int], number: int, verdict: Verdict) -> Match:
+    winner, rule = _decide(case, pair, verdict)
+    return Match(
+        case_id=case.id, pair=pair, round=number, winner=winner, rule=rule, verdict=verdict
+    )
+
+
+def _decide(case: Case, pair: tuple[int, int], verdict: Verdict) -> tuple[int | None, str]:
+    if verdict.winner in ("a", "b"):
+        return pair["ab".index(verdict.winner)], "verdict"
+    if verdict.winner is None and verdict.rule == "incomplete":
+        return None, "unknown"
+    equals = among_equals(pair, case.responses)
+    if equals.rule == "first" and verdict.probabilities is not None:
+        a, b, _ = verdict.probabilities
+        if a != b:
+            return pair[0 if a > b else 1], "leaning"
+    return equals.index, equals.rule
+
+
+def champion(tournament: Tournament, case: Case) -> Pick | None:
+    """Who is picked; None where nobody has won a match.
+
+    Args:
+        tournament: one without a next round.
+        case: whose responses played.
+    """
+    if tournament.n_entered == 1:
+        return Pick(index=tournament.entrants[0], rule="only")
+    won = {match.winner for match in tournament.matches if match.winner is not None}
+    lost = {
+        index
+        for match in tournament.matches
+        if match.winner is not None
+        for index in match.pair
+        if index != match.winner
+    }
+    unbeaten = won - lost
+    best = sorted(unbeaten & set(tournament.entrants)) or sorted(unbeaten)
+    if not best:
+        return None
+    if len(best) == 1:
+        return Pick(index=best[0], rule="wins")
+    return among_equals(best, case.responses)
+
+
+def replay(case: Case, known: Callable[[str], Verdict | None]) -> Tournament:
+    """A case's tournament, as many rounds as verdicts are known for.
+
+    Args:
+        case: whose responses play.
+        known: the verdict of a match by the id that `match_case` gives it.
+    """
+    tournament = start(case)
+    while pairs := next_pairs(tournament):
+        said = [known(_match_id(case, pair)) for pair in pairs]
+        verdicts = [verdict for verdict in said if verdict is not None]
+        if len(verdicts) < len(pairs):
+            break
+        tournament = play(tournament, case, verdicts)
+    return tournament
+
+
+def match_case(case: Case, pair: tuple[int, int]) -> Case:
+    """Two responses of a case as a case of their own."""
+    return replace(
+        case,
+        id=_match_id(case, pair),
+        responses=tuple(case.responses[index] for index in pair),
+        label=None,
+        meta={},
+    )
+
+
+def _match_id(case: Case, pair: tuple[int, int]) -> str:
+    return f"{case.id}/{pair[0] + 1}-{pair[1] + 1}"
+
+
+def tournament_verdict(tournament: Tournament, case: Case, judge: str) -> Verdict:
+    """A case's verdict: what is picked, and how many judgments were lost on the way.
+
+    Args:
+        tournament: one without a next round.
+        case: whose responses played.
+        judge: the judge's name.
+    """
+    best = champion(tournament, case)
+    said = [match.verdict for match in tournament.matches]
+    return Verdict(
+        case_id=case.id,
+        judge=judge,
+        selected=None if best is None else best.index,
+        n_unreadable=sum(verdict.n_unreadable for verdict in said),
+        n_failed=sum(verdict.n_failed for verdict in said),
+        n_truncated=sum(verdict.n_truncated for verdict in said),
+    )

@@ -1,0 +1,317 @@
+"""The judgments of one case to its verdict: order swap, ratings, probabilities, conflicts.
+
+Nothing here knows a model. A judgment that failed or could not be read leaves the verdict open; it
+is counted and never turned into a tie or a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias, assert_never
+
+from autoj import critiques
+from autoj.calibration import (
+    outcome_probabilities,
+    preference_of_probabilities,
+    preference_of_ratings,
+    surface_lead,
+)
+from autoj.records import (
+    Calibration,
+    Case,
+    Critique,
+    Decision,
+    Failure,
+    Judgment,
+    Label,
+    Rating,
+    Reading,
+    Score,
+    Shown,
+    Unreadable,
+    Verdict,
+    Winner,
+    likeliest,
+)
+from autoj.verdicts.votes import Vote, take_votes
+
+__all__ = ["RULES", "OnConflict", "add_critiques", "preference", "resolve", "settle", "to_winner"]
+
+OnConflict: TypeAlias = Literal["probability", "tie", "unresolved"]
+
+RULES = {
+    "agreed": "both orders name this winner",
+    "one order": "only one order was asked",
+    "probability": "the orders disagree; the probabilities averaged over both decide",
+    "tie": "the orders disagree, which counts as a tie",
+    "unresolved": "the orders disagree and nothing decides",
+    "calibrated": "the averaged probabilities decide, by the card's calibration",
+    "calibrated with surface": "the averaged probabilities and the surface of the responses "
+    "(length, layout, marks) decide, by the card's calibration",
+    "ratings": "each response was read alone, and their ratings decide",
+    "ratings and surface": "each response was read alone; their ratings and surface (length, "
+    "layout, marks) decide, by the card's calibration",
+    "split": "no decision has more than half of an order's readable draws",
+    "incomplete": "a judgment failed or could not be read; of several draws, at least half",
+}
+"""How a verdict's `winner` came about. Where each question is asked several times, an order's
+winner is what more than half of its readable draws state, and more than half of its draws must be
+readable; a rating is the mean under the same condition (`votes`)."""
+
+_FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
+    (0, 1): {"1": "a", "2": "b", "tie": "tie"},
+    (1, 0): {"1": "b", "2": "a", "tie": "tie"},
+}
+
+
+def to_winner(shown: Shown, order: tuple[int, ...]) -> Winner:
+    """From the page's frame to the case's.
+
+    >>> to_winner("1", (1, 0))
+    'b'
+    """
+    return _FRAMES[order][shown]
+
+
+def resolve(
+    case: Case,
+    judge: str,
+    judgments: Sequence[Judgment | Failure],
+    on_conflict: OnConflict | None = None,
+    *,
+    paired: bool,
+    reads_alone: bool = False,
+    calibration: Calibration | None = None,
+    n_draws: int = 1,
+) -> Verdict:
+    """What the judgments of one case come to.
+
+    With a calibration the likeliest outcome wins, by `ties.outcome_probabilities` of the verdict's
+    preference. Each order's own winner stays what the page said: consistency and agreement are of
+    raw verdicts. Where the orders disagree, an `on_conflict` of `tie` or `unresolved` goes before
+    it; one order alone is not calibrated, since calibrations are fitted on both.
+
+    Args:
+        case: what was judged.
+        judge: the judge's name.
+        judgments: one per order of a pair, or one per response that was read alone; of several
+            draws, all of the first, then all of the second.
+        on_conflict: what decides where both orders name different winners; None is `probability`
+            where both orders have probabilities, else `unresolved`.
+        paired: whether the verdict is on a pair, and not on each response.
+        reads_alone: whether each response of the pair was read alone; the higher rating then wins,
+            and equal ratings tie.
+        calibration: how a preference becomes probabilities; None takes probabilities as they are.
+        n_draws: how often each question was asked.
+
+    Returns:
+        The verdict; `winner` is None where nothing decides it. Probabilities are exactly
+        antisymmetric: swapping the case's responses swaps the first two.
+    """
+    readings = [_reading(item) for item in judgments]
+    counted = Verdict(
+        case_id=case.id,
+        judge=judge,
+        n_unreadable=sum(isinstance(reading, Unreadable) for reading in readings),
+        n_failed=sum(isinstance(reading, Failure) for reading in readings),
+        n_truncated=sum(isinstance(item, Judgment) and item.asked.truncated for item in judgments),
+    )
+    votes = take_votes(judgments, n_draws)
+    if paired and not reads_alone:
+        shares = tuple(vote.share for vote in votes) if n_draws > 1 else ()
+        return _resolve_pair(
+            replace(counted, vote_shares=shares), case, votes, on_conflict, calibration
+        )
+    outcomes = [_reading(vote.outcome) for vote in votes]
+    ratings = tuple(_rating(reading) for reading in outcomes)
+    rated = replace(
+        counted,
+        rule="incomplete" if None in ratings else None,
+        ratings=ratings,
+        rating_sds=tuple(vote.deviation for vote in votes) if n_draws > 1 else (),
+        critiques=tuple(_critique(reading) for reading in outcomes),
+    )
+    return _compared(rated, case, calibration) if paired else rated
+
+
+def _reading(item: Judgment | Failure) -> Reading | Failure:
+    return item.reading if isinstance(item, Judgment) else item
+
+
+def _compared(rated: Verdict, case: Case, calibration: Calibration | None) -> Verdict:
+    """The verdict that two ratings come to."""
+    gap = _corrected(preference(rated), case, calibration)
+    if gap is None:
+        return rated
+    if calibration is None:
+        winner: Winner = "tie" if gap == 0 else "a" if gap > 0 else "b"
+        return replace(rated, winner=winner, rule="ratings")
+    chances = outcome_probabilities(gap, calibration)
+    rule = "ratings and surface" if calibration.surface else "ratings"
+    return replace(rated, winner=likeliest(chances), rule=rule, probabilities=chances)
+
+
+def _corrected(gap: float | None, case: Case, calibration: Calibration | None) -> float | None:
+    """A preference with what the surface of the responses adds to it."""
+    if gap is None or calibration is None or not calibration.surface:
+        return gap
+    # A sum of two numbers, each of which changes its sign exactly with the order.
+    return gap + surface_lead(case, calibration.surface)
+
+
+def preference(verdict: Verdict) -> float | None:
+    """How much better a is than b, as calibrations are fitted to it; None where it is not known.
+
+    Args:
+        verdict: of a pair, resolved without a calibration: two ratings, or probabilities averaged
+            over both orders.
+    """
+    if verdict.ratings:
+        a, b = verdict.ratings
+        return None if a is None or b is None else preference_of_ratings((a, b))
+    if verdict.probabilities is None or len(verdict.winners) != 2:
+        return None
+    return preference_of_probabilities(verdict.probabilities)
+
+
+def _resolve_pair(
+    counted: Verdict,
+    case: Case,
+    votes: Sequence[Vote],
+    on_conflict: OnConflict | None,
+    calibration: Calibration | None,
+) -> Verdict:
+    winners = tuple(_winner(vote.outcome) for vote in votes)
+    averaged = _average([_probabilities(vote.outcome) for vote in votes])
+    known = replace(
+        counted,
+        winners=winners,
+        probabilities=averaged,
+        critiques=tuple(_pair_critique(vote.outcome, case) for vote in votes),
+    )
+    settled = settle(known, on_conflict)
+    undecided = [vote for vote, winner in zip(votes, winners, strict=True) if winner is None]
+    if undecided and all(vote.split for vote in undecided):
+        settled = replace(settled, rule="split")
+    gap = None if calibration is None else _corrected(preference(known), case, calibration)
+    if calibration is None or gap is None:
+        return settled
+    chances = outcome_probabilities(gap, calibration)
+    if settled.rule in ("tie", "unresolved"):
+        return replace(settled, probabilities=chances)
+    rule = "calibrated with surface" if calibration.surface else "calibrated"
+    return replace(settled, winner=likeliest(chances), rule=rule, probabilities=chances)
+
+
+def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:
+    """A verdict with the winner, the consistency and the rule that follow from its orders.
+
+    Args:
+        verdict: holds each order's own winner in `winners` and, where known, `probabilities`.
+        on_conflict: as in `resolve`.
+    """
+    winners, averaged = verdict.winners, verdict.probabilities
+    if None in winners:
+        return replace(verdict, rule="incomplete")
+    if len(winners) == 1:
+        return replace(verdict, winner=winners[0], rule="one order")
+    if len(set(winners)) == 1:
+        return replace(verdict, winner=winners[0], consistent=True, rule="agreed")
+    rule = on_conflict or ("probability" if averaged else "unresolved")
+    if rule == "probability" and averaged is None:
+        rule = "unresolved"
+    return replace(verdict, winner=_decide(rule, averaged), consistent=False, rule=rule)
+
+
+def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Winner | None:
+    match rule:
+        case "tie":
+            return "tie"
+        case "unresolved":
+            return None
+        case "probability":
+            assert averaged is not None
+            return likeliest(averaged)
+        case _:
+            assert_never(rule)
+
+
+def _winner(item: Judgment | Failure) -> Winner | None:
+    if isinstance(item, Judgment) and isinstance(item.reading, Decision):
+        return to_winner(item.reading.shown, item.asked.shown)
+    return None
+
+
+def _probabilities(item: Judgment | Failure) -> tuple[float, float, float] | None:
+    if not isinstance(item, Judgment) or not isinstance(item.reading, Decision):
+        return None
+    if item.reading.probabilities is None:
+        return None
+    first, second, tie = item.reading.probabilities
+    return (first, second, tie) if item.asked.shown == (0, 1) else (second, first, tie)
+
+
+def _average(
+    orders: Sequence[tuple[float, float, float] | None],
+) -> tuple[float, float, float] | None:
+    known = [order for order in orders if order is not None]
+    if not known or len(known) < len(orders):
+        return None
+    # Two numbers add up to the same in either order, which makes the average antisymmetric.
+    first, second, tie = (sum(order[index] for order in known) / len(known) for index in range(3))
+    return first, second, tie
+
+
+def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
+    # Where critiques are compared, "Response 1" is at most a quotation from one of them.
+    return _in_own_frame(item) if len(case.responses) == 2 else _critique(_reading(item))
+
+
+def _in_own_frame(item: Judgment | Failure) -> str | None:
+    """A critique in which Response 1 is the case's first, whichever the page showed first."""
+    text = _critique(_reading(item))
+    if text is None or not isinstance(item, Judgment) or item.asked.shown != (1, 0):
+        return text
+    return critiques.swap_responses(text)
+
+
+def _rating(reading: Reading | Failure) -> float | None:
+    match reading:
+        case Rating(value=value) | Score(value=value):
+            return value
+        case Decision() | Label() | Critique() | Unreadable() | Failure():
+            return None
+        case _:
+            assert_never(reading)
+
+
+def _critique(reading: Reading | Failure) -> str | None:
+    match reading:
+        case Rating(critique=text) | Decision(critique=text):
+            return text or None
+        case Critique(text=text):
+            return text
+        case Score() | Label() | Unreadable() | Failure():
+            return None
+        case _:
+            assert_never(reading)
+
+
+def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Verdict:
+    """A verdict with the critiques that were written for it afterwards.
+
+    Args:
+        verdict: what was known before.
+        written: one for a pair, or one per rated response; critiques come into the case's frame.
+    """
+    readings = [_reading(item) for item in written]
+    return replace(
+        verdict,
+        critiques=tuple(map(_in_own_frame, written)),
+        n_unreadable=verdict.n_unreadable
+        + sum(isinstance(reading, Unreadable) for reading in readings),
+        n_failed=verdict.n_failed + sum(isinstance(reading, Failure) for reading in readings),
+        n_truncated=verdict.n_truncated
+        + sum(isinstance(item, Judgment) and item.asked.truncated for item in written),
+    )
