@@ -83,6 +83,7 @@ def test_each_room_of_the_readmes_tree_is_there_and_each_room_is_in_the_tree():
     assert named == there
 
 
+@pytest.mark.slow
 def test_the_readmes_python_runs(embedded: EmbeddedBackend):
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert blocks

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from autoj.backends import scripted
+from autoj.backends.scripted import ScriptedBackend
 from autoj.datasets import open_cases
 from autoj.jsonl import whole_lines, write_records
+from autoj.records import Request
 from autoj.runs import judge_run, make_spec, open_run
 
-from ..scripted import CARD, Recorder
+from ..scripted import CARD, Recorder, by_hash
 
 PAIR = {"id": "one", "query": "Why?", "responses": ["Because.", "No reason."], "label": "a"}
 
@@ -274,37 +275,26 @@ def test_each_command_has_help_with_an_example(run, command):
     assert f"Example: autoj {command}" in " ".join(out.split())
 
 
-SLOW = """
-import signal, sys, time
-# A test runner in the background hands down an ignored SIGINT.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path.insert(0, sys.argv.pop(1))
-from autoj.backends import scripted
-from autoj.cli import main
-from tests.scripted import by_hash
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(run, pairs_file, monkeypatch):
+    asked: list[Request] = []
 
-def slowly(request):
-    time.sleep(0.2)
-    return by_hash(request)
+    def interrupted(request: Request) -> object:
+        asked.append(request)
+        if len(asked) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return by_hash(request)
 
-scripted.load = lambda card: scripted.ScriptedBackend(card, slowly)
-main()
-"""
-
-
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path, pairs_file):
-    root = str(Path(__file__).parents[2])
-    command = [sys.executable, "-c", SLOW, root, "judge", str(pairs_file), "--out", "r"]
-    command += ["--judge", "scripted:x", "--protocol", "pairwise-verdict"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    ) as process:
-        ledger = tmp_path / "r" / "ledger.jsonl"
-        while process.poll() is None and len(list(whole_lines(ledger))) < 2:
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
-    assert process.returncode == 130
+    monkeypatch.setattr(scripted, "load", lambda card: ScriptedBackend(card, interrupted))
+    # A test runner in the background hands down an ignored SIGINT.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        code, _, err = run(
+            "judge", pairs_file, "--out", "r", "--judge", "scripted:x",
+            "--protocol", "pairwise-verdict",
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 130
     assert "the same command goes on from there" in err
     assert "Traceback" not in err
-    assert len(list(whole_lines(ledger))) >= 2
+    assert len(list(whole_lines(Path("r") / "ledger.jsonl"))) == 2

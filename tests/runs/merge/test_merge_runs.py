@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -502,14 +501,14 @@ def test_killed_anywhere_it_leaves_the_old_run_or_the_new(
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-SLOW_MERGE = """
-import os, sys, time
+KILLED_MERGE = """
+import os, signal, sys
 from pathlib import Path
 real = os.fsync
-def slowly(handle):
-    time.sleep(0.05)
+def killed_at_the_first(handle):
     real(handle)
-os.fsync = slowly
+    os.kill(os.getpid(), signal.SIGKILL)
+os.fsync = killed_at_the_first
 from autoj.runs import merge_runs
 merge_runs([Path(path) for path in sys.argv[2:]], Path(sys.argv[1]))
 """
@@ -518,11 +517,8 @@ merge_runs([Path(path) for path in sys.argv[2:]], Path(sys.argv[1]))
 def test_kill_9_in_the_middle_leaves_nothing_broken(tmp_path, cases, pair_spec, whole):
     parts = shards(tmp_path, cases, pair_spec)
     out, draft = tmp_path / "merged", tmp_path / ".merged.merging"
-    process = subprocess.Popen([sys.executable, "-c", SLOW_MERGE, str(out), *map(str, parts)])
-    while process.poll() is None and not (draft / "cases.jsonl").exists():
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    command = [sys.executable, "-c", KILLED_MERGE, str(out), *map(str, parts)]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
     assert draft.is_dir()
     assert not out.exists()
     merge_runs(parts, out)

