@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-import click
+import typer
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -14,8 +15,8 @@ from autoj.cli import app
 _PAGE = "reference/commands.md"
 _INTRODUCTION = """# Commands
 
-Generated from `autoj --help`. With `--json` a command writes one JSON document to stdout; progress and messages go
-to stderr always. [Exit codes](exit-codes.md) say how it ended.
+Generated from `autoj --help`. With `--json` a command writes machine output to stdout (`train` and `export-model` have
+none); progress and messages always go to stderr. [Exit codes](exit-codes.md) say how a command ended.
 """
 
 
@@ -27,12 +28,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def render() -> str:
     """Render the whole page."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, click.Group) or hasattr(group, "commands")
-    return "\n".join([_INTRODUCTION, *_sections(group, "autoj", level=2)])
+    return "\n".join([_INTRODUCTION, *_sections(typer.main.get_command(app), "autoj", level=2)])
 
 
-def _sections(group: click.Group, path: str, level: int) -> Iterator[str]:
+# Commands are Click's or Typer's own, by the version of Typer, so their types are not named.
+
+
+def _sections(group: Any, path: str, level: int) -> Iterator[str]:
     for name, command in group.commands.items():
         title = f"{path} {name}"
         yield f"{'#' * level} {title}\n"
@@ -40,11 +42,11 @@ def _sections(group: click.Group, path: str, level: int) -> Iterator[str]:
         if hasattr(command, "commands"):
             yield from _sections(command, title, level + 1)
         else:
-            yield from _usage(command, title)
+            yield from _parameters(command, title)
 
 
-def _described(command: click.Command) -> Iterator[str]:
-    """The help, with the line of its example as code."""
+def _described(command: Any) -> Iterator[str]:
+    """The help, with its example as code."""
     for paragraph in (command.help or "").split("\n\n"):
         text = " ".join(paragraph.split())
         if text.startswith("Example: "):
@@ -53,50 +55,28 @@ def _described(command: click.Command) -> Iterator[str]:
             yield f"{_escaped(text)}\n"
 
 
-def _usage(command: click.Command, title: str) -> Iterator[str]:
-    parameters = [one for one in command.params if not getattr(one, "hidden", False)]
-    arguments = [one for one in parameters if one.param_type_name == "argument"]
-    options = [one for one in parameters if one.param_type_name == "option"]
-    names = " ".join(_argument(one) for one in arguments)
-    yield f"```text\n{title} {names}{' ' if names else ''}[OPTIONS]\n```\n"
-    if parameters:
-        yield "| | |\n|---|---|"
-        yield from (f"| {_cell(_argument(one))} | {_help(one)} |" for one in arguments)
-        yield from (f"| {_option(one)} | {_help(one)} |" for one in options)
-        yield ""
+def _parameters(command: Any, title: str) -> Iterator[str]:
+    context = typer.Context(command, info_name=title)
+    records = [
+        (parameter.param_type_name == "option", *parameter.get_help_record(context))
+        for parameter in command.params
+        if not getattr(parameter, "hidden", False)
+    ]
+    yield "| argument or option | |\n|---|---|"
+    for is_option, name, text in sorted(records, key=lambda record: record[0]):
+        yield f"| {_name(name, is_option)} | {_escaped(' '.join(text.split()))} |"
+    yield ""
 
 
-def _argument(parameter: click.Parameter) -> str:
-    name = (parameter.name or "").upper()
-    many = "..." if parameter.nargs == -1 else ""
-    return f"{name}{many}" if parameter.required else f"[{name}{many}]"
-
-
-def _option(parameter: click.Parameter) -> str:
-    names = " / ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-    kind = "" if getattr(parameter, "is_flag", False) else f" {_cell(_kind(parameter))}"
-    return names + kind
-
-
-def _kind(parameter: click.Parameter) -> str:
-    choices = getattr(parameter.type, "choices", None)
-    if choices:
-        return " | ".join(str(choice) for choice in choices)
-    return str(getattr(parameter, "metavar", None) or parameter.type.name).upper()
-
-
-def _help(parameter: click.Parameter) -> str:
-    text = _escaped(" ".join((getattr(parameter, "help", None) or "").split()))
-    default = parameter.default
-    # "Default: …" stands in the help where None means more than nothing.
-    if isinstance(default, bool) or not isinstance(default, str | int | float):
-        return text
-    return f"{text} Default: `{default}`."
-
-
-def _cell(text: str) -> str:
-    return "`" + text.replace("|", "\\|") + "`"
+def _name(name: str, is_option: bool) -> str:
+    """A flag with the kind of its value, which may be a long list of choices."""
+    flag, _, kind = name.partition(" <") if is_option else (name, "", "")
+    # A line of code is never broken, and a list of choices must be.
+    kind = kind.removesuffix(">").replace("|", ", ")
+    return f"`{flag.strip()}`" + (f"<br>{_escaped(kind)}" if kind else "")
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    for mark in ("|", "*", "_", "["):
+        text = text.replace(mark, "\\" + mark)
+    return text.replace("<", "&lt;")

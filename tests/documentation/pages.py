@@ -4,7 +4,10 @@ A block is a fence with a language. One that cannot be run in a test says why in
 
     <!-- not run: needs a GPU -->
 
-A fence with a title holds a file of that name, which a later block of the page reads.
+A fence with a title holds a file of that name, which a later block of the page reads; or the comment before it says by
+which loader it is read:
+
+    <!-- read as: recipe -->
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 PAGES = (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")))
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>.*)$")
-_REASON = re.compile(r"^\s*<!-- not run: (?P<reason>.+) -->$")
+_COMMENT = re.compile(r"^\s*<!-- (?P<kind>not run|read as): (?P<text>.+) -->$")
 _TITLE = re.compile(r'title="([^"]+)"')
 
 
@@ -33,8 +36,10 @@ class Block:
     title: str | None
     """The name of the file that it holds."""
     text: str
-    reason: str | None
+    reason: str | None = None
     """Why it is not run."""
+    loader: str | None = None
+    """What reads the file that it holds."""
 
     @property
     def place(self) -> str:
@@ -52,11 +57,12 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
-    number, reason = 0, None
+    number = 0
+    said: dict[str, str] = {}
     while number < len(lines):
         line = lines[number]
-        if (marked := _REASON.match(line)) is not None:
-            reason = marked["reason"]
+        if (comment := _COMMENT.match(line)) is not None:
+            said[comment["kind"]] = comment["text"]
         elif (opened := _FENCE.match(line)) is not None:
             first = number + 1
             number = lines.index(opened["indent"] + "```", first)
@@ -71,9 +77,10 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
                     inside.removeprefix(opened["indent"]) for inside in lines[first:number]
                 )
                 + "\n",
-                reason=reason,
+                reason=said.get("not run"),
+                loader=said.get("read as"),
             )
-            reason = None
+            said = {}
         elif line.strip():
-            reason = None
+            said = {}
         number += 1

@@ -7,7 +7,7 @@ import glob
 import io
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,16 @@ import pytest
 
 from autoj.cli import main
 
+from autoj.training.recipe import read_recipe
+from autoj.training.scenario_classifier_recipe import read_classifier_recipe
+
 from .pages import Block
+
+LOADERS: Mapping[str, Callable[[Path], object]] = {
+    "recipe": read_recipe,
+    "classifier recipe": read_classifier_recipe,
+}
+"""What reads files that no command on the page takes, because it would train for hours."""
 
 
 class Session:
@@ -35,6 +44,8 @@ class Session:
             path = Path(block.title)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+            if block.loader is not None:
+                LOADERS[block.loader](path)
         elif block.language == "python":
             code = compile("\n" * (block.line - 1) + text, str(block.page), "exec")
             with contextlib.redirect_stdout(io.StringIO()):

@@ -7,6 +7,7 @@ import importlib
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def answer(request: Request) -> str | tuple[float, ...]:
 
 
 def _load(card: JudgeCard, **options: Any) -> Backend:
-    return ScriptedBackend(card, answer)
+    # A script has no tokenizer, and so no chat template of its own.
+    wrapper = "none" if card.wrapper == "template" else card.wrapper
+    return ScriptedBackend(replace(card, wrapper=wrapper), answer)
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def write_data_sets(folder: Path) -> None:
             "label": number % 3,
             "scenario": scenario,
         }
-        for number, scenario in enumerate(("planning", "code_generation", "rejecting") * 4)
+        for number, scenario in enumerate(("planning", "code_generation", "writing_email") * 4)
     ]
     _write(folder / "autoj" / "testdata_pairwise.jsonl", pairs)
 
