@@ -15,8 +15,9 @@ from autoj.cli import app
 _PAGE = "reference/commands.md"
 _INTRODUCTION = """# Commands
 
-Generated from `autoj --help`. With `--json` a command writes machine output to stdout (`train` and `export-model` have
-none); progress and messages always go to stderr. [Exit codes](exit-codes.md) say how a command ended.
+Generated from `autoj --help`. With `--json` a command writes machine output to stdout (`train` and
+`export-model` have none); progress and messages always go to stderr. [Exit codes](exit-codes.md)
+say how a command ended.
 """
 
 

@@ -1,7 +1,7 @@
 """Draws the pictures of these pages from what the commands print.
 
-    python docs/pictures.py                  # judges one example pair with the embedded judge
-    python docs/pictures.py --run runs/mine  # takes a run that is there
+python docs/pictures.py                  # judges one example pair with the embedded judge
+python docs/pictures.py --run runs/mine  # takes a run that is there
 """
 
 from __future__ import annotations

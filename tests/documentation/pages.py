@@ -1,11 +1,12 @@
 """The pages of the documentation, and the blocks of code on them.
 
-A block is a fence with a language. One that cannot be run in a test says why in a comment before it:
+A block is a fence with a language. One that cannot run in a test has the reason in a comment
+before it:
 
     <!-- not run: needs a GPU -->
 
-A fence with a title holds a file of that name, which a later block of the page reads; or the comment before it says by
-which loader it is read:
+A fence with a title holds a file of that name, which a later block of the page reads; or the
+comment before it names the loader that reads it:
 
     <!-- read as: recipe -->
 """

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from autoj.cli import main
-
 from autoj.training.recipe import read_recipe
 from autoj.training.scenario_classifier_recipe import read_classifier_recipe
 
@@ -51,9 +50,7 @@ class Session:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(code, self._names)
         elif block.language == "sh":
-            self.printed = [
-                self._run_line(line) for line in text.replace("\\\n", " ").splitlines()
-            ]
+            self.printed = [self._run_line(line) for line in text.replace("\\\n", " ").splitlines()]
         else:
             pytest.fail(f"{block.place}: nothing runs a block of {block.language or 'no language'}")
 

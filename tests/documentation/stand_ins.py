@@ -1,4 +1,4 @@
-"""What pages need and tests have not: models, servers, the public data sets."""
+"""Stand-ins for what tests do not have: models, servers, the public data sets."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def api() -> Iterator[str]:
 
 
 def write_data_sets(folder: Path) -> None:
-    """Write a few rows of each public data set that pages name, where `AUTOJ_DATA` would have it."""
+    """Write a few rows in place of Eval-P, where `AUTOJ_DATA` would have it."""
     pairs = [
         {
             "prompt": f"Question {number}?",

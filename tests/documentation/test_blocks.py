@@ -124,8 +124,6 @@ def test_a_reason_belongs_to_the_next_block_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["autoj judge missing.jsonl", "make judge"])
 def test_a_line_that_fails_fails_its_page(line: str, session: Session) -> None:
-    block = Block(
-        page=REPOSITORY / "README.md", line=1, language="sh", title=None, text=line
-    )
+    block = Block(page=REPOSITORY / "README.md", line=1, language="sh", title=None, text=line)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         session.run(block)
