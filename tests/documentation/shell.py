@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import io
 import shlex
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 
 from autoj.cli import main
 from autoj.training.recipe import read_recipe
 from autoj.training.scenario_classifier_recipe import read_classifier_recipe
 
 from .pages import Block
+
+_build_once = functools.cache(typer.main.get_command)
+"""Typer builds all commands anew for each call, which is half the time of a short one."""
 
 LOADERS: Mapping[str, Callable[[Path], object]] = {
     "recipe": read_recipe,
@@ -30,6 +35,7 @@ class Session:
     """A reader at a terminal, in the current folder."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, addresses: Mapping[str, str]) -> None:
+        monkeypatch.setattr(typer.main, "get_command", _build_once)
         self._monkeypatch = monkeypatch
         self._addresses = addresses
         self._names: dict[str, Any] = {"__name__": "__main__"}
