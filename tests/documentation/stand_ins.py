@@ -93,18 +93,40 @@ def api() -> Iterator[str]:
 
 
 def write_data_sets(folder: Path) -> None:
-    """Write a few rows in place of Eval-P, where `AUTOJ_DATA` would have it."""
+    """Write a few rows of each data set that pages name, where `AUTOJ_DATA` would have it."""
+    release = folder / "autoj"
+    scenarios = ("planning", "code_generation", "writing_email")
     pairs = [
         {
             "prompt": f"Question {number}?",
             "response 1": f"The first answer to {number}.",
             "response 2": f"Another answer to {number}, and a longer one.",
             "label": number % 3,
-            "scenario": scenario,
+            "scenario": scenarios[number % 3],
         }
-        for number, scenario in enumerate(("planning", "code_generation", "writing_email") * 4)
+        for number in range(12)
     ]
-    _write(folder / "autoj" / "testdata_pairwise.jsonl", pairs)
+    _write(release / "testdata_pairwise.jsonl", pairs)
+    rated = [
+        {"prompt": f"Question {number}?", "response": f"Answer {number}.", "scenario": scenario}
+        for number, scenario in enumerate(scenarios)
+    ]
+    _write(release / "testdata_critique.jsonl", rated)
+    critiques = [{"output": f"Answer {number} is short."} for number in range(len(scenarios))]
+    _write(release / "reference_chatgpt_critique.jsonl", critiques)
+
+
+def write_labelled_pairs(path: Path, n_pairs: int) -> None:
+    """Write pairs of responses of several lengths, with all labels."""
+    rows = [
+        {
+            "query": f"{path.stem} {number}?",
+            "responses": ["Yes, " * (1 + number % 7), "No, " * (1 + number % 5)],
+            "label": ("tie", "a", "b", "a", "b", "a")[number % 6],
+        }
+        for number in range(n_pairs)
+    ]
+    _write(path, rows)
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:

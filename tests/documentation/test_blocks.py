@@ -10,7 +10,7 @@ import pytest
 
 from .pages import PAGES, REPOSITORY, Block, blocks_of, name_of
 from .shell import Session
-from .stand_ins import SERVER_OF_A_READER, write_data_sets
+from .stand_ins import SERVER_OF_A_READER, write_data_sets, write_labelled_pairs
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 RUN = ("sh", "python")
@@ -24,6 +24,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, api: str) -> Sessio
     folder = tmp_path / "reader"
     for name in ("examples", "recipes"):
         shutil.copytree(REPOSITORY / name, folder / name)
+    # Calibration takes no fewer pairs than these.
+    write_labelled_pairs(folder / "validation.jsonl", 120)
+    write_labelled_pairs(folder / "labelled-pairs.jsonl", 620)
     write_data_sets(tmp_path / "data")
     for variable, value in {
         "AUTOJ_DATA": str(tmp_path / "data"),
