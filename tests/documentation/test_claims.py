@@ -17,7 +17,7 @@ from autoj.datasets import format_names, open_cases
 from autoj.errors import DataError
 from autoj.protocols import load_protocol, protocol_names
 from autoj.reports.exports import EXPORTS
-from autoj.verdicts import RULES
+from autoj.verdicts.resolve import RULES
 
 from .pages import PAGES, REPOSITORY, blocks_of, name_of
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from autoj.datasets._rows import read_rows
 from autoj.errors import DataError, UnknownComponent
+from autoj.jsonl import encode
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
 from autoj.scenarios import resolve_scenario
 
@@ -20,6 +21,7 @@ __all__ = [
     "ToCase",
     "ToCases",
     "as_pair",
+    "cases_of",
     "label_of",
     "make_case",
     "number_of",
@@ -70,6 +72,26 @@ class Cases:
     def place(self) -> Path:
         """What messages name: its first file, or that the cases came from a program."""
         return self.paths[0] if self.paths else Path("(cases)")
+
+
+def cases_of(cases: Iterable[Case], name: str = "cases") -> Cases:
+    """Cases that a program holds, as a data set.
+
+    Args:
+        cases: read once and kept in memory.
+        name: what a run of them is called.
+    """
+    kept = tuple(cases)
+    digest = hashlib.sha256()
+    for case in kept:
+        digest.update(encode(case))
+    return Cases(
+        format="cases in memory",
+        paths=(),
+        read=lambda: (Row(line, case) for line, case in enumerate(kept, start=1)),
+        derivation=f"{len(kept)} cases, {digest.hexdigest()}",
+        name=name,
+    )
 
 
 ToCase = Callable[[dict[str, Any], int], Case]

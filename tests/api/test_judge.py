@@ -11,8 +11,8 @@ from autoj import Judge, Jury
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.runs import judge_run, open_run
 
-from .classifiers import WordClassifier
-from .scripted import CARD, Recorder, by_hash
+from ..classifiers import WordClassifier
+from ..scripted import CARD, Recorder, by_hash
 
 
 def test_the_public_names_are_sorted_and_there():
@@ -64,7 +64,7 @@ def test_an_empty_query_and_an_unknown_judge_are_refused():
 
 
 def test_a_judge_names_a_scenario_where_its_card_offers_that(monkeypatch):
-    monkeypatch.setattr("autoj.api.load_classifier", lambda name: WordClassifier(name=name))
+    monkeypatch.setattr("autoj.api.judge.load_classifier", lambda name: WordClassifier(name=name))
     asking = replace(CARD, protocols=("pairwise", "scenario"))
     with Judge.load(asking, answer=lambda request: "Planning.") as judge:
         named = judge.classify("Hello.")
@@ -89,7 +89,7 @@ def test_any_other_judge_leaves_it_to_the_embedded_classifier(monkeypatch):
         loaded.append(name)
         return WordClassifier(name=name)
 
-    monkeypatch.setattr("autoj.api.load_classifier", load)
+    monkeypatch.setattr("autoj.api.judge.load_classifier", load)
     judge = Judge(Recorder())
     named = judge.classify("Plan a trip.", top=2)
     assert (named.scenario, named.probability, named.classifier) == ("planning", 0.9, "fast")

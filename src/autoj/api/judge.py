@@ -1,54 +1,39 @@
-"""Judges in Python: the same route as the command line, for one case at a time."""
+"""One judge in Python: the route of the command line for one case, for many, and for a file."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Any, Literal, Self
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
+from autoj.api.cases import case_of, numbered, paired
+from autoj.api.closing import Closeable
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
+from autoj.datasets import open_cases
+from autoj.datasets.base import cases_of
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.protocols import load_protocol
-from autoj.records import Case, JudgeCard, Response, Verdict, normalise_query
-from autoj.runs import judge_case, make_spec
+from autoj.records import Case, JudgeCard, Response, Verdict
+from autoj.runs import judge_case, judge_cases, make_spec
+from autoj.runs.budget import Budget
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.tasks.batching import Batcher
 from autoj.tasks.classify import (
     ClassifiedQuery,
     ask_scenario,
     classify_case,
     make_classify_spec,
 )
-from autoj.tasks.jury_folder import Seat, choose_method, make_seats
+from autoj.tasks.judge import judge as judge_data
+from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import By, make_select_spec, select_case
-from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
-
-__all__ = ["Judge", "Jury"]
 
 
-class _Closeable(ABC):
-    """What holds a model until it is closed: at the end of a `with` block, or by `close`."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Free what is heavy."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class Judge(_Closeable):
+class Judge(Closeable):
     """A judge that is loaded and can be asked.
 
     Use it as a context manager, or `close` it, to free its model.
@@ -57,6 +42,7 @@ class Judge(_Closeable):
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._classifiers: dict[str, ScenarioClassifier] = {}
+        self._batcher = Batcher(backend)
 
     @classmethod
     def load(cls, judge: str | JudgeCard = "embedded", **options: Any) -> Judge:
@@ -104,7 +90,33 @@ class Judge(_Closeable):
             ConfigError: the protocol needs a scenario.
         """
         spec = make_spec("judge", self.card, **settings)
-        return judge_case(_case(query, a, b, scenario=scenario), spec, self._backend)
+        return judge_case(case_of(query, a, b, scenario=scenario), spec, self._backend)
+
+    async def acompare(
+        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
+    ) -> Verdict:
+        """The same without blocking: calls that wait at the same time are judged as one batch."""
+        spec = make_spec("judge", self.card, **settings)
+        case = case_of(query, a, b, scenario=scenario)
+        return await asyncio.wrap_future(self._batcher.submit(case, spec))
+
+    def compare_many(
+        self, pairs: Iterable[Case | tuple[str, str, str]], **settings: Any
+    ) -> Iterator[Verdict]:
+        """Compare many pairs in batches, without a folder.
+
+        Args:
+            pairs: cases, or (query, a, b); read lazily.
+            settings: as in `compare`.
+
+        Yields:
+            A verdict for each, in order.
+
+        Raises:
+            DataError: a query is empty, or a case is no pair.
+        """
+        spec = make_spec("judge", self.card, **settings)
+        return judge_cases(map(paired, numbered(pairs)), spec, self._backend)
 
     def rate(
         self, query: str, response: str, *, scenario: str | None = None, **settings: Any
@@ -126,7 +138,73 @@ class Judge(_Closeable):
             ConfigError: the protocol needs a scenario.
         """
         spec = make_spec("rate", self.card, **settings)
-        return judge_case(_case(query, response, scenario=scenario), spec, self._backend)
+        return judge_case(case_of(query, response, scenario=scenario), spec, self._backend)
+
+    async def arate(
+        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
+    ) -> Verdict:
+        """The same without blocking, as `acompare`."""
+        spec = make_spec("rate", self.card, **settings)
+        case = case_of(query, response, scenario=scenario)
+        return await asyncio.wrap_future(self._batcher.submit(case, spec))
+
+    def rate_many(
+        self, responses: Iterable[Case | tuple[str, str]], **settings: Any
+    ) -> Iterator[Verdict]:
+        """Rate many responses in batches, without a folder.
+
+        Args:
+            responses: cases with any number of responses, or (query, response); read lazily.
+            settings: as in `rate`.
+
+        Yields:
+            A verdict for each, in order; its `ratings` has one value a response.
+
+        Raises:
+            DataError: a query is empty.
+        """
+        spec = make_spec("rate", self.card, **settings)
+        return judge_cases(numbered(responses), spec, self._backend)
+
+    def run(
+        self,
+        data: Path | str | Iterable[Case],
+        *,
+        task: Literal["judge", "rate"] = "judge",
+        out: Path | str | None = None,
+        format: str | None = None,
+        max_usd: float | None = None,
+        max_requests: int | None = None,
+        watch: Watch = SILENT,
+        **settings: Any,
+    ) -> Run:
+        """Judge all cases of a file, as `autoj judge` and `autoj rate` do, and keep the run.
+
+        Killed at any moment, the same call goes on where it stopped.
+
+        Args:
+            data: a file that `autoj judge` reads, or cases.
+            task: "judge" compares the two responses of each case, "rate" rates each response.
+            out: the run's folder; None takes one under `runs/`, the same for the same settings.
+            format: the file's format, where its fields fit several.
+            max_usd: the most US dollars that the run may cost, by the card's prices.
+            max_requests: the most requests of the run.
+            watch: told what happens; it may stop the run.
+            settings: what `make_spec` takes: `protocol`, `critique`, `limit`, `classifier`, …
+
+        Returns:
+            The run: iterate over it for each case with its verdict; `to_pandas()`, `to_arrow()`.
+
+        Raises:
+            DataError: a row cannot be read.
+            SpecMismatch: the folder was made with other settings or other data.
+            BackendError: the judge's engine broke down; what was judged is kept.
+        """
+        spec = make_spec(task, self.card, **settings)
+        cases = open_cases(Path(data), format) if isinstance(data, Path | str) else cases_of(data)
+        budget = Budget(max_usd, max_requests)
+        place = None if out is None else Path(out)
+        return judge_data(cases, spec, place, backend=self._backend, budget=budget, watch=watch)
 
     def select(
         self,
@@ -160,7 +238,7 @@ class Judge(_Closeable):
         if not responses:
             raise DataError("there are no responses", path="(call)", field="responses")
         spec = make_select_spec(self.card, by, **settings)
-        return select_case(_case(query, *responses, scenario=scenario), spec, self._backend)
+        return select_case(case_of(query, *responses, scenario=scenario), spec, self._backend)
 
     def classify(
         self,
@@ -199,7 +277,7 @@ class Judge(_Closeable):
         """
         if protocol is not None and classifier is not None:
             raise ConfigError("protocol asks the judge, and classifier does not: give one of them")
-        case = _case(query)
+        case = case_of(query)
         if classifier is None and (protocol is not None or _names_scenarios(self.card)):
             spec = make_classify_spec(self.card, protocol)
             return ask_scenario(case, spec, self._backend)
@@ -212,109 +290,9 @@ class Judge(_Closeable):
 
     def close(self) -> None:
         """Free the model."""
+        self._batcher.close()
         self._backend.close()
-
-
-class Jury(_Closeable):
-    """Several judges, asked beside each other; a verdict keeps each judge's own.
-
-    Use it as a context manager, or `close` it, to free all models: they are in memory together.
-    """
-
-    def __init__(self, judges: Sequence[Judge], method: Method | None = None) -> None:
-        """Seat judges.
-
-        Args:
-            judges: at least two, no two alike.
-            method: what decides on pairs, "majority" or "mean"; None is the mean of probabilities
-                where each judge gives them, else the majority.
-
-        Raises:
-            ConfigError: there are fewer than two.
-        """
-        if len(judges) < 2:
-            raise ConfigError(f"a jury has at least two judges, found {len(judges)}")
-        self._judges = tuple(judges)
-        self._method = method
-        self._name = ", ".join(judge.card.name for judge in judges)
-
-    @classmethod
-    def load(cls, *judges: str | JudgeCard, method: Method | None = None) -> Jury:
-        """Load judges by name, as `Judge.load` does; where one fails, the others are freed.
-
-        Args:
-            judges: names, paths of cards, `backend:model`, or cards.
-            method: as above.
-        """
-        with ExitStack() as opened:
-            jury = cls([opened.enter_context(Judge.load(judge)) for judge in judges], method)
-            opened.pop_all()
-            return jury
-
-    def compare(
-        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
-    ) -> JuryVerdict:
-        """Which of two responses is better by votes or mean probabilities (`runs.jury`).
-
-        Args:
-            query: the user's request.
-            a: the first response.
-            b: the second response.
-            scenario: as in `Judge.compare`.
-            settings: what `make_spec` takes, for all judges.
-
-        Returns:
-            The jury's verdict; `judges` holds each judge's own, `rule` says what decided.
-
-        Raises:
-            DataError: the query is empty.
-            ConfigError: two judges are alike, one cannot do this, or the mean is wanted where one
-                gives no probabilities.
-        """
-        seats = self._seats("judge", settings)
-        method = choose_method(seats, self._method)
-        case = _case(query, a, b, scenario=scenario)
-        votes = [as_vote(verdict) for verdict in self._ask(seats, case)]
-        return jury_verdict(votes, method, self._name)
-
-    def rate(
-        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
-    ) -> JuryVerdict:
-        """The mean of the judges' ratings of one response; as `compare`."""
-        seats = self._seats("rate", settings)
-        case = _case(query, response, scenario=scenario)
-        return jury_rating(self._ask(seats, case), self._name)
-
-    def _seats(self, task: Literal["judge", "rate"], settings: dict[str, Any]) -> list[Seat]:
-        cards = [(judge.card.name, judge.card) for judge in self._judges]
-        return make_seats(task, cards, **settings)
-
-    def _ask(self, seats: Sequence[Seat], case: Case) -> list[Verdict]:
-        return [
-            judge_case(case, seat.spec, judge.backend)
-            for seat, judge in zip(seats, self._judges, strict=True)
-        ]
-
-    def close(self) -> None:
-        """Free all models."""
-        for judge in self._judges:
-            judge.close()
 
 
 def _names_scenarios(card: JudgeCard) -> bool:
     return any(load_protocol(name).subject == "query" for name in card.protocols)
-
-
-def _case(query: str, *responses: str | Response, scenario: str | None = None) -> Case:
-    if not query.strip():
-        raise DataError("the query is empty", path="(call)", field="query")
-    return Case(
-        id="case",
-        query=query,
-        responses=tuple(
-            Response(text=response) if isinstance(response, str) else response
-            for response in responses
-        ),
-        cluster=normalise_query(query),
-        scenario=scenario,
-    )
