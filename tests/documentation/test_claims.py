@@ -17,7 +17,7 @@ from autoj.datasets import format_names, open_cases
 from autoj.errors import DataError
 from autoj.protocols import load_protocol, protocol_names
 from autoj.reports.exports import EXPORTS
-from autoj.verdicts import RULES
+from autoj.verdicts.resolve import RULES
 
 from .pages import PAGES, REPOSITORY, blocks_of, name_of
 
@@ -103,6 +103,15 @@ def test_each_protocol_is_in_the_reference():
 def test_the_rules_of_the_documents_are_those_of_verdicts():
     table = TEXTS["docs/explanation/calibration.md"].split("| the verdict's `rule` |")[1]
     assert re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE) == list(RULES)
+
+
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_each_path_that_a_page_names_is_there(page):
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|yaml|md))`", TEXTS[page])
+    package = REPOSITORY / "src" / "autoj"
+    assert not [
+        path for path in named if not (package / path).exists() and not (REPOSITORY / path).exists()
+    ]
 
 
 def test_each_room_of_the_package_is_in_the_tree():
