@@ -16,8 +16,8 @@ import pytest
 import typer.main
 
 from autoj.cli import main
-from autoj.training.judge.recipe import read_recipe
 from autoj.training.classifier.recipe import read_classifier_recipe
+from autoj.training.judge.recipe import read_recipe
 
 from .pages import Block
 
