@@ -105,6 +105,15 @@ def test_the_rules_of_the_documents_are_those_of_verdicts():
     assert re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE) == list(RULES)
 
 
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_each_path_that_a_page_names_is_there(page):
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|yaml|md))`", TEXTS[page])
+    package = REPOSITORY / "src" / "autoj"
+    assert not [
+        path for path in named if not (package / path).exists() and not (REPOSITORY / path).exists()
+    ]
+
+
 def test_each_room_of_the_package_is_in_the_tree():
     tree = TEXTS["docs/explanation/design.md"].split("## The tree")[1].split("```")[1]
     named = set(re.findall(r"^  ([a-z_]+(?:\.py|/))", tree, re.MULTILINE))
