@@ -7,7 +7,7 @@ all that is asked about, the query is cut in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -22,6 +22,7 @@ __all__ = [
     "Fitted",
     "OnOverflow",
     "Overflow",
+    "Page",
     "Reader",
     "check_context",
     "fit",
@@ -29,8 +30,10 @@ __all__ = [
 ]
 
 OnOverflow: TypeAlias = Literal["error", "truncate"]
-Build: TypeAlias = Callable[[Case], list[RequestBody]]
-"""All requests that the same texts of a case must fit into."""
+Page: TypeAlias = tuple[int, ...]
+"""The responses that a page shows, in its order."""
+Build: TypeAlias = Callable[[Case, Page], RequestBody]
+"""Makes the request for a page."""
 
 _GAP = " … "
 # A forced choice is a few words; what is left of the context after the prompt must hold it.
@@ -74,11 +77,14 @@ class Overflow:
     message: str
 
 
-def check_context(case: Case, build: Build, reader: Reader, decoding: Decoding) -> None:
+def check_context(
+    case: Case, pages: Sequence[Page], build: Build, reader: Reader, decoding: Decoding
+) -> None:
     """Make sure that a judge's context holds what a protocol itself says, and so any case at all.
 
     Args:
         case: one of those that are judged; its texts are left out.
+        pages: what is shown of it.
         build: makes the requests about it.
         reader: counts tokens and says how many there may be.
         decoding: says how many tokens the completion needs.
@@ -94,7 +100,7 @@ def check_context(case: Case, build: Build, reader: Reader, decoding: Decoding) 
         history=(),
         reference=None,
     )
-    bodies = build(blank)
+    bodies = _build_all(blank, pages, build)
     n_answer = _answer_tokens(bodies, decoding)
     budget = reader.limits.context_tokens - n_answer
     n_tokens = _n_tokens(bodies, reader, budget)
@@ -109,18 +115,24 @@ def check_context(case: Case, build: Build, reader: Reader, decoding: Decoding) 
 
 
 def fit(
-    case: Case, build: Build, reader: Reader, decoding: Decoding, on_overflow: OnOverflow
+    case: Case,
+    pages: Sequence[Page],
+    build: Build,
+    reader: Reader,
+    decoding: Decoding,
+    on_overflow: OnOverflow,
 ) -> Fitted | Overflow:
     """The requests about a case, cut where they must be and may be.
 
     Args:
         case: what is judged.
-        build: makes all requests about it, so that both orders show the same texts.
+        pages: those that must show the same texts, as both orders of a pair.
+        build: makes the request for a page.
         reader: counts tokens and says how many there may be.
         decoding: says how many tokens the completion needs.
         on_overflow: "error" refuses a case that is too long, "truncate" cuts it.
     """
-    bodies = build(case)
+    bodies = [build(case, page) for page in pages]
     budget = reader.limits.context_tokens - _answer_tokens(bodies, decoding)
     n_tokens = _n_tokens(bodies, reader, budget)
     if n_tokens <= budget:
@@ -131,13 +143,15 @@ def fit(
     if on_overflow == "error":
         hint = "; --on-overflow truncate cuts the longest response"
         return Overflow(bodies=bodies, message=message + hint)
-    cut = _cut_to_fit(case, build, reader, budget)
+    cut = _cut_to_fit(case, pages, build, reader, budget)
     if cut is None:
         return Overflow(bodies=bodies, message=message + "; the query alone is too long")
     return Fitted(bodies=cut, truncated=True)
 
 
-def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> Fitted | Overflow:
+def fit_query(
+    case: Case, pages: Sequence[Page], build: Build, reader: Reader, decoding: Decoding
+) -> Fitted | Overflow:
     """The requests about a query alone, which is cut in its middle where it is too long.
 
     A query of more than 1,998 tokens keeps its first 999 and its last 1,000, with "…" between them.
@@ -146,7 +160,8 @@ def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> F
 
     Args:
         case: whose query is asked about.
-        build: makes all requests about it.
+        pages: the one page that shows no response.
+        build: makes the request for it.
         reader: counts tokens and says how many there may be.
         decoding: says how many tokens the completion needs.
 
@@ -154,7 +169,7 @@ def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> F
     the judge's own.
     """
     budget = reader.limits.context_tokens - decoding.max_tokens
-    bodies = build(case)
+    bodies = _build_all(case, pages, build)
     # A token stands for a byte at least, so a query of few bytes needs no count.
     if _n_tokens(bodies, reader, budget) <= budget and (
         len(case.query.encode("utf-8", "replace")) <= _QUERY_TOKENS
@@ -167,7 +182,7 @@ def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> F
     limit = highest
     while lowest <= highest:
         cut = replace(case, query=_cut_query(case.query, limit, reader))
-        bodies = build(cut)
+        bodies = _build_all(cut, pages, build)
         if _n_tokens(bodies, reader, budget) <= budget:
             best = Fitted(bodies=bodies, truncated=cut.query != case.query)
             lowest = limit + 1
@@ -177,7 +192,7 @@ def fit_query(case: Case, build: Build, reader: Reader, decoding: Decoding) -> F
     if best is not None:
         return best
     message = f"the prompt leaves no room for a query in the {budget:,} tokens that there may be"
-    return Overflow(bodies=build(case), message=message)
+    return Overflow(bodies=_build_all(case, pages, build), message=message)
 
 
 def _cut_query(query: str, n_tokens: int, reader: Reader) -> str:
@@ -233,15 +248,20 @@ def _text(body: RequestBody, reader: Reader) -> str:
     return render(body.messages, reader.card.wrapper, body.prefix, template)
 
 
-def _cut_to_fit(case: Case, build: Build, reader: Reader, budget: int) -> list[RequestBody] | None:
+def _build_all(case: Case, pages: Sequence[Page], build: Build) -> list[RequestBody]:
+    return [build(case, page) for page in pages]
+
+
+def _cut_to_fit(
+    case: Case, pages: Sequence[Page], build: Build, reader: Reader, budget: int
+) -> list[RequestBody] | None:
     """The requests with every response cut to the largest limit that fits; None where none does."""
     lowest, highest = 0, max(len(response.text) for response in case.responses)
     best: list[RequestBody] | None = None
     while lowest <= highest:
         limit = (lowest + highest) // 2
-        bodies = build(
-            replace(case, responses=tuple(_cut(response, limit) for response in case.responses))
-        )
+        cut = replace(case, responses=tuple(_cut(response, limit) for response in case.responses))
+        bodies = _build_all(cut, pages, build)
         if _n_tokens(bodies, reader, budget) <= budget:
             best, lowest = bodies, limit + 1
         else:

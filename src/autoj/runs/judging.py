@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from itertools import islice
+from functools import partial
+from itertools import chain, islice, starmap
 
 from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
@@ -99,13 +100,22 @@ def judge_run(
         check_room(first, spec, backend)
     if budget is not None:
         budget.check(spec.judge)
+    plan = partial(plan_case, spec=spec, backend=backend)
+    plan_critiques = partial(plan_follow, spec=spec, backend=backend)
     with ExitStack() as opened:
         if ledger is None:
             ledger = opened.enter_context(open_ledger(folder, spec, budget))
         session = _Session(
             folder=folder, spec=spec, backend=backend, ledger=ledger, watch=watch, budget=budget
         )
-        session.judge()
+        opened.enter_context(_timed(session))
+        session.ask("judging", "plan.jsonl", map(plan, folder.cases()))
+        if spec.critique and not (budget is not None and budget.stopped):
+            # What is asked then follows from the verdicts, so its plan is new.
+            (folder.path / "follow.jsonl").unlink(missing_ok=True)
+            judged = resolve_first(folder, spec, ledger)
+            session.ask("writing critiques", "follow.jsonl", starmap(plan_critiques, judged))
+        folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
     return session.counts
 
 
@@ -121,34 +131,8 @@ class _Session:
     budget: Budget | None
     counts: RunCounts = field(default_factory=RunCounts)
 
-    def judge(self) -> None:
-        """Ask all that is not answered, resolve it, and note how long that took."""
-        started = time.monotonic()
-        try:
-            self._ask("judging", "plan.jsonl", self._planned())
-            if self.spec.critique and not (self.budget is not None and self.budget.stopped):
-                # What is asked then follows from the verdicts, so its plan is new.
-                (self.folder.path / "follow.jsonl").unlink(missing_ok=True)
-                self._ask("writing critiques", "follow.jsonl", self._planned_critiques())
-            found = resolve_run(self.folder, self.spec, self.ledger)
-            self.folder.write_verdicts(verdict for _, verdict in found)
-        finally:
-            self.counts.seconds = time.monotonic() - started
-            ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
-            # A disk that is full has already said so, or will at the next write that matters.
-            with suppress(StorageFull):
-                self.folder.add_timing({**ended, **asdict(self.counts)})
-
-    def _planned(self) -> Iterator[Planned]:
-        for case in self.folder.cases():
-            yield from plan_case(case, self.spec, self.backend)
-
-    def _planned_critiques(self) -> Iterator[Planned]:
-        for case, verdict in resolve_first(self.folder, self.spec, self.ledger):
-            yield from plan_follow(case, verdict, self.spec, self.backend)
-
-    def _ask(self, what: str, plan: str, planned: Iterable[Planned]) -> None:
-        """Ask what is planned and not answered, and write the plan down as far as it is read."""
+    def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
+        """Ask what is planned of each case, and write the plan down as far as it is read."""
         n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
@@ -160,7 +144,7 @@ class _Session:
                 raise Cancelled("stopped, as was wanted")
 
         def noted() -> Iterator[Planned]:
-            for item in planned:
+            for item in chain.from_iterable(planned):
                 writer.write(item.asked)
                 yield item
 
@@ -174,6 +158,20 @@ class _Session:
         one = critiques or (self.spec.has_orders and self.spec.orders != "both")
         n_draws = 1 if critiques else self.spec.n_draws
         return self.folder.n_cases() * (1 if one else 2) * n_draws
+
+
+@contextmanager
+def _timed(session: _Session) -> Iterator[None]:
+    """Notes how long a session took, however it ends."""
+    started = time.monotonic()
+    try:
+        yield
+    finally:
+        session.counts.seconds = time.monotonic() - started
+        ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        # A disk that is full has already said so, or will at the next write that matters.
+        with suppress(StorageFull):
+            session.folder.add_timing({**ended, **asdict(session.counts)})
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:

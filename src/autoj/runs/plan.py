@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -14,7 +14,7 @@ from autoj.backends.base import Backend
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
-from autoj.runs.fit import Fitted, Overflow, check_context, fit, fit_query
+from autoj.runs.fit import Build, Fitted, Overflow, Page, check_context, fit, fit_query
 from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
@@ -71,13 +71,8 @@ def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
     """
     if spec.needs_scenario:
         return
-    protocol = spec.chosen_protocol()
-    pages = _pages(case, spec)[0]
-
-    def build_all(blank: Case) -> list[RequestBody]:
-        return [protocol.build(blank, page) for page in pages]
-
-    check_context(case, build_all, backend, spec.decoding)
+    pages, build = _pages(case, spec)[0], spec.chosen_protocol().build
+    check_context(case, pages, build, backend, spec.decoding)
 
 
 def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
@@ -85,12 +80,11 @@ def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
 
     Where each question is drawn several times, its draws stand together.
     """
-    protocol = spec.chosen_protocol()
-    return [
-        planned
-        for pages in _pages(case, spec)
-        for planned in _plan(case, spec, backend, pages, protocol.build, spec.draws)
-    ]
+    build = spec.chosen_protocol().build
+    planned: list[Planned] = []
+    for pages in _pages(case, spec):
+        planned += _plan(case, spec, backend, pages, build, spec.draws)
+    return planned
 
 
 def n_asked(case: Case, spec: RunSpec) -> int:
@@ -157,18 +151,15 @@ def _plan(
     case: Case,
     spec: RunSpec,
     backend: Backend,
-    pages: tuple[tuple[int, ...], ...],
-    build: Callable[[Case, tuple[int, ...]], RequestBody],
+    pages: Sequence[Page],
+    build: Build,
     draws: Sequence[int],
 ) -> list[Planned]:
 
-    def build_all(cut: Case) -> list[RequestBody]:
-        return [build(cut, page) for page in pages]
-
     if spec.task == "classify":
-        fitted = fit_query(case, build_all, backend, spec.decoding)
+        fitted = fit_query(case, pages, build, backend, spec.decoding)
     else:
-        fitted = fit(case, build_all, backend, spec.decoding, spec.on_overflow)
+        fitted = fit(case, pages, build, backend, spec.decoding, spec.on_overflow)
     planned: list[Planned] = []
     asked_about = zip(pages, fitted.bodies, strict=True)
     for (page, body), sample in product(asked_about, draws):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from autoj.backends.base import Backend
@@ -15,7 +16,6 @@ from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, op
 from autoj.runs.budget import Budget
 from autoj.runs.judging import open_ledger
 from autoj.runs.kind import Kind, is_jury
-from autoj.runs.ledger import Ledger
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.engine import load_engine
 from autoj.tasks.places import run_folder
@@ -73,7 +73,8 @@ def judge(
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
             counts = RunCounts()
         else:
-            counts = _ask(folder, spec, ledger, backend, budget, watch)
+            with _loaded(backend, spec, folder, watch) as engine:
+                counts = judge_run(folder, spec, engine, ledger=ledger, watch=watch, budget=budget)
         _tell_outcome(folder, counts, budget, watch)
         if derive is not None:
             derive(folder)
@@ -81,17 +82,21 @@ def judge(
     return Run(folder=folder, spec=spec, counts=counts, stopped=stopped)
 
 
-def _ask(
-    folder: RunFolder,
-    spec: RunSpec,
-    ledger: Ledger,
-    backend: Backend | None,
-    budget: Budget | None,
-    watch: Watch,
-) -> RunCounts:
+@contextmanager
+def _loaded(
+    backend: Backend | None, spec: RunSpec, folder: RunFolder, watch: Watch
+) -> Iterator[Backend]:
+    """The engine that is given, or one that is loaded and freed; says how to go on if it is ended.
+
+    Args:
+        backend: the one that is given; None loads the spec's.
+        spec: the settings.
+        folder: keeps what is judged.
+        watch: told how to go on.
+    """
     engine = backend or load_engine(spec.judge, watch)
     try:
-        return judge_run(folder, spec, engine, ledger=ledger, watch=watch, budget=budget)
+        yield engine
     except (KeyboardInterrupt, AutojError):
         watch.message(
             f"stopped; what is judged is kept in {folder.path}, and the same command goes on from "
