@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from autoj.cli._jury import show_jury
 
 from autoj.backends.base import Backend
 from autoj.backends.scripted import Answer
 from autoj.cli import _run
-from autoj.cli._jury import show_jury
 from autoj.errors import DataError
 from autoj.jsonl import whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request
