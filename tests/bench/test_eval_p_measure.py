@@ -75,7 +75,7 @@ def test_a_judge_is_run_once_and_measured_without_a_word_on_the_terminal(
         "majority",
     ]
     assert notes.messages[0] == f"reading {pairs} as native"
-    assert notes.progressed[-1][1:] == (12, 12)
+    assert notes.progressed[-1][1:] == (24, 24)
     again = measure_pairs(data, StoredRun(tmp_path / "run"))
     assert again.result.estimates == found.result.estimates
     assert len(engines) == 1
