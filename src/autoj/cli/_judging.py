@@ -14,9 +14,7 @@ from autoj.reports import Breakdown, summarise
 from autoj.reports.judge import run_view
 from autoj.reports.jury import jury_view
 from autoj.reports.jury_summary import summarise_jury
-from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
-from autoj.tasks.judge import judge
 from autoj.tasks.jury import JuryRun, judge_by_jury
 from autoj.tasks.jury_folder import Jury
 from autoj.tasks.run import Run
@@ -108,15 +106,3 @@ def _jury_record(run: JuryRun) -> dict[str, Any]:
 
 def _verdicts(run: JuryRun) -> dict[str, Any]:
     return {"verdicts": [verdict for _, verdict in run.outlined()]}
-
-
-def judge_whole(spec: RunSpec, cases: Cases, out: Path | None, budget: Budget | None) -> Run:
-    """A run with every verdict; a budget that leaves some ends the command.
-
-    Raises:
-        Unfinished: it left some.
-    """
-    with _console.watching() as watch:
-        run = judge(cases, spec, out, budget=budget, watch=watch)
-        run.check_whole()
-        return run

@@ -8,13 +8,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from autoj.bench.eval_c.measure import CriticMeasurement
 from autoj.bench.eval_c.published import OVERALL, PublishedVotes
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports.render import figure_cell, figure_text
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["critique_parts_table", "critique_view", "published_table"]
+__all__ = ["critic_view", "critique_parts_table", "critique_view", "published_table"]
 
 _LABELS = {
     "win": "win (wins by all)",
@@ -127,3 +128,21 @@ def _percent(share: float | None) -> str:
 
 def _shares(row: PublishedVotes | None) -> str:
     return "-" if row is None else "/".join(f"{share * 100:.0f}" for share in row.shares)
+
+
+def critic_view(found: CriticMeasurement, by: str) -> RenderableType:
+    """A critic's shares of wins, beside what was published of others.
+
+    Args:
+        found: what was measured.
+        by: the breakdown that is listed.
+    """
+    result, published = found.result, found.published
+    parts: list[RenderableType] = [
+        critique_view(result),
+        Text(),
+        published_table(result, published),
+    ]
+    if by in result.parts:
+        parts += [Text(), critique_parts_table(by, result.parts[by], published)]
+    return Group(*parts)

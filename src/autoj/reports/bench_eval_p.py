@@ -8,13 +8,21 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from autoj.bench.eval_p.measure import PairMeasurement
 from autoj.bench.eval_p.paired import Comparison
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports.render import figure_text, interval_text, value_text
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["comparison_table", "parts_table", "percent_cell", "result_view", "trivial_table"]
+__all__ = [
+    "comparison_table",
+    "pairs_view",
+    "parts_table",
+    "percent_cell",
+    "result_view",
+    "trivial_table",
+]
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -115,3 +123,25 @@ def _difference(estimate: Estimate, p_value: float | None) -> tuple[str, str, st
 
 def _p(p_value: float) -> str:
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
+    """A judge's figures beside those of the trivial judges, and less another judge's.
+
+    Args:
+        found: what was measured.
+        by: the breakdown that is listed.
+    """
+    result = found.result
+    parts: list[RenderableType] = [result_view(result), Text()]
+    if found.in_sample is not None:
+        parts += [parts_table("tie band chosen in-sample", {"all": found.in_sample.estimates})]
+        parts += [Text(f"{found.in_sample.notes[0]} It flatters.", style="dim"), Text()]
+    for breakdown in dict.fromkeys([by, "seen and unseen"]):
+        if breakdown in result.parts:
+            parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
+    parts.append(trivial_table(found.baselines))
+    if (other := found.other) is not None:
+        table = comparison_table(found.differences, f"{other.judge} ({other.source})")
+        parts += [Text(), table]
+    return Group(*parts)

@@ -14,6 +14,7 @@ from rich.text import Text
 from autoj.bench.scenario_classifier.comparison import Comparison
 from autoj.bench.scenario_classifier.confusion import UNREADABLE, Confused, GroupConfusion, Missed
 from autoj.bench.scenario_classifier.evaluate import ALL, TOP
+from autoj.bench.scenario_classifier.measure import SetMeasurement
 from autoj.bench.scenario_classifier.published import PublishedClassifier
 from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference
@@ -23,7 +24,7 @@ from autoj.records import Estimate
 from autoj.reports.bench_eval_p import percent_cell
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["classifier_view", "difference_table", "published_table", "set_view"]
+__all__ = ["classifier_view", "difference_table", "published_table", "set_view", "sets_view"]
 
 _GROUPS = {
     "Summarization": "Summ",
@@ -267,3 +268,22 @@ def _bin_table(bins: Sequence[ReliabilityBin]) -> Table:
             f"{one.accuracy * 100:.1f}",
         )
     return table
+
+
+def sets_view(measured: Sequence[SetMeasurement], *, all_scenarios: bool) -> RenderableType:
+    """All sets with all that is held against each other, and each classifier on the first set.
+
+    Args:
+        measured: what was found on each set.
+        all_scenarios: whether every scenario is listed, and not the worst alone.
+    """
+    parts: list[RenderableType] = []
+    for each in measured:
+        parts += [set_view(each.queries, each.results, each.trivial), Text()]
+        if each.published:
+            parts += [published_table(each.published), Text()]
+        if each.differences:
+            parts += [difference_table(each.differences), Text()]
+    for result in measured[0].results:
+        parts += [classifier_view(result, all_scenarios=all_scenarios), Text()]
+    return Group(*parts)

@@ -37,6 +37,18 @@ def jury_folder(specs: Sequence[RunSpec], cases: Cases) -> Path:
     return RUNS / f"{data_name(cases)}-jury-{digest}"
 
 
+def audit_folder(spec: RunSpec, probed: Cases, data: Cases) -> Path:
+    """The folder of an audit.
+
+    Args:
+        spec: of its first run.
+        probed: the cases of that run, which follow from the seed.
+        data: the set that they are drawn from.
+    """
+    digest = spec_digest(spec, probed)
+    return RUNS / f"audit-{data_name(data)}-{slug(spec.judge.name)}-{digest}"
+
+
 def scenarios_file(classifier: str, cases: Cases) -> Path:
     """The file of rows that a classifier of this name writes."""
     return RUNS / f"{data_name(cases)}-scenarios-{slug(classifier)}.jsonl"
