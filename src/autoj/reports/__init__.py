@@ -1,5 +1,6 @@
-"""What a run came to, for eyes and for machines: summaries first, then tables that show them."""
+"""The outcome of a run, for eyes and for machines: summaries, and tables that show them."""
 
-from autoj.reports.summary import Breakdown, RunSummary, summarise
+from autoj.reports.scenario_sources import Breakdown
+from autoj.reports.summary import RunSummary, summarise
 
 __all__ = ["Breakdown", "RunSummary", "summarise"]

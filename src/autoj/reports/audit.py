@@ -7,15 +7,12 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from autoj.metrics.result import Result
 from autoj.records import Estimate
-from autoj.reports.render import interval_text, value_text
+from autoj.reports import render
 from autoj.reports.text import visible_text
-
-__all__ = ["audit_view"]
 
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "With people": (
@@ -69,23 +66,17 @@ def audit_view(result: Result) -> RenderableType:
             )
     if result.details["reliability"]:
         parts += [_bins(result.details["reliability"]), Text()]
-    parts += [Text(f"left out: {line}", style="dim") for line in _left_out(result)]
-    return Group(*parts)
+    return Group(*parts, *render.notes(f"left out: {line}" for line in _left_out(result)))
 
 
 def _heading(result: Result) -> RenderableType:
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [
         ("audit of", result.judge),
         ("verdicts", result.source),
-        ("judgments", f"{result.details['n_judgments']:,}"),
+        ("judgments", render.count(result.details["n_judgments"])),
         *(("note", note) for note in result.notes),
     ]
-    for name, value in rows:
-        table.add_row(name, visible_text(value))
-    return table
+    return render.facts(rows, "flush")
 
 
 def _section(title: str, lines: Sequence[tuple[str, Estimate, str]]) -> list[RenderableType]:
@@ -101,26 +92,23 @@ def _numbers(name: str, estimate: Estimate) -> Text:
     n = f"n={estimate.n:,}"
     if estimate.n_unscored:
         n += f", {estimate.n_unscored:,} unscored"
-    numbers = f"{value_text(estimate):>9}  {interval_text(estimate):<18}"
+    numbers = f"{render.estimate_value(estimate):>9}  {render.estimate_interval(estimate):<18}"
     return visible_text(f"  {name:<31}{numbers}{n}".rstrip())
 
 
-def _bins(bins: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    for heading in ("probability of the verdict", "n", "said", "right"):
-        table.add_column(heading, justify="left" if heading.startswith("prob") else "right")
+def _bins(bins: Sequence[Mapping[str, Any]]) -> render.Listing:
+    columns = [render.Column.number(name) for name in ("n", "said", "right")]
+    listing = render.Listing(
+        render.Column.text("probability of the verdict"), *columns, spacing="flush"
+    )
     for found in bins:
-        table.add_row(
-            f"  {found['low']:.1f} to {found['high']:.1f}",
-            f"{found['n']:,}",
-            f"{found['confidence'] * 100:.1f} %",
-            f"{found['accuracy'] * 100:.1f} %",
-        )
-    return table
+        shares = (render.percent(found[name], 1) for name in ("confidence", "accuracy"))
+        listing.add(f"  {found['low']:.1f} to {found['high']:.1f}", found["n"], *shares)
+    return listing
 
 
 def _left_out(result: Result) -> list[str]:
-    """What probe could not be made of how many cases, and why."""
+    """Probes that could not be made, of how many cases, and why."""
     return [
         f"{probe}: {n:,} ({reason})"
         for probe, reasons in result.details["left_out"].items()

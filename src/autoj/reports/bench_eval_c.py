@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.eval_c.measure import CriticMeasurement
 from autoj.bench.eval_c.published import OVERALL, PublishedVotes
 from autoj.metrics.result import Result
 from autoj.records import Estimate
-from autoj.reports.render import figure_cell, figure_text
-from autoj.reports.text import excerpt, visible_text
-
-__all__ = ["critic_view", "critique_parts_table", "critique_view", "published_table"]
+from autoj.reports import render
+from autoj.reports.text import visible_text
 
 _LABELS = {
     "win": "win (wins by all)",
@@ -29,26 +26,24 @@ _SHARES = ("win", "tie", "lose")
 def critique_view(result: Result) -> RenderableType:
     """The figures over all cases, one a line, with what must be known of them."""
     details = result.details
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [
         ("critiques", f"of {result.judge}, against those of {details['against']}"),
         ("compared by", str(details["judged_by"])),
         ("verdicts", result.source),
-        ("cases", f"{result.n_cases:,}"),
-        *((_LABELS.get(each.name, each.name), figure_text(each)) for each in result.estimates),
+        ("cases", render.count(result.n_cases)),
+        *(
+            (_LABELS.get(each.name, each.name), render.estimate_line(each))
+            for each in result.estimates
+        ),
         (
             "unreadable, failed",
-            f"{details['n_unreadable']:,} and {details['n_failed']:,} judgments",
+            render.lost(details["n_unreadable"], details["n_failed"], " judgments"),
         ),
         *(("note", note) for note in result.notes),
     ]
     if details["n_truncated"]:
         rows.append(("truncated", f"{details['n_truncated']:,} judgments saw a text cut to fit"))
-    for label, value in rows:
-        table.add_row(label, visible_text(value))
-    return table
+    return render.facts(rows)
 
 
 def published_table(result: Result, published: Sequence[PublishedVotes]) -> RenderableType:
@@ -58,27 +53,27 @@ def published_table(result: Result, published: Sequence[PublishedVotes]) -> Rend
         result: of Eval-C.
         published: figures of any group; those over all cases are shown.
     """
-    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("critic", no_wrap=True)
-    table.add_column("judged by", no_wrap=True)
-    for name in _SHARES:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("source", overflow="fold")
+    listing = render.Listing(
+        render.Column.text("critic", 26),
+        render.Column.text("judged by", 10),
+        *map(render.Column.number, _SHARES),
+        render.Column.prose("source"),
+        spacing="tight",
+    )
     ours = {estimate.name: estimate for estimate in result.estimates}
-    table.add_row(
-        excerpt(result.judge, 26),
-        excerpt(str(result.details["judged_by"]), 10),
+    listing.add(
+        result.judge,
+        str(result.details["judged_by"]),
         *(_percent(ours[name].value) for name in _SHARES),
         "this result",
         style="bold",
     )
     for row in published:
         if row.group == OVERALL:
-            shares = (_percent(share) for share in row.shares)
             judge = _JUDGES.get(row.judged_by, row.judged_by)
-            table.add_row(row.critic, judge, *shares, row.source, style="dim")
+            listing.add(row.critic, judge, *map(_percent, row.shares), row.source, style="dim")
     title = visible_text(f"all cases, against {result.details['against']} (published rows are dim)")
-    return Group(title, table)
+    return Group(title, listing)
 
 
 def critique_parts_table(
@@ -97,37 +92,36 @@ def critique_parts_table(
     for row in published:
         if row.group in parts:
             by_judge.setdefault(row.judged_by, {})[row.group] = row
-    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(title, no_wrap=True)
-    table.add_column("n", justify="right")
-    for name in _SHARES:
-        table.add_column(name, justify="right", no_wrap=True)
-    if len(parts) and "consistency" in {each.name for each in next(iter(parts.values()))}:
-        table.add_column("agree", justify="right", no_wrap=True)
-    for judge in by_judge:
-        table.add_column(_JUDGES.get(judge, judge), justify="right", no_wrap=True, style="dim")
-    for part, estimates in parts.items():
-        found = {estimate.name: estimate for estimate in estimates}
-        win = found["win"]
-        cells = [figure_cell(win), *(_percent(found[name].value) for name in ("tie", "lose"))]
-        if "consistency" in found:
-            cells.append(_percent(found["consistency"].value))
-        cells += [_shares(rows.get(part)) for rows in by_judge.values()]
-        table.add_row(excerpt(part, 24), f"{win.n + win.n_unscored:,}", *cells)
+    found = {part: {each.name: each for each in its} for part, its in parts.items()}
+    agree = ["consistency"] if any("consistency" in its for its in found.values()) else []
+    judges = [_JUDGES.get(judge, judge) for judge in by_judge]
+    listing = render.Listing(
+        render.Column.text(title, 24),
+        render.Column.count("n"),
+        *map(render.Column.number, (*_SHARES, *("agree" for _ in agree))),
+        *(render.Column.number(judge, style="dim") for judge in judges),
+        spacing="tight",
+    )
+    for part, its in found.items():
+        win = its["win"]
+        shares = (_percent(its[name].value) for name in ("tie", "lose", *agree))
+        cited = (_shares(rows.get(part)) for rows in by_judge.values())
+        listing.add(part, win.n + win.n_unscored, render.estimate_cell(win), *shares, *cited)
     if not by_judge:
-        return table
+        return listing
     row = next(iter(next(iter(by_judge.values())).values()))
-    judges = " and ".join(_JUDGES.get(judge, judge) for judge in by_judge)
-    said = f"Right: {row.critic} against {row.against}, win/tie/lose by {judges} ({row.source})."
-    return Group(table, Text(said, style="dim"))
+    said = f"win/tie/lose by {' and '.join(judges)} ({row.source})."
+    return Group(listing, *render.notes([f"Right: {row.critic} against {row.against}, {said}"]))
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share * 100:.1f}"
+    return render.percent(share, 1, "")
 
 
 def _shares(row: PublishedVotes | None) -> str:
-    return "-" if row is None else "/".join(f"{share * 100:.0f}" for share in row.shares)
+    if row is None:
+        return render.MISSING
+    return "/".join(render.percent(share, 0, "") for share in row.shares)
 
 
 def critic_view(found: CriticMeasurement, by: str) -> RenderableType:

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.eval_r.best_of_n import Comparison
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
-from autoj.records import Estimate
+from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
-
-__all__ = ["selection_view"]
 
 _N_COLUMNS = 3
 """Sizes that stand beside each other in 80 columns."""
+_DIFFERENCE = render.CellFormat(digits=3, interval_digits=2, signed=True, signed_interval=True)
 
 
 def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> RenderableType:
@@ -30,7 +28,7 @@ def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> Rend
         results: of `evaluate`; may be none.
         trivial: of `trivial_results`.
     """
-    parts: list[RenderableType] = [_heads(results)] if results else []
+    parts: list[RenderableType] = [_heads(results), Text()] if results else []
     sizes: list[int] = list(trivial[0].details["sizes"])
     bases = [None, *trivial[0].parts.get("base model", {})]
     for base in bases:
@@ -42,24 +40,23 @@ def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> Rend
         parts += [_differences(results), Text()]
     correlated = [*results, *(found for found in trivial if "p_values" in found.details)]
     parts.append(_correlations(correlated))
-    parts += _notes(results)
+    parts += _remarks(results)
     return Group(*parts)
 
 
 def _heads(results: Sequence[Result]) -> RenderableType:
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
+    rows: list[tuple[str, str]] = []
     for result in results:
-        table.add_row("judge", visible_text(result.judge))
-        table.add_row("  ratings", visible_text(result.source))
-        lost = f"{result.details['n_unreadable']:,} and {result.details['n_failed']:,}"
-        table.add_row("  unreadable, failed", lost)
+        lost = render.lost(result.details["n_unreadable"], result.details["n_failed"])
+        rows += [
+            ("judge", result.judge),
+            ("  ratings", result.source),
+            ("  unreadable, failed", lost),
+        ]
         missing = list(_missing(result))
         if missing:
-            table.add_row("  not counted", "; ".join(missing))
-    table.add_row("cases", f"{results[0].n_cases:,}")
-    return Group(table, Text())
+            rows.append(("  not counted", "; ".join(missing)))
+    return render.facts([*rows, ("cases", render.count(results[0].n_cases))], "flush")
 
 
 def _missing(result: Result) -> Iterator[str]:
@@ -75,35 +72,26 @@ def _missing(result: Result) -> Iterator[str]:
 
 def _best_of(
     base: str | None, sizes: Sequence[int], results: Sequence[Result], trivial: Sequence[Result]
-) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("all responses" if base is None else excerpt(base, 20), no_wrap=True)
-    for size in sizes:
-        table.add_column(f"best of {size}", justify="right", no_wrap=True)
-    for result, style in (
-        *((found, "") for found in results),
-        *((found, "dim") for found in trivial),
-    ):
-        its = result.estimates if base is None else result.parts["base model"].get(base, ())
-        found = {estimate.name: estimate for estimate in its}
-        cells = [_cell(found[f"best of {size}"]) for size in sizes]
-        table.add_row(excerpt(result.judge, 20), *cells, style=style)
-    return table
+) -> render.Listing:
+    rows = [
+        render.FigureRow(
+            name=result.judge,
+            estimates=result.estimates
+            if base is None
+            else result.parts["base model"].get(base, ()),
+            style=style,
+        )
+        for group, style in ((results, ""), (trivial, "dim"))
+        for result in group
+    ]
+    heading = "all responses" if base is None else excerpt(base, 20)
+    columns = {f"best of {size}": f"best of {size}" for size in sizes}
+    return render.figures(
+        render.Column.text(heading, 20), columns, rows, form=render.COEFFICIENT_CELL, with_n=False
+    )
 
 
-def _cell(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "-"
-    return f"{estimate.value:.3f}{_interval(estimate, 2)}"
-
-
-def _interval(estimate: Estimate, digits: int) -> str:
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-
-
-def _differences(results: Sequence[Result]) -> Table:
+def _differences(results: Sequence[Result]) -> render.Listing:
     """How much higher a judge's picks are than trivial ones, on the same queries."""
     comparisons: list[tuple[str, Comparison]] = [
         (result.judge, found)
@@ -114,76 +102,70 @@ def _differences(results: Sequence[Result]) -> Table:
     # Where only picks are graded, the mean of all candidates is not known; the first one is.
     is_known = any(found.less["random"].estimate.n for _, found in comparisons)
     others = ("random" if is_known else "first", "longest")
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("same queries", no_wrap=True)
-    table.add_column("N", justify="right")
-    for name in others:
-        table.add_column(f"less {name}", justify="right", no_wrap=True)
-        table.add_column("p", justify="right", no_wrap=True)
+    listing = render.Listing(
+        render.Column.text("same queries", 20),
+        render.Column.count("N"),
+        *(
+            column
+            for name in others
+            for column in (
+                render.Column.number(f"less {name}"),
+                render.Column.number("p"),
+            )
+        ),
+        spacing="flush",
+    )
     for judge, found in comparisons:
-        cells = [cell for name in others for cell in _less(found.less[name])]
-        table.add_row(excerpt(judge, 20), str(found.size), *cells)
-    return table
+        listing.add(
+            judge, found.size, *(cell for name in others for cell in _less(found.less[name]))
+        )
+    return listing
 
 
 def _less(found: Difference) -> tuple[str, str]:
-    estimate = found.estimate
-    if estimate.value is None:
-        return "-", "-"
-    value = f"{estimate.value:+.3f}"
-    if estimate.low is not None and estimate.high is not None:
-        value += f" [{estimate.low:+.2f}, {estimate.high:+.2f}]"
-    return value, _p(found.p_value)
+    return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
 
 
-def _correlations(results: Sequence[Result]) -> Table:
+def _correlations(results: Sequence[Result]) -> render.Listing:
     """Of ratings with reference scores, by response."""
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("ratings of", no_wrap=True)
-    table.add_column("over", no_wrap=True)
-    for name in ("n", "Pearson", "p", "Spearman", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
+    listing = render.Listing(
+        render.Column.text("ratings of", 14),
+        render.Column.text("over"),
+        render.Column.number("n"),
+        render.Column.number("Pearson"),
+        render.Column.number("p"),
+        render.Column.number("Spearman"),
+        render.Column.number("p"),
+        spacing="flush",
+    )
     for result in results:
         found = {estimate.name: estimate for estimate in result.estimates}
-        for suffix, what in (("", "picks"), (" of all responses", "all")):
-            if f"pearson{suffix}" not in found:
-                continue
+        is_length = result.judge == "longest"
+        for suffix, over in (("", "picks"), (" of all responses", "all")):
             names = [f"{coefficient}{suffix}" for coefficient in ("pearson", "spearman")]
+            if names[0] not in found:
+                continue
             cells = [
                 text
                 for name in names
                 for text in (
-                    _coefficient(found[name]),
-                    _p(result.details["p_values"][name]),
+                    render.estimate_cell(found[name]),
+                    render.p_value(result.details["p_values"][name]),
                 )
             ]
-            style = "dim" if result.judge == "longest" else ""
-            name = "length" if result.judge == "longest" else result.judge
-            table.add_row(excerpt(name, 14), what, f"{found[names[0]].n:,}", *cells, style=style)
-    return table
+            judge = "length" if is_length else result.judge
+            listing.add(judge, over, found[names[0]].n, *cells, style="dim" if is_length else "")
+    return listing
 
 
-def _coefficient(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "-"
-    return f"{estimate.value:.2f}{_interval(estimate, 2)}"
-
-
-def _p(p_value: float | None) -> str:
-    if p_value is None:
-        return "-"
-    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
-
-
-def _notes(results: Sequence[Result]) -> list[RenderableType]:
-    """What must be known, each sentence once."""
+def _remarks(results: Sequence[Result]) -> list[RenderableType]:
+    """Notes that must be known, each once, and why figures are missing."""
     said = list(dict.fromkeys(note for result in results for note in result.notes))
-    lines = [Text()] + [visible_text(note, style="dim") for note in said]
+    lines = render.notes(said)
     lines += [
-        visible_text(f"{result.judge}: no {name}: {found.reason}", style="yellow")
+        visible_text(f"{result.judge}: no {found.name}: {found.reason}", style="yellow")
         for result in results
         for found in result.estimates
-        for name in [found.name]
         if found.value is None
     ]
-    return [*lines] if said or len(lines) > 1 else []
+    return [Text(), *lines] if lines else []

@@ -13,9 +13,7 @@ from autoj.bench.system_level.query_ratings import Precision
 from autoj.bench.system_level.ranks import Ranked
 from autoj.metrics.result import Result
 from autoj.records import Estimate
-from autoj.reports.text import excerpt, visible_text
-
-__all__ = ["ranking_view"]
+from autoj.reports import render
 
 _RANKS = "rank is the reference's; diff is the judge's less it: below 0 is placed too high"
 _APPROXIMATE = (
@@ -32,86 +30,76 @@ def ranking_view(result: Result, lengths: Result | None) -> RenderableType:
         result: of `evaluate_table` or `evaluate_ratings`.
         lengths: of `length_result`, where lengths are known.
     """
-    parts: list[RenderableType] = [_rank_table(result), Text(_RANKS, style="dim"), Text()]
+    parts: list[RenderableType] = [_rank_table(result), *render.notes([_RANKS]), Text()]
     parts += [_heads(result), Text(), _coefficient_table(result, lengths)]
     if result.estimate(f"{_COEFFICIENTS[0]} over queries") is not None:
-        parts.append(Text(_APPROXIMATE, style="dim"))
-    parts += [Text(line, style="dim") for line in _published(result)]
-    parts += [Text(line, style="dim") for line in _precision(result.details.get("precision"))]
-    parts += [visible_text(f"{name}: {why}", style="yellow") for name, why in _reasons(result)]
-    parts += [visible_text(note, style="dim") for note in result.notes]
+        parts += render.notes([_APPROXIMATE])
+    parts += render.notes(_published(result))
+    parts += render.notes(_precision(result.details.get("precision")))
+    parts += render.notes(_reasons(result), style="yellow")
+    parts += render.notes(result.notes)
     return Group(*parts)
 
 
 def _heads(result: Result) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("judge", visible_text(result.judge))
-    table.add_row("ratings", visible_text(result.source))
     models: Sequence[Ranked] = result.details["models"]
-    table.add_row("models", f"{len(models):,} with a rating and a reference")
+    rows = [
+        ("judge", result.judge),
+        ("ratings", result.source),
+        ("models", f"{len(models):,} with a rating and a reference"),
+    ]
     if "n_unreadable" in result.details:
-        lost = f"{result.details['n_unreadable']:,} and {result.details['n_failed']:,}"
-        table.add_row("cases", f"{result.n_cases:,}")
-        table.add_row("unreadable, failed", f"{lost} judgments")
-    return table
+        n_unreadable, n_failed = result.details["n_unreadable"], result.details["n_failed"]
+        rows.append(("cases", render.count(result.n_cases)))
+        rows.append(("unreadable, failed", render.lost(n_unreadable, n_failed, " judgments")))
+    return render.facts(rows, "flush")
 
 
-def _rank_table(result: Result) -> Table:
+def _rank_table(result: Result) -> render.Listing:
     """One line a model, the reference's best first."""
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("model", no_wrap=True)
-    for name in ("mean rating", "reference", "rank", "judge's", "diff"):
-        table.add_column(name, justify="right", no_wrap=True)
     measured = result.parts.get("model", {})
-    width = 27 if measured else 32
+    columns = ("mean rating", "reference", "rank", "judge's", "diff")
+    listing = render.Listing(
+        render.Column.text("model", 27 if measured else 32),
+        *map(render.Column.number, columns),
+        spacing="flush",
+    )
     models: Sequence[Ranked] = result.details["models"]
     for one in models:
         known = {estimate.name: estimate for estimate in measured.get(one.model, ())}
         mean = known.get("mean rating")
-        rating = f"{one.rating:.3f}" if mean is None else _figure(mean, 2)
-        table.add_row(
-            excerpt(one.title, width),
-            rating,
-            f"{one.reference:.2f}",
-            str(one.reference_rank),
-            str(one.rank),
+        listing.add(
+            one.title,
+            render.number(one.rating, 3)
+            if mean is None
+            else render.estimate_cell(mean, render.COEFFICIENT_CELL),
+            render.number(one.reference, 2),
+            one.reference_rank,
+            one.rank,
             f"{one.delta:+d}" if one.delta else "0",
         )
-    return table
+    return listing
 
 
-def _coefficient_table(result: Result, lengths: Result | None) -> Table:
+def _coefficient_table(result: Result, lengths: Result | None) -> render.Listing:
     """As it is, with intervals over models; corrected, with intervals over queries."""
-    table = Table(box=None, header_style="bold", padding=(0, 1), pad_edge=False)
-    table.add_column("correlation", no_wrap=True)
-    for name in _COEFFICIENTS:
-        table.add_column(name.capitalize(), justify="right", no_wrap=True)
-    table.add_row("over models", *_cells(result.estimates, ""))
-    names = {found.name for found in result.estimates}
-    for suffix, what in ((" on all queries", "on all queries"), (" over queries", "over queries")):
-        if f"{_COEFFICIENTS[0]}{suffix}" in names:
-            table.add_row(what, *_cells(result.estimates, suffix))
+    columns = (render.Column.number(name.capitalize()) for name in _COEFFICIENTS)
+    listing = render.Listing(render.Column.text("correlation"), *columns, spacing="flush")
+    listing.add("over models", *_cells(result.estimates, ""))
+    for over in ("on all queries", "over queries"):
+        if result.estimate(f"{_COEFFICIENTS[0]} {over}") is not None:
+            listing.add(over, *_cells(result.estimates, f" {over}"))
     if lengths is not None:
-        table.add_row("length alone", *_cells(lengths.estimates, ""), style="dim")
-    return table
+        listing.add("length alone", *_cells(lengths.estimates, ""), style="dim")
+    return listing
 
 
 def _cells(estimates: Sequence[Estimate], suffix: str) -> list[str]:
     found = {estimate.name: estimate for estimate in estimates}
-    figures = [_figure(found[f"{name}{suffix}"], 2) for name in _COEFFICIENTS]
-    # Three intervals below 0 fit into 80 columns without the space between their ends.
-    return [figure.replace(", ", ",") for figure in figures]
-
-
-def _figure(estimate: Estimate, digits: int) -> str:
-    if estimate.value is None:
-        return "-"
-    text = f"{estimate.value:.3f}"
-    if estimate.low is not None and estimate.high is not None:
-        text += f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-    return text
+    return [
+        render.estimate_cell(found[f"{name}{suffix}"], render.TIGHT_COEFFICIENT_CELL)
+        for name in _COEFFICIENTS
+    ]
 
 
 def _published(result: Result) -> list[str]:
@@ -126,13 +114,13 @@ def _published(result: Result) -> list[str]:
     return lines
 
 
-def _reasons(result: Result) -> list[tuple[str, str]]:
-    """Why figures have no value; what all share is said once."""
+def _reasons(result: Result) -> list[str]:
+    """Why figures have no value; a reason that several share is said once."""
     reasons: dict[str, list[str]] = {}
     for estimate in result.estimates:
         if estimate.value is None:
             reasons.setdefault(str(estimate.reason), []).append(estimate.name)
-    return [(f"no {', '.join(names)}", why) for why, names in reasons.items()]
+    return [f"no {', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
 def _precision(found: Precision | None) -> list[str]:
@@ -144,11 +132,11 @@ def _precision(found: Precision | None) -> list[str]:
         ("a model's mean", found.of_mean, found.of_mean_on_all),
         ("a difference of two models", found.of_difference, found.of_difference_on_all),
     ):
-        more = f"   ({on_all:.3f} on all {n_all:,})" if n < n_all else ""
-        lines.append(f"  {what:<28}{error:.3f}{more}")
-    share = found.n_pairs_apart / found.n_pairs
+        more = f"   ({render.number(on_all, 3)} on all {n_all:,})" if n < n_all else ""
+        lines.append(f"  {what:<28}{render.number(error, 3)}{more}")
+    share = render.percent(found.n_pairs_apart / found.n_pairs, 0, "%")
     lines.append(
         f"{found.n_pairs_apart:,} of {found.n_pairs:,} pairs of models are told apart at 95 %"
-        f" ({share:.0%})."
+        f" ({share})."
     )
     return lines

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.calibration import tie_width
 from autoj.calibration.fitting import N_FOLDS, CalibrationFit
-from autoj.reports.text import visible_text
+from autoj.reports import render
 from autoj.runs import RunSpec
-
-__all__ = ["calibration_view"]
 
 
 def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:
@@ -21,9 +18,6 @@ def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:
         found: the fit.
         spec: the settings of the run that it was fitted on.
     """
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [
         ("judge", f"{spec.judge.name} ({spec.protocol})"),
         ("fitted on", found.calibration.fitted_on or "-"),
@@ -35,13 +29,11 @@ def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:
     if surface := found.calibration.surface:
         weights = (f"{name} {weight:+.3g}" for name, weight in surface.items())
         rows.append(("surface", ", ".join(weights)))
-    for label, value in rows:
-        table.add_row(label, visible_text(value))
-    return Group(table, Text(), _figures(found), Text(), _note(found))
+    return Group(render.facts(rows), Text(), _figures(found), Text(), *render.notes([_note(found)]))
 
 
 def _pairs(found: CalibrationFit) -> str:
-    text = f"{sum(found.n.values()):,}"
+    text = render.count(sum(found.n.values()))
     if found.n_left_out:
         text += f"; {found.n_left_out:,} more have no label, or a judgment that cannot be read"
     return text
@@ -50,8 +42,8 @@ def _pairs(found: CalibrationFit) -> str:
 def _ties(found: CalibrationFit) -> str:
     own = found.n["tie"] / sum(found.n.values())
     if abs(own - found.tie_share) < 5e-4:
-        return f"{_percent(own, 1)}, as in the file"
-    return f"{_percent(own, 1)} in the file, weighted to {_percent(found.tie_share, 1)}"
+        return f"{render.percent(own, 1)}, as in the file"
+    return f"{render.percent(own, 1)} in the file, weighted to {render.percent(found.tie_share, 1)}"
 
 
 def _band(found: CalibrationFit, unit: str) -> str:
@@ -64,31 +56,23 @@ def _band(found: CalibrationFit, unit: str) -> str:
     return f"{text}: a tie is the likeliest up to a difference of {width:.3g} in {unit}"
 
 
-def _figures(found: CalibrationFit) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 1))
+def _figures(found: CalibrationFit) -> render.Listing:
     columns = {"before": found.before, "after": found.after}
     if found.held_out is not None:
         columns["held out"] = found.held_out
-    table.add_column("on the pairs it was fitted on", no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    each = columns.values()
-    table.add_row("accuracy of the verdict", *(_percent(its.accuracy) for its in each))
-    table.add_row("better of decided pairs preferred", *(_percent(its.decided) for its in each))
-    table.add_row("log-loss (nats)", *(_number(its.log_loss) for its in each))
-    table.add_row("Brier score", *(_number(its.brier) for its in each))
-    return table
+    listing = render.Listing(
+        render.Column.text("on the pairs it was fitted on"),
+        *(render.Column.number(name) for name in columns),
+    )
+    its = columns.values()
+    listing.add("accuracy of the verdict", *(render.percent(one.accuracy) for one in its))
+    listing.add("better of decided pairs preferred", *(render.percent(one.decided) for one in its))
+    listing.add("log-loss (nats)", *(render.number(one.log_loss, 4) for one in its))
+    listing.add("Brier score", *(render.number(one.brier, 4) for one in its))
+    return listing
 
 
-def _percent(share: float, digits: int = 2) -> str:
-    return f"{share * 100:.{digits}f} %"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
-
-
-def _note(found: CalibrationFit) -> Text:
+def _note(found: CalibrationFit) -> str:
     text = "Before and after are in-sample: measure the judge on other pairs with autoj bench."
     if found.held_out is not None:
         text += f" Held out: each pair by a fit without its query, {N_FOLDS} folds."
@@ -96,4 +80,4 @@ def _note(found: CalibrationFit) -> Text:
         text += " There are too few pairs or queries to hold some out."
     if found.before.log_loss is None:
         text += " -: there are no probabilities, or one gave a label none."
-    return Text(text, style="dim")
+    return text

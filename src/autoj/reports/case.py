@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from autoj.calibration import surface_lead
@@ -24,13 +23,12 @@ from autoj.records import (
     Verdict,
     Winner,
 )
+from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_cell
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
 from autoj.verdicts.resolve import RULES, to_winner
-
-__all__ = ["case_view", "first_critique"]
 
 
 def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:
@@ -63,7 +61,7 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
         return Group(*parts)
     parts.append(_verdict_lines(verdict, record))
     if record.paired and any(verdict.critiques):
-        parts.append(_dim("In critiques, Response 1 is a and Response 2 is b."))
+        parts += render.notes(["In critiques, Response 1 is a and Response 2 is b."])
     for critique in verdict.critiques:
         if critique is not None:
             parts += _block("Critique", critique, None)
@@ -100,32 +98,28 @@ def _block(title: str, body: str, n_lines: int | None) -> list[RenderableType]:
         Padding(visible_text(shown), (0, 0, 0, 2)),
     ]
     if n_lines is not None and len(lines) > n_lines:
-        parts.append(_dim(f"  … {len(lines) - n_lines} more lines; --full shows them"))
+        parts += render.notes([f"  … {len(lines) - n_lines} more lines; --full shows them"])
     return parts
 
 
-def _dim(text: str) -> Text:
-    return Text(text, style="dim")
-
-
-def _judgments(record: CaseRecord) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    for name in ("page shows", "reading", "tokens"):
-        table.add_column(name, overflow="fold")
+def _judgments(record: CaseRecord) -> render.Listing:
+    listing = render.Listing(*map(render.Column.prose, ("page shows", "reading", "tokens")))
     drawn = len({asked.sample for asked, _ in record.judgments}) > 1
     for asked, outcome in record.judgments:
         page = _page(asked.shown) if record.paired else _alone(asked.shown)
         page += f", draw {asked.sample + 1}" if drawn else ""
+        tokens: render.Cell = None
         if isinstance(outcome, Judgment):
             completion = outcome.completion
             tokens = f"{completion.prompt_tokens:,} + {completion.completion_tokens:,}"
-            cut = ", truncated" if asked.truncated else ""
-            table.add_row(page, _reading(outcome), tokens + cut)
+            tokens += ", truncated" if asked.truncated else ""
+            reading = _reading(outcome)
         elif isinstance(outcome, Failure):
-            table.add_row(page, visible_text(f"failed: {outcome.message}", style="red"), "-")
+            reading = visible_text(f"failed: {outcome.message}", style="red")
         else:
-            table.add_row(page, _dim("not answered yet"), "-")
-    return table
+            reading = Text("not answered yet", style="dim")
+        listing.add(page, reading, tokens)
+    return listing
 
 
 def _page(shown: tuple[int, ...]) -> str:
@@ -195,6 +189,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
 def _vote(winner: Winner | None, share: float | None) -> str:
     if share is None:
         return "too few draws can be read"
+    percent = render.percent(share, 0, "%")
     if winner is None:
-        return f"no majority; at most {share:.0%} of the readable draws agree"
-    return f"{winner}, by {share:.0%} of the readable draws"
+        return f"no majority; at most {percent} of the readable draws agree"
+    return f"{winner}, by {percent} of the readable draws"

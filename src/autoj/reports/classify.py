@@ -9,19 +9,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.errors import UnknownComponent
 from autoj.metrics.base import proportion_of
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
-from autoj.reports.render import figure_text
+from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.scenarios import groups, resolve_scenario
 from autoj.tasks.classify import ClassifiedQuery
-
-__all__ = ["ClassifiedCount", "ClassifiedSummary", "ScenarioCount", "classified_view"]
 
 _NO_GROUP = "(not in the taxonomy)"
 
@@ -162,38 +159,28 @@ def _place(group: str, scenario: str | None) -> tuple[int, int, str]:
 def classified_view(summary: ClassifiedSummary) -> RenderableType:
     """The counts by group and scenario, and how sure the classifier was."""
     sure = summary.whole is not None and summary.whole.mean_probability is not None
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    table.add_column("scenario", no_wrap=True)
-    for name in ("n", "share"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if sure:
-        for name in ("mean probability", f"below {summary.confidence:g}"):
-            table.add_column(name, justify="right", no_wrap=True)
+    columns = ["n", "share", *(("mean probability", f"below {summary.confidence:g}") * sure)]
+    listing = render.Listing(render.Column.text("scenario"), *map(render.Column.number, columns))
     for group in summary.groups:
-        table.add_row(*_cells(group, visible_text(group.group, "bold"), summary, sure))
+        listing.add(visible_text(group.group, "bold"), *_cells(group, summary, sure))
         for scenario in summary.scenarios:
             if scenario.group == group.group:
-                indented = visible_text(f"  {scenario.scenario}")
-                table.add_row(*_cells(scenario, indented, summary, sure))
+                listing.add(f"  {scenario.scenario}", *_cells(scenario, summary, sure))
     if summary.whole is not None:
-        table.add_section()
-        table.add_row(*_cells(summary.whole, Text("all", "bold"), summary, sure))
-    facts = Table(box=None, show_header=False, padding=(0, 1))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for label, value in _facts(summary):
-        facts.add_row(label, visible_text(value))
-    return Group(table, Text(), facts)
+        listing.add(Text("all", "bold"), *_cells(summary.whole, summary, sure))
+    return Group(listing, Text(), render.facts(_facts(summary)))
 
 
-def _cells(
-    count: ScenarioCount, name: Text, summary: ClassifiedSummary, sure: bool
-) -> list[Text | str]:
-    cells: list[Text | str] = [name, f"{count.n:,}", f"{count.n / summary.n:.1%}"]
+def _cells(count: ScenarioCount, summary: ClassifiedSummary, sure: bool) -> list[render.Cell]:
+    cells: list[render.Cell] = [count.n, render.percent(count.n / summary.n, 1, "%")]
     if sure:
-        mean, n_below = count.mean_probability, count.n_below
-        cells.append("-" if mean is None else f"{mean:.2f}")
-        cells.append("-" if n_below is None else f"{n_below:,} ({n_below / count.n:.0%})")
+        n_below = count.n_below
+        cells.append(render.number(count.mean_probability, 2))
+        cells.append(
+            None
+            if n_below is None
+            else f"{n_below:,} ({render.percent(n_below / count.n, 0, '%')})"
+        )
     return cells
 
 
@@ -202,9 +189,9 @@ def _facts(summary: ClassifiedSummary) -> list[tuple[str, str]]:
     left = f" ({summary.n_not_asked:,} not asked yet)" if summary.n_not_asked else ""
     facts = [("by", f"{summary.classifier}{digest}"), ("queries", f"{summary.n:,}{left}")]
     if summary.digest is None:
-        facts.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
+        facts.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
     if summary.n_truncated:
         facts.append(("truncated", f"{summary.n_truncated:,} queries were shown cut in the middle"))
     if summary.same_as_row is not None:
-        facts.append(("as the row names it", figure_text(summary.same_as_row)))
+        facts.append(("as the row names it", render.estimate_line(summary.same_as_row)))
     return facts

@@ -28,8 +28,6 @@ from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.tasks.jury_folder import Jury, read_jury_verdicts
 
-__all__ = ["JudgeFigures", "JudgesAgreement", "JurySummary", "summarise_jury"]
-
 _OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
 
 

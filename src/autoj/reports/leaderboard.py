@@ -6,29 +6,17 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Figure, Section
 from autoj.bench.published import Printed, Source
+from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
 
-__all__ = ["board_view", "clearing_lines"]
-
-_ABBREVIATIONS = {
-    "Summarization": "Summ",
-    "Exam Questions": "Exam",
-    "Code": "Code",
-    "Rewriting": "Rewr",
-    "Creative Writing": "Crea",
-    "Functional Writing": "Func",
-    "General Communication": "Comm",
-    "NLP Tasks": "NLP",
-}
-"""The paper's short names of the groups (Table 1), of four letters at most."""
-
 _COMPLETE = "complete"
-"""What the authors call seen and unseen scenarios together."""
+"""Seen and unseen scenarios together, as the authors call them."""
+# Where all came out the same, the interval is narrower than what is shown of it.
+_SHARE_CELL = render.CellFormat(digits=2, interval_digits=0, interval=" {}-{}", equal_ends=False)
 
 
 def board_view(board: Board) -> RenderableType:
@@ -42,9 +30,8 @@ def board_view(board: Board) -> RenderableType:
     if board.breakdown is None:
         for clears, line in clearing_lines(board.clearings):
             parts.append(visible_text(line, style="" if clears else "yellow"))
-    parts += [visible_text(line, style="yellow") for line in board.messages]
-    parts += [visible_text(line, style="dim") for line in _key(board)]
-    parts += [_sources(numbers), *_notes(board)]
+    parts += [*render.notes(board.messages, "yellow"), *render.notes(_key(board))]
+    parts += [_sources(numbers), *render.notes(_remarks(board))]
     return Group(*parts)
 
 
@@ -66,17 +53,16 @@ def _numbered(board: Board) -> dict[Source, int]:
     return {source: number for number, source in enumerate(found, start=1)}
 
 
-def _by_figure(board: Board, section: Section, numbers: dict[Source, int]) -> Table:
-    table = _table()
-    for name in section.figures:
-        cells = [_cell(name, row.figures.get(name)) for row in section.rows]
-        table.add_column(
-            _heading(name, max(map(len, cells), default=0)), justify="right", no_wrap=True
-        )
-    for row in section.rows:
-        cells = [_cell(name, row.figures.get(name)) for name in section.figures]
-        table.add_row(*_head(row, numbers), *cells, style=_style(row))
-    return table
+def _by_figure(board: Board, section: Section, numbers: dict[Source, int]) -> render.Listing:
+    rows = [
+        [_cell(name, row.figures.get(name)) for name in section.figures] for row in section.rows
+    ]
+    widths = ([len(row[at]) for row in rows] for at in range(len(section.figures)))
+    headings = [
+        _heading(name, max(its, default=0))
+        for name, its in zip(section.figures, widths, strict=True)
+    ]
+    return _table(headings, section, rows, numbers)
 
 
 def _heading(name: str, width: int) -> str:
@@ -84,20 +70,21 @@ def _heading(name: str, width: int) -> str:
     return name if len(name) <= width else name.replace(" ", "\n")
 
 
-def _by_part(board: Board, section: Section, numbers: dict[Source, int]) -> Table:
+def _by_part(board: Board, section: Section, numbers: dict[Source, int]) -> render.Listing:
     """Values alone: eight groups with intervals are wider than a terminal."""
     breakdown = board.breakdown or ""
     parts = _parts(section, breakdown)
-    table = _table()
-    for part in parts:
-        table.add_column(_ABBREVIATIONS.get(part, part), justify="right", no_wrap=True)
-    table.add_column("all" if breakdown == "group" else _COMPLETE, justify="right", no_wrap=True)
+    headings = [render.GROUP_HEADINGS.get(part, part) for part in parts]
+    rows = []
     for row in section.rows:
         its = row.parts.get(breakdown, {})
-        cells = [_bare(board.sort, its.get(part, {}).get(board.sort)) for part in parts]
-        overall = _bare(board.sort, row.figures.get(board.sort))
-        table.add_row(*_head(row, numbers), *cells, overall, style=_style(row))
-    return table
+        figures = [
+            *(its.get(part, {}).get(board.sort) for part in parts),
+            row.figures.get(board.sort),
+        ]
+        rows.append([_bare(board.sort, figure) for figure in figures])
+    headings.append("all" if breakdown == "group" else _COMPLETE)
+    return _table(headings, section, rows, numbers)
 
 
 def _parts(section: Section, breakdown: str) -> list[str]:
@@ -105,15 +92,25 @@ def _parts(section: Section, breakdown: str) -> list[str]:
     found = dict.fromkeys(part for row in section.rows for part in row.parts.get(breakdown, {}))
     # A result repeats all cases as a part of their own; they have the last column.
     found.pop(_COMPLETE, None)
-    known = [group for group in _ABBREVIATIONS if group in found]
+    known = [group for group in render.GROUP_HEADINGS if group in found]
     return known + [part for part in found if part not in known]
 
 
-def _table() -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("judge", overflow="fold")
-    table.add_column("what", no_wrap=True)
-    return table
+def _table(
+    headings: Sequence[str],
+    section: Section,
+    rows: Sequence[Sequence[str]],
+    numbers: dict[Source, int],
+) -> render.Listing:
+    columns = (
+        render.Column.prose("judge"),
+        render.Column.word("what"),
+        *map(render.Column.number, headings),
+    )
+    listing = render.Listing(*columns, spacing="tight")
+    for row, cells in zip(section.rows, rows, strict=True):
+        listing.add(*_head(row, numbers), *cells, style=_style(row))
+    return listing
 
 
 def _head(row: BoardRow, numbers: dict[Source, int]) -> tuple[Text, str]:
@@ -127,41 +124,30 @@ def _style(row: BoardRow) -> str:
     return {"measured": "bold", "trivial": "cyan"}.get(row.status, "")
 
 
-def _is_share(name: str) -> bool:
-    return not name.startswith("best of ") and name not in ("pearson", "spearman", "kendall")
-
-
 def _cell(name: str, figure: Figure | None) -> str:
     """A figure with its interval; as printed where it was published."""
-    if figure is None or figure.value is None:
-        return "-"
     if isinstance(figure, Printed):
         return _printed(name, figure)
-    scale, digits = (100, 2) if _is_share(name) else (1, 3)
-    text = f"{figure.value * scale:.{digits}f}"
-    if figure.low is None or figure.high is None:
-        return text
-    low, high = figure.low * scale, figure.high * scale
-    if _is_share(name):
-        # Where all came out the same, the interval is narrower than what is shown of it.
-        return text if f"{low:.0f}" == f"{high:.0f}" else f"{text} {low:.0f}-{high:.0f}"
-    # A coefficient may be negative: no dash between the two.
-    return f"{text} [{low:.2f},{high:.2f}]"
+    return render.estimate_cell(
+        figure, _SHARE_CELL if render.is_share(name) else render.TIGHT_COEFFICIENT_CELL
+    )
 
 
 def _printed(name: str, figure: Printed) -> str:
     text = figure.text
-    if _is_share(name) and "/" in text:
-        text = f"{figure.value * 100:.1f} ({text})"
+    if render.is_share(name) and "/" in text:
+        text = f"{render.percent(figure.value, 1, '')} ({text})"
     return text if figure.remark is None else f"{text}†"
 
 
 def _bare(name: str, figure: Figure | None) -> str:
-    if figure is None or figure.value is None:
-        return "-"
+    if figure is None:
+        return render.MISSING
     if isinstance(figure, Printed) and "/" not in figure.text:
         return figure.text
-    return f"{figure.value * 100:.1f}" if _is_share(name) else f"{figure.value:.3f}"
+    if render.is_share(name):
+        return render.percent(figure.value, 1, "")
+    return render.number(figure.value, 3)
 
 
 def clearing_lines(clearings: Sequence[Clearing]) -> list[tuple[bool, str]]:
@@ -194,11 +180,12 @@ def _against(clearing: Clearing) -> str:
     found = clearing.difference
     if found is None or found.value is None:
         return clearing.trivial
-    scale, digits, unit = (100, 1, " points") if _is_share(clearing.figure) else (1, 3, "")
-    text = f"{clearing.trivial} ({found.value * scale:+.{digits}f}{unit}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low * scale:+.{digits}f}, {found.high * scale:+.{digits}f}]"
-    return text + ")"
+    digits, unit = (1, " points") if render.is_share(clearing.figure) else (3, "")
+    interval = f"{unit} [{{}}, {{}}]"
+    form = render.CellFormat(
+        digits=digits, interval_digits=digits, interval=interval, signed=True, signed_interval=True
+    )
+    return f"{clearing.trivial} ({render.estimate_cell(found, form)})"
 
 
 def _key(board: Board) -> Iterator[str]:
@@ -224,21 +211,14 @@ def _key(board: Board) -> Iterator[str]:
         yield f"† {', '.join(sorted(remarks))}"
 
 
-def _sources(numbers: dict[Source, int]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, style="dim")
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for source, number in numbers.items():
-        note = f". {source.note}" if source.note else ""
-        table.add_row(f"[{number}]", visible_text(source.cite + note))
-    return table
+def _sources(numbers: dict[Source, int]) -> RenderableType:
+    return render.citations(
+        (number, source.cite + (f". {source.note}" if source.note else ""))
+        for source, number in numbers.items()
+    )
 
 
-def _notes(board: Board) -> Iterator[Text]:
-    """What must be known of single rows, each once."""
-    said = dict.fromkeys(
-        f"{row.judge}: {note}" for section in board.sections for row in section.rows
-        for note in row.notes
-    )  # fmt: skip
-    for line in said:
-        yield visible_text(line, style="dim")
+def _remarks(board: Board) -> list[str]:
+    """Notes that must be known of single rows, each once."""
+    rows = (row for section in board.sections for row in section.rows)
+    return list(dict.fromkeys(f"{row.judge}: {note}" for row in rows for note in row.notes))

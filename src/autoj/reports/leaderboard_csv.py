@@ -9,8 +9,6 @@ from autoj.bench.leaderboard.board import Board, Figure
 from autoj.records import Estimate
 from autoj.reports.text import visible
 
-__all__ = ["CSV_FIELDS", "csv_rows"]
-
 CSV_FIELDS = (
     "bench", "section", "judge", "printed_as", "status", "kind", "generative", "in_sample",
     "breakdown", "part", "figure", "value", "low", "high", "n", "n_clusters", "n_unscored",

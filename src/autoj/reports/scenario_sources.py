@@ -9,24 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from rich.table import Table
-
 from autoj.bench.base import group_name
 from autoj.metrics import Row
 from autoj.records import Case, CaseOutline
-from autoj.reports.text import excerpt
+from autoj.reports import render
 from autoj.runs.naming import group_in_meta, naming_of
-
-__all__ = [
-    "Breakdown",
-    "NamedParts",
-    "NamingCount",
-    "ScenarioNaming",
-    "is_worth_telling",
-    "naming_table",
-    "naming_text",
-]
-
 
 Breakdown: TypeAlias = Literal["scenario", "group"]
 
@@ -162,18 +149,15 @@ def is_worth_telling(naming: ScenarioNaming | None, is_broken_down: bool = False
     )
 
 
-def naming_table(parts: Mapping[str, ScenarioNaming]) -> Table:
+def naming_table(parts: Mapping[str, ScenarioNaming]) -> render.Listing:
     """The same for each part of a breakdown."""
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    table.add_column("how scenarios were named", overflow="fold")
-    for name in ("from the file", "by classifier", "mean probability"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = (
+        render.Column.number(name)
+        for name in ("from the file", "by classifier", "mean probability")
+    )
+    listing = render.Listing(render.Column.prose("how scenarios were named", 30), *columns)
     for part, naming in parts.items():
-        sure = naming.mean_probability
-        table.add_row(
-            excerpt(part, 30),
-            f"{naming.n_by_rows + naming.n_unknown:,}",
-            f"{naming.n_classified:,}",
-            "-" if sure is None else f"{sure:.2f}",
-        )
-    return table
+        n_by_file = naming.n_by_rows + naming.n_unknown
+        sure = render.number(naming.mean_probability, 2)
+        listing.add(part, n_by_file, naming.n_classified, sure)
+    return listing

@@ -15,21 +15,19 @@ from autoj.metrics import Row
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
-from autoj.reports.render import figure_text, with_more
+from autoj.reports import render
 from autoj.reports.scenario_sources import (
     NamedParts,
     ScenarioNaming,
     is_worth_telling,
     naming_text,
 )
-from autoj.reports.text import excerpt, visible_text
+from autoj.reports.text import excerpt
 from autoj.runs import RunSpec
 from autoj.runs.kind import PICKS_FILE
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import Selection, read_selections
 from autoj.verdicts.selection import PICK_RULES
-
-__all__ = ["SelectionSummary", "selection_summary_table", "selection_view", "summarise_selection"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,27 +115,22 @@ def _rating(row: Row) -> float | None:
     return row.rating
 
 
-def selection_table(selections: Iterable[Selection], spec: RunSpec) -> Table:
+def selection_table(selections: Iterable[Selection], spec: RunSpec) -> render.Listing:
     """One line per case: its pick, and how clear that was."""
     by_rating = spec.task == "rate"
     digits = 3 if spec.protocol == "scalar" else 2
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    table.add_column("case", no_wrap=True)
-    table.add_column("N", no_wrap=True, justify="right")
-    table.add_column("pick", no_wrap=True)
-    for name in ("rating", "gap") if by_rating else ("won", "last P"):
-        table.add_column(name, no_wrap=True, justify="right")
-    table.add_column("query", no_wrap=True)
+    listing = render.Listing(
+        render.Column.text("case", 16),
+        render.Column.number("N"),
+        render.Column.text("pick"),
+        *map(render.Column.number, ("rating", "gap") if by_rating else ("won", "last P")),
+        render.Column.text("query", 24),
+    )
     for found in selections:
         cells = _by_rating(found, digits) if by_rating else _by_pairs(found)
-        table.add_row(
-            excerpt(found.case.id, 16),
-            str(len(found.case.responses)),
-            _pick(found),
-            *cells,
-            excerpt(found.case.query, 24),
-        )
-    return table
+        n = len(found.case.responses)
+        listing.add(found.case.id, n, _pick(found), *cells, found.case.query)
+    return listing
 
 
 def _pick(found: Selection) -> Text:
@@ -152,23 +145,18 @@ def _pick(found: Selection) -> Text:
 def _by_rating(found: Selection, digits: int) -> tuple[str, str]:
     """The pick's rating, and how much higher it is than the next best."""
     rating = None if found.picked is None else found.picked.rating
-    return _number(rating, digits), _number(found.gap, digits)
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+    return render.number(rating, digits), render.number(found.gap, digits)
 
 
 def _by_pairs(found: Selection) -> tuple[str, str]:
     """Matches won of those played, and the probability that the last was won with."""
     if found.picked is None:
-        return "-", "-"
-    mine = [match for match in found.matches if found.picked.selected in match.pair]
-    n_won = sum(match.winner == found.picked.selected for match in mine)
-    won = f"{n_won} of {len(mine)}"
-    if not mine or mine[-1].verdict.probabilities is None:
-        return won, "-"
-    return won, f"{mine[-1].verdict.probabilities[mine[-1].pair.index(found.picked.selected)]:.3f}"
+        return render.MISSING, render.MISSING
+    picked = found.picked.selected
+    mine = [match for match in found.matches if picked in match.pair]
+    won = f"{sum(match.winner == picked for match in mine)} of {len(mine)}"
+    shares = mine[-1].verdict.probabilities if mine else None
+    return won, render.number(None if shares is None else shares[mine[-1].pair.index(picked)], 3)
 
 
 def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> RenderableType:
@@ -176,7 +164,7 @@ def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> Rendera
     listed = list(islice(read_selections(run.folder), n_shown))
     n_more = summary.n_cases - len(listed)
     return Group(
-        with_more(selection_table(listed, run.spec), n_more, run.path, PICKS_FILE),
+        render.with_more(selection_table(listed, run.spec), n_more, run.path / PICKS_FILE),
         Text(),
         selection_summary_table(summary, run.spec),
     )
@@ -184,9 +172,6 @@ def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> Rendera
 
 def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
     """The figures of a run that picked, one a line."""
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     how = "each response rated" if spec.task == "rate" else "pairs, by knockout"
     rows = [
         ("judge", f"{spec.judge.name} ({spec.protocol}; {how})"),
@@ -196,22 +181,22 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
     ordered = sorted(summary.rules.items(), key=lambda item: -item[1])
     rows += [("  why", f"{n:,}: {PICK_RULES[rule]}") for rule, n in ordered]
     for label, estimate in zip(("of picks", "of all"), summary.estimates, strict=False):
-        rows.append((f"{estimate.name} {label}", figure_text(estimate)))
+        rows.append((f"{estimate.name} {label}", render.estimate_line(estimate)))
     if spec.task == "rate":
         rows.append(("without a rating", f"{summary.n_unrated:,} responses"))
     else:
-        undecided = f", {summary.n_undecided:,} failed or unreadable"
-        rows.append(("matches", f"{summary.n_matches:,}" + undecided))
-    rows.append(("unreadable, failed", f"{summary.n_unreadable:,} and {summary.n_failed:,}"))
+        undecided = f"{summary.n_undecided:,} failed or unreadable"
+        rows.append(("matches", f"{summary.n_matches:,}, {undecided}"))
+    rows.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming):
         rows.append(("scenarios", naming_text(summary.naming)))
-    for label, value in rows:
-        table.add_row(label, visible_text(value))
-    return table
+    return render.facts(rows)
 
 
 def _picked(summary: SelectionSummary) -> str:
     missing = summary.n_cases - summary.n_picked
-    return f"{summary.n_picked:,}" + (f", nothing to pick by in {missing:,}" if missing else "")
+    return render.count(summary.n_picked) + (
+        f", nothing to pick by in {missing:,}" if missing else ""
+    )

@@ -24,8 +24,6 @@ from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
 
-__all__ = ["Breakdown", "RunSummary", "summarise"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:

@@ -1,12 +1,13 @@
-"""What a table says of one verdict: its winner, its ratings and how far its draws agree."""
+"""A verdict in a table: its winner, its ratings and how far its draws agree; wins, counted."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from rich.text import Text
 
 from autoj.records import Verdict
-
-__all__ = ["rating_cell", "ratings_text", "votes_text", "why_unrated", "winner_cell"]
+from autoj.reports import render
 
 
 def winner_cell(verdict: Verdict) -> Text:
@@ -46,15 +47,31 @@ def rating_cell(
     """
     if rating is None:
         return Text(missing, style="yellow")
-    spread = "" if deviation is None else f" ± {deviation:.{digits}f}"
-    return Text(f"{rating:.{digits}f}{spread}")
+    spread = "" if deviation is None else f" ± {render.number(deviation, digits)}"
+    return Text(f"{render.number(rating, digits)}{spread}")
 
 
 def ratings_text(verdict: Verdict) -> str:
     """The ratings of both responses of a pair."""
-    return ", ".join("-" if rating is None else f"{rating:.2f}" for rating in verdict.ratings)
+    return ", ".join(render.number(rating, 2) for rating in verdict.ratings)
 
 
 def votes_text(verdict: Verdict) -> str:
     """Per order, the share of its readable draws that state what most of them state."""
-    return ", ".join("-" if share is None else f"{share:.2f}" for share in verdict.vote_shares)
+    return ", ".join(render.number(share, 2) for share in verdict.vote_shares)
+
+
+def probability_cells(verdict: Verdict) -> list[str]:
+    """The probabilities of a, b and a tie."""
+    return [render.number(share, 3) for share in verdict.probabilities or (None, None, None)]
+
+
+def wins_text(winners: Mapping[str, int]) -> str:
+    """The numbers of cases that a, b and neither won.
+
+    >>> wins_text({"a": 1200, "tie": 1, "unknown": 2})
+    'a 1,200, b 0, ties 1, no winner known 2'
+    """
+    text = f"a {winners.get('a', 0):,}, b {winners.get('b', 0):,}, ties {winners.get('tie', 0):,}"
+    unknown = winners.get("unknown", 0)
+    return text + (f", no winner known {unknown:,}" if unknown else "")
