@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
 from autoj.records import Completion, Failure
@@ -150,38 +150,44 @@ class _Index:
     """Where the line of each key begins: sorted arrays, and a small table of what came since."""
 
     def __init__(self, digests: array[int], offsets: array[int]) -> None:
-        self._digests = self._offsets = np.empty(0, np.uint64)
-        self._recent: dict[int, list[int]] = {}
+        self._digests, self._offsets = array("Q"), array("Q")
+        self._recent: dict[int, tuple[int, ...]] = {}
         self._n_recent = 0
-        self._merge(np.asarray(digests, np.uint64), np.asarray(offsets, np.uint64))
+        self._merge(digests, offsets)
 
     def __len__(self) -> int:
         return len(self._digests) + self._n_recent
 
     def add(self, digest: int, offset: int) -> None:
         """Note where the line of a key begins."""
-        self._recent.setdefault(digest, []).append(offset)
+        self._recent[digest] = (*self._recent.get(digest, ()), offset)
         self._n_recent += 1
         # A table takes ten times the memory of the arrays, and sorting these takes time.
         if self._n_recent == _MOST_RECENT:
-            pairs = [(digest, offset) for digest, its in self._recent.items() for offset in its]
+            digests, offsets = array("Q"), array("Q")
+            for recent, its in self._recent.items():
+                digests.extend([recent] * len(its))
+                offsets.extend(its)
             self._recent, self._n_recent = {}, 0
-            self._merge(*np.array(pairs, np.uint64).T)
+            self._merge(digests, offsets)
 
-    def find(self, digest: int) -> Iterator[int]:
-        """Where lines begin that may be the key's, in the order in which they were noted."""
-        wanted = np.uint64(digest)
-        place = int(np.searchsorted(self._digests, wanted))
-        while place < len(self._digests) and self._digests[place] == wanted:
-            yield int(self._offsets[place])
-            place += 1
-        yield from self._recent.get(digest, ())
+    def find(self, digest: int) -> Sequence[int]:
+        """Where lines begin that may be the key's."""
+        recent = self._recent.get(digest, ())
+        place = bisect_left(self._digests, digest)
+        if place == len(self._digests) or self._digests[place] != digest:
+            return recent
+        end = bisect_right(self._digests, digest, place)
+        return (*self._offsets[place:end], *recent)
 
-    def _merge(self, digests: npt.NDArray[np.uint64], offsets: npt.NDArray[np.uint64]) -> None:
-        digests = np.concatenate([self._digests, digests])
-        order = np.argsort(digests, kind="stable")
-        self._digests = digests[order]
-        self._offsets = np.concatenate([self._offsets, offsets])[order]
+    def _merge(self, digests: array[int], offsets: array[int]) -> None:
+        self._digests.extend(digests)
+        self._offsets.extend(offsets)
+        order = np.argsort(np.asarray(self._digests), kind="stable")
+        self._digests, self._offsets = (
+            array("Q", np.asarray(values)[order].tobytes())
+            for values in (self._digests, self._offsets)
+        )
 
 
 def _short(key: str) -> int:
