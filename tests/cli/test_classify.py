@@ -46,13 +46,13 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> list[Recorder]:
         loaded.append(Recorder(answer, card=card))
         return loaded[-1]
 
-    for module in ("_jury", "select", "classify"):
+    for module in ("_judges", "select", "classify"):
         monkeypatch.setattr(
             f"autoj.cli.{module}.load_card", lambda name: replace(JUDGE, name=name, model=name)
         )
-    monkeypatch.setattr("autoj.cli._run.load_backend", load_backend)
-    for module in ("classify", "_naming"):
-        monkeypatch.setattr(f"autoj.cli.{module}.load_classifier", load_stand_in)
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", load_backend)
+    for module in ("cli.classify", "runs.scenario_settings"):
+        monkeypatch.setattr(f"autoj.{module}.load_classifier", load_stand_in)
     return loaded
 
 
