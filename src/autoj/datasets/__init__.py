@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-_NO_FORMATS = {"catalog", "overlap", "published-verdicts", "sampling"}
+_NO_FORMATS = {"catalog", "overlap", "placed-queries", "published-verdicts", "sampling"}
 """Modules of this room that read no cases."""
 _N_CHECKED = 100
 """Rows that are looked at for the columns of a map: where rows leave fields out, more than one."""
