@@ -183,7 +183,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
         (("--predictions", "own.jsonl", "--sample", "4"), "--sample goes with --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
-        (("--run", "nowhere"), "is no run folder"),
+        (("--run", "nowhere"), "is not a run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),
     ],
 )

@@ -207,7 +207,7 @@ def test_text_that_is_not_utf_8_is_named(run, tmp_path):
         (("judge", "p.jsonl", "--judge", "autoj-13b"), "pip install 'autoj[vllm]'"),
         (("judge", "p.jsonl", "--format", "nativ"), "Did you mean native"),
         (("rate", "p.jsonl", "--protocol", "pairwise"), "judges a pair"),
-        (("show", "."), "is no run folder"),
+        (("show", "."), "is not a run folder"),
         (("judges", "show", "autoj-13"), "Did you mean autoj-13b"),
         (("judge", "p.jsonl", "--limit", "0"), "--limit"),
     ],
@@ -231,7 +231,7 @@ def test_other_settings_for_a_run_show_the_difference(run, recorded, pairs_file)
     assert run(*arguments, "--out", "r")[0] == 0
     code, _, err = run(*arguments, "--out", "r", "--orders", "one")
     assert code == 2
-    assert "orders: there 'both', now 'one'" in err
+    assert "orders: was 'both', is now 'one'" in err
 
 
 def test_bad_rows_can_be_skipped(run, recorded, pairs_file):

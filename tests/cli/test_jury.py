@@ -323,7 +323,7 @@ def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
     code, _, err = run("judge", pairs_file, "--judge", THREE, "--out", "r", "--orders", "one")
     assert code == 2
-    assert "orders: there 'both', now 'one'" in err
+    assert "orders: was 'both', is now 'one'" in err
 
 
 def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, capsys):

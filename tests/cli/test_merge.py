@@ -130,7 +130,7 @@ def test_two_answers_are_one_clear_error(run, shard, recorded, pairs_file):
 def test_what_is_no_run_is_named(run, recorded, arguments):
     code, _, err = run("merge", *arguments, "--out", "merged")
     assert code == 2
-    assert "is no run folder" in err
+    assert "is not a run folder" in err
 
 
 def test_a_jury_is_joined_judge_by_judge(run, tmp_path):

@@ -324,7 +324,7 @@ def test_mistakes_are_said(run, judges, candidates, tmp_path):
     assert "--orders goes with --by pairs" in str(error_of(done))
     assert isinstance(error_of(run(candidates, "--judge", "embeded")), UnknownComponent)
     done = run(candidates, "--judge", "reward.yaml", "--by", "pairs")
-    assert "names no protocol that judges a pair" in str(error_of(done))
+    assert "has no protocol that judges a pair" in str(error_of(done))
     assert run(candidates, *judge, "--out", "r").exit_code == 0
     done = run(candidates, *judge, "--by", "pairs", "--out", "r")
     assert isinstance(error_of(done), SpecMismatch)
