@@ -48,8 +48,8 @@ def test_a_second_start_asks_nothing_and_says_so(run, recorded, pairs_file):
     first = run(*arguments)
     second = run(*arguments)
     assert first[0] == second[0] == 0
-    assert "nothing was left to ask" in second[2]
-    assert "nothing was left to ask" not in first[2]
+    assert "no new requests were needed" in second[2]
+    assert "no new requests were needed" not in first[2]
 
 
 def test_a_cap_on_requests_stops_a_run_and_a_higher_one_goes_on(run, recorded, pairs_file):
@@ -243,7 +243,7 @@ def test_bad_rows_can_be_skipped(run, recorded, pairs_file):
     assert "--skip-bad-rows" in err
     code, _, err = run(*arguments, "--out", "r", "--skip-bad-rows")
     assert code == 0
-    assert "1 bad rows are left out" in err
+    assert "1 bad rows were left out" in err
     assert "is not JSON" in (Path("r") / "bad_rows.jsonl").read_text()
 
 
@@ -305,6 +305,6 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path, pairs_file):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130
-    assert "the same command goes on from there" in err
+    assert "the same command resumes from there" in err
     assert "Traceback" not in err
     assert len(list(whole_lines(ledger))) >= 2

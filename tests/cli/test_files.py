@@ -89,7 +89,7 @@ def test_a_saved_data_set_is_judged_and_its_run_is_named_for_it(run, judge, tmp_
     (made,) = Path("runs").iterdir()
     assert made.name.startswith("mine-test-")
     # The same command goes on with the same run.
-    assert "nothing was left to ask" in run("judge", f"hf-dataset:{folder}:test", *judge)[2]
+    assert "no new requests were needed" in run("judge", f"hf-dataset:{folder}:test", *judge)[2]
     code, _, err = run("judge", f"hf-dataset:{folder}:dev", *judge)
     assert code == 2
     assert "has no split 'dev'; it has: test" in err
@@ -186,7 +186,7 @@ def test_a_bad_record_can_be_skipped_and_is_listed(run, judge, tmp_path):
     path.write_text(head + "q,x,y,one\nq,x\nr,x,y,two\n", encoding="utf-8")
     code, _, err = run("judge", path, "--map", MAP, "--skip-bad-rows", *judge, "--out", "r")
     assert code == 0
-    assert "1 bad rows are left out" in err
+    assert "1 bad rows were left out" in err
     (bad,) = (json.loads(line) for line in Path("r/bad_rows.jsonl").read_bytes().splitlines())
     assert bad["line"] == 3
     assert len(cases_of("r")) == 2

@@ -296,7 +296,10 @@ def test_ratings_of_a_jury_are_means(run, bench, tmp_path):
             ("judge", "p.jsonl", "--judge", "one.yaml,reward.yaml", "--jury", "mean"),
             "'reward' gives none",
         ),
-        (("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"), "scores responses on no scale"),
+        (
+            ("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"),
+            "gives scores without a fixed scale",
+        ),
         (("judge", "p.jsonl", "--judge", "one.yaml,embeded"), "Did you mean embedded"),
     ],
 )
@@ -348,7 +351,7 @@ def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_
     bench.dies_after = {"hash": 3}
     with pytest.raises(Killed):
         run("judge", pairs_file, "--judge", THREE + ",hash.yaml", "--out", "r")
-    with pytest.raises(DataError, match="its judges have not all judged"):
+    with pytest.raises(DataError, match="some of its judges have not finished"):
         show_jury(Path("r"), None, 2, as_json=False)
 
 

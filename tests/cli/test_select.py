@@ -170,7 +170,7 @@ def test_a_second_start_loads_and_asks_nothing(run, judges, candidates):
         judges.n_loaded = 0
         second = run(*arguments)
         assert second.stdout == first.stdout
-        assert "nothing was left to ask" in second.stderr
+        assert "no new requests were needed" in second.stderr
         assert judges.n_loaded == 0
     assert len(list(Path("runs").iterdir())) == 2
 
