@@ -391,7 +391,7 @@ def test_a_jurys_folder_is_told(run, tmp_path):
 def test_a_folder_that_is_no_run_is_told(run, tmp_path):
     code, _, err = run("export", tmp_path, "--format", "csv", "--out", "out.csv")
     assert code == 2
-    assert "is no run folder" in err
+    assert "is not a run folder" in err
 
 
 def test_an_export_can_be_made_again_with_the_same_bytes(run, judged):
