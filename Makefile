@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-for-tests
+DOCS_STAMP := $(VENV)/.installed-for-docs
 # Each may hold a small model of its own, so no more than two however many cores there are.
 WORKERS ?= 2
 
-.PHONY: judge test test-slow check lint types format clean
+.PHONY: judge test test-slow docs check lint types format clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,6 +22,10 @@ $(TEST_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet -e '.[embedded,train,openai,data,classifier,dev]'
 	touch $(TEST_STAMP)
 
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	touch $(DOCS_STAMP)
+
 judge: $(STAMP)  ## judge the example pairs with the embedded judge and print the table
 	$(BIN)/autoj judge examples/pairs.jsonl
 
@@ -32,6 +37,9 @@ test: $(TEST_STAMP)  ## run the tests: no GPU, no network beyond the package ind
 test-slow: $(TEST_STAMP)  ## run the slow tests: real weights, trainings to convergence, large n
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
 		-m 'slow and not gpu and not network'
+
+docs: $(DOCS_STAMP)  ## build the pages into site/, which opens from a disk and fetches nothing
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -47,4 +55,4 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

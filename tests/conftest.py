@@ -10,6 +10,10 @@ from hypothesis import settings
 
 pytest_plugins = ["tests.embedded", "tests.scripted"]
 
+# Workers share the cores: threads of one that wait for each other take time from the other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 # The same examples on each machine, however busy it is; --hypothesis-profile=search looks further.

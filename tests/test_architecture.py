@@ -30,7 +30,7 @@ FLOORS = [
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # The two doors: `import autoj` and `python -m autoj`; nothing imports them.
-DOORS = {"autoj": {"api", "errors", "records"}, "autoj.__main__": {"cli"}}
+DOORS = {"autoj": {"api", "errors", "records", "runs", "tasks"}, "autoj.__main__": {"cli"}}
 HEAVY = ["torch", "vllm", "openvino", "openvino_genai", "transformers", "scipy"]
 VAGUE = {"utils", "util", "common", "helpers", "misc", "core"}
 

@@ -7,6 +7,8 @@ verdict = Judge.load("embedded").compare(query, a, b)
 from autoj.api import Judge, Jury
 from autoj.errors import AutojError, BackendError, UserError
 from autoj.records import Case, JudgeCard, Response, Verdict
+from autoj.runs.watch import Watch
+from autoj.tasks.run import Run
 
 __all__ = [
     "AutojError",
@@ -16,6 +18,8 @@ __all__ = [
     "JudgeCard",
     "Jury",
     "Response",
+    "Run",
     "UserError",
     "Verdict",
+    "Watch",
 ]

@@ -11,8 +11,8 @@ import hashlib
 import http.client
 import os
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -146,7 +146,13 @@ def _fetch(
     try:
         for source in sources:
             try:
-                _draw(source, draft, what, checksum, size_bytes, on_fetch)
+                with closing(_blocks(source, size_bytes)) as blocks, draft.open("wb") as out:
+                    for block, total_bytes in blocks:
+                        out.write(block)
+                        n_bytes = out.tell()
+                        on_fetch(what, n_bytes, max(total_bytes, n_bytes))
+                if checksum is not None and (found := checksum.of(draft)) != checksum.digest:
+                    raise _SourceFault(f"{checksum.kind} is {found}; expected {checksum.digest}")
             except _SourceFault as fault:
                 faults.append(f"{source.name}: {fault}")
             else:
@@ -161,31 +167,24 @@ class _SourceFault(Exception):
     """What is wrong with a source; errors of our own disk are none of these."""
 
 
-def _draw(
-    source: Source,
-    draft: Path,
-    what: str,
-    checksum: Checksum | None,
-    size_bytes: int | None,
-    on_fetch: OnFetch,
-) -> None:
-    with ExitStack() as stack:
-        stream = _opened(source, stack)
-        announced = _announced(stream)
-        total_bytes = size_bytes or announced or 0
-        n_bytes = _write(_blocks(stream), draft, lambda n: on_fetch(what, n, max(total_bytes, n)))
-    expected = announced if announced is not None else size_bytes
+def _blocks(source: Source, size_bytes: int | None) -> Generator[tuple[bytes, int], None, None]:
+    """The content of a source, block by block, each with the bytes in all (0: not known).
+
+    Raises:
+        _SourceFault: it cannot be read, or ends before all is there.
+    """
+    n_bytes = 0
+    try:
+        with source.open() as stream:
+            announced = _announced(stream)
+            while block := stream.read(_BLOCK_BYTES):
+                n_bytes += len(block)
+                yield block, size_bytes or announced or 0
+    except (LookupError, OSError, EOFError, ValueError, http.client.HTTPException) as error:
+        raise _SourceFault(str(error) or type(error).__name__) from error
+    expected = size_bytes if announced is None else announced
     if expected is not None and n_bytes < expected:
         raise _SourceFault(f"ended after {n_bytes:,} of {expected:,} bytes")
-    if checksum is not None and (found := checksum.of(draft)) != checksum.digest:
-        raise _SourceFault(f"{checksum.kind} is {found}; expected {checksum.digest}")
-
-
-def _opened(source: Source, stack: ExitStack) -> IO[bytes]:
-    try:
-        return stack.enter_context(source.open())
-    except (LookupError, OSError, ValueError, http.client.HTTPException) as error:
-        raise _SourceFault(str(error) or type(error).__name__) from error
 
 
 def _announced(stream: IO[bytes]) -> int | None:
@@ -193,24 +192,3 @@ def _announced(stream: IO[bytes]) -> int | None:
     headers = getattr(stream, "headers", None)
     size = str(headers.get("Content-Length")) if headers is not None else ""
     return int(size) if size.isdecimal() else None
-
-
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    while True:
-        try:
-            block = stream.read(_BLOCK_BYTES)
-        except (OSError, EOFError, http.client.HTTPException) as error:
-            raise _SourceFault(str(error) or type(error).__name__) from error
-        if not block:
-            return
-        yield block
-
-
-def _write(blocks: Iterable[bytes], draft: Path, on_bytes: Callable[[int], None]) -> int:
-    n_bytes = 0
-    with draft.open("wb") as out:
-        for block in blocks:
-            out.write(block)
-            n_bytes += len(block)
-            on_bytes(n_bytes)
-    return n_bytes

@@ -267,12 +267,11 @@ FORGERIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
 @pytest.mark.parametrize(
     ("name", "options"), [(name, options) for name, options, *_ in PUBLISHED_USES]
 )
 def test_no_text_makes_a_special_token(
-    models: dict[str, Path], name: str, options: dict[str, Any], forgery: str
+    models: dict[str, Path], name: str, options: dict[str, Any]
 ) -> None:
     backend = load_backend(card_of(models[name], **options), device="cpu")
     tokenizer = transformers.AutoTokenizer.from_pretrained(models[name])
@@ -282,9 +281,11 @@ def test_no_text_makes_a_special_token(
         encoded = backend._inputs.encode(query, response)  # type: ignore[attr-defined]
         return [token for token in encoded.ids if token in special]
 
-    assert marks(forgery, forgery) == marks("Why?", "So.")
-    (outcome,) = backend.complete([request(forgery, forgery)])
-    assert isinstance(outcome, Completion)
+    plain = marks("Why?", "So.")
+    for forgery in FORGERIES:
+        assert marks(forgery, forgery) == plain, forgery
+        (outcome,) = backend.complete([request(forgery, forgery)])
+        assert isinstance(outcome, Completion), forgery
 
 
 @pytest.mark.parametrize(
@@ -410,22 +411,22 @@ def test_counted_tokens_are_never_fewer_than_those_read(models: dict[str, Path],
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("pair", {"inputs": "pair"}, "no option 'inputs'"),
+    ("pair", {"inputs": "pair"}, "unknown option 'inputs'"),
     ("pair", {"input": "prompt"}, "one of pair, chat, text, found 'prompt'"),
-    ("pair", {"input": "text"}, "need each other"),
-    ("pair", {"input": "pair", "template": TEMPLATE}, "need each other"),
+    ("pair", {"input": "text"}, "must be used together"),
+    ("pair", {"input": "pair", "template": TEMPLATE}, "must be used together"),
     ("pair", {"input": "text", "template": "{query}"}, r"\{query\} once and, after it"),
     ("pair", {"input": "text", "template": "{response}{query}"}, "after it"),
     ("pair", {"input": "text", "template": "{query}{response}{query}"}, "once"),
     ("pair", {"precision": "float8"}, "float32, bfloat16"),
     ("pair", {"input": "chat"}, "input is chat, and .* has no template"),
     ("pair", {"label": 0}, "label is set, and .* has only one"),
-    ("two", {}, "two labels; options.label must say which .* 'name-0', 'name-1', found None"),
+    ("two", {}, "two labels; options.label must select one: .* 'name-0', 'name-1', found None"),
     ("two", {"label": 2}, "found 2"),
     ("two", {"label": "name-2"}, "found 'name-2'"),
     ("two", {"label": True}, "found True"),
     ("three", {"label": 1}, "3 labels"),
-    ("headless", {}, "no reward model: it has no weights for score.weight"),
+    ("headless", {}, "not a reward model: it has no weights for score.weight"),
 ]
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import pytest
+import typer.main
 
 from autoj.cli import main
+
+# Building all commands from their signatures takes longer than most of them run.
+_get_command = cache(typer.main.get_command)
 
 
 @pytest.fixture
@@ -15,6 +20,7 @@ def run(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(typer.main, "get_command", _get_command)
 
     def command(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["autoj", *map(str, arguments)])

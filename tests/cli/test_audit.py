@@ -29,11 +29,11 @@ def backends(monkeypatch) -> list[Recorder]:
     """The backends that were loaded; each answers by the request alone."""
     loaded: list[Recorder] = []
 
-    def load(card, watch):
+    def load(card):
         loaded.append(Recorder(by_hash, card))
         return loaded[-1]
 
-    monkeypatch.setattr(command, "load_with_progress", load)
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", load)
     return loaded
 
 
@@ -94,12 +94,12 @@ def test_killed_it_goes_on(run, backends, monkeypatch):
     whole = run("--out", "whole", "--json")
     n_whole = len(backends[0].asked)
 
-    def dies(card, watch):
+    def dies(card):
         backends.append(Recorder(by_hash, card, dies_after=n_whole // 2))
         return backends[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(command, "load_with_progress", dies)
+        patch.setattr("autoj.tasks.engine.load_backend", dies)
         with pytest.raises(Killed):
             run("--out", "killed")
     resumed = run("--out", "killed", "--json")
@@ -144,7 +144,7 @@ def test_failed_judgments_are_on_the_card_and_in_the_exit_code(run, monkeypatch)
             )
         return by_hash(request)
 
-    monkeypatch.setattr(command, "load_with_progress", lambda card, watch: Recorder(answer, card))
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", lambda card: Recorder(answer, card))
     done = run("--out", "audit")
     assert done.exit_code == 1
     assert "judgments got no answer" in done.stdout

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from autoj.cli._critics import _own_protocol
+from autoj.bench.eval_c.critics import own_protocol
 from autoj.cli.bench_eval_c import eval_c
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, SpecMismatch
@@ -86,7 +86,7 @@ def test_two_critics_are_compared_and_shown(call, files, judge):
 def test_a_second_start_and_the_stored_run_ask_nothing(call, files, judge):
     _, first, _ = call(*files, *judge, "--json", "--out", "run")
     _, second, err = call(*files, *judge, "--json", "--out", "run")
-    assert "nothing was left to ask" in err
+    assert "no new requests were needed" in err
     assert first == second
     code, third, _ = call("--run", "run", "--data", files[1], "--json")
     assert code == 0
@@ -247,6 +247,6 @@ def test_a_cap_holds_for_critic_and_comparison(call, tmp_path, files):
 
 
 def test_a_trained_critic_is_asked_in_the_way_it_was_trained_on():
-    assert _own_protocol(load_card("embedded"), "single") == "single-verdict"
-    assert _own_protocol(load_card("autoj-13b"), "single") == "single"
-    assert _own_protocol(load_card("gpt-4"), "single-zh") == "single-zh"
+    assert own_protocol(load_card("embedded"), "single") == "single-verdict"
+    assert own_protocol(load_card("autoj-13b"), "single") == "single"
+    assert own_protocol(load_card("gpt-4"), "single-zh") == "single-zh"

@@ -11,12 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.cli import _run
 from autoj.cli.bench_eval_r import eval_r
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.metrics.result import read_result
 from autoj.records import Request
+from autoj.tasks import engine
 
 from ..scripted import CARD, Recorder
 
@@ -41,7 +41,7 @@ def by_length(request: Request) -> str:
 def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
     """A scripted judge with a card in the folder; what it was asked is noted."""
     recorder = Recorder(by_length, CARD)
-    monkeypatch.setattr(_run, "load_backend", lambda card: recorder)
+    monkeypatch.setattr(engine, "load_backend", lambda card: recorder)
     card = (
         "{title: s, backend: scripted, model: s, wrapper: chatml, context_tokens: 4096, "
         "protocols: [baseline-single]}\n"
@@ -202,7 +202,7 @@ def test_without_reference_scores_it_says_what_to_do(run: Any, tmp_path: Path) -
         (("--n", "8"), ConfigError, "best of 8 needs as many"),
         (("--n", "two"), ConfigError, "whole numbers"),
         (("--n", ""), ConfigError, "1 or more"),
-        (("--run", "nowhere"), DataError, "no run folder"),
+        (("--run", "nowhere"), DataError, "not a run folder"),
         (("--published", "autoj"), ConfigError, "holds no judge's ratings"),
         (("--judge", "nobody"), UnknownComponent, "no judge 'nobody'"),
         (("--save", "x.json"), ConfigError, "one judge"),

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.cli import _run, bench_scenario_classifier
+from autoj.bench.scenario_classifier import measure
 from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
 from autoj.jsonl import write_records
@@ -19,6 +19,7 @@ from autoj.metrics.result import read_result
 from autoj.records import Failure, Request
 from autoj.scenarios import seeds
 from autoj.scenarios.seeds import KnownScenario, query_digest
+from autoj.tasks import engine
 
 from ..bench.scenario_sets import ROWS, FirstWord, write_set
 from ..scripted import CARD, Killed, Recorder
@@ -58,7 +59,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("AUTOJ_DATA", raising=False)
     monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(bench_scenario_classifier, "load_classifier", load)
+    monkeypatch.setattr(measure, "load_classifier", load)
 
     def command(*arguments: object) -> Result:
         return CliRunner().invoke(app, ["scenario-classifier", *map(str, arguments)])
@@ -94,7 +95,7 @@ def judge(
 ) -> Recorder:
     """A scripted judge with a card in the folder; what it was asked is noted."""
     recorder = Recorder(reply, CARD, dies_after)
-    monkeypatch.setattr(_run, "load_backend", lambda card: recorder)
+    monkeypatch.setattr(engine, "load_backend", lambda card: recorder)
     (folder / "script.yaml").write_text(CARD_FILE)
     return recorder
 
@@ -123,7 +124,7 @@ def test_both_tiers_are_measured_unless_one_is_not_installed(
             raise MissingExtra("classifier", "classifier 'best'")
         return load(name)
 
-    monkeypatch.setattr(bench_scenario_classifier, "load_classifier", without_best)
+    monkeypatch.setattr(measure, "load_classifier", without_best)
     one = run("--data", data)
     assert one.exit_code == 0
     assert "'best' is left out" in one.stderr

@@ -14,12 +14,12 @@ from typer.testing import CliRunner, Result
 from autoj.bench.system_level import evaluate as figures
 from autoj.bench.system_level.model_table import read_models
 from autoj.bench.system_level.ranks import ranked, reference_digest
-from autoj.cli import _run
 from autoj.cli.bench_system_level import system_level
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.metrics.result import read_result
 from autoj.records import Request
+from autoj.tasks import engine
 
 from ..scripted import CARD, Killed, Recorder
 
@@ -42,7 +42,7 @@ def by_praise(request: Request) -> str:
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
     recorder = Recorder(by_praise, CARD)
-    monkeypatch.setattr(_run, "load_backend", lambda card: recorder)
+    monkeypatch.setattr(engine, "load_backend", lambda card: recorder)
     (tmp_path / "script.yaml").write_text(
         "{title: s, backend: scripted, model: s, wrapper: chatml, context_tokens: 4096, "
         "protocols: [baseline-single]}\n"
@@ -161,14 +161,14 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(
     arguments = (*files, "--judge", "script.yaml", "--json")
     whole = run(*arguments, "--out", "whole")
     dying = Recorder(by_praise, CARD, dies_after=13)
-    monkeypatch.setattr(_run, "load_backend", lambda card: dying)
+    monkeypatch.setattr(engine, "load_backend", lambda card: dying)
     with pytest.raises(Killed):
         run(*arguments, "--out", "killed")
     unfinished = run("--run", "killed", "--reference", "reference.jsonl")
     assert isinstance(unfinished.exception, DataError)
     assert re.search(r"is not finished: \d+ of 40 cases", str(unfinished.exception))
     after = Recorder(by_praise, CARD)
-    monkeypatch.setattr(_run, "load_backend", lambda card: after)
+    monkeypatch.setattr(engine, "load_backend", lambda card: after)
     resumed = run(*arguments, "--out", "killed")
     assert len(dying.asked) + len(after.asked) == len(judge.asked) == 40
     one, other = json.loads(whole.stdout)["results"][0], json.loads(resumed.stdout)["results"][0]
@@ -206,7 +206,7 @@ def test_models_without_a_reference_are_named_and_left_out(
     ("arguments", "kind", "told"),
     [
         (("--run", "r", "--ratings", "t.jsonl"), ConfigError, "not both"),
-        (("--run", "nowhere"), DataError, "no run folder"),
+        (("--run", "nowhere"), DataError, "not a run folder"),
         (("--sample", "11"), ConfigError, "more queries than there are: 10"),
         (("--ratings", "reference.jsonl"), DataError, "holds no ratings"),
         (("--reference", "bare.jsonl"), DataError, "holds no reference"),
@@ -241,7 +241,7 @@ def test_a_cap_stops_it_without_figures_and_a_higher_one_goes_on(
     stopped = run(*arguments, "--max-requests", 15)
     assert (stopped.exit_code, stopped.stdout) == (1, "")
     assert "--max-requests 15 is reached" in stopped.stderr
-    assert "holds 15 of 40 verdicts; the same command goes on" in " ".join(stopped.stderr.split())
+    assert "has 15 of 40 verdicts; the same command resumes it" in " ".join(stopped.stderr.split())
     assert not (tmp_path / "r" / "system-level.json").exists()
     done = run(*arguments, "--max-requests", 40)
     assert done.exit_code == 0

@@ -23,7 +23,9 @@ ROWS = [
 
 @pytest.fixture
 def card(tmp_path, monkeypatch):
-    monkeypatch.setattr("autoj.cli._naming.load_classifier", lambda name: WordClassifier())
+    monkeypatch.setattr(
+        "autoj.runs.scenario_settings.load_classifier", lambda name: WordClassifier()
+    )
 
     def write(base_url: str) -> str:
         path = tmp_path / "server.yaml"

@@ -144,7 +144,7 @@ def test_a_context_that_is_too_short_for_any_prompt(
     command: str,
     protocol: str,
 ) -> None:
-    monkeypatch.setattr("autoj.cli._run.load_backend", lambda card, **_: Recorder(card=card))
+    monkeypatch.setattr("autoj.tasks.engine.load_backend", lambda card, **_: Recorder(card=card))
     card = tmp_path / "card.yaml"
     card.write_text(
         "title: A script\nbackend: scripted\nmodel: script\nwrapper: chatml\n"

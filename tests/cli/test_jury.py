@@ -11,11 +11,12 @@ import pytest
 
 from autoj.backends.base import Backend
 from autoj.backends.scripted import Answer
-from autoj.cli import _run
-from autoj.cli._jury import show_jury
+from autoj.cli._judging import show_jury
 from autoj.errors import DataError
 from autoj.jsonl import whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request
+from autoj.tasks import engine
+from autoj.tasks.jury import JuryRun
 
 from ..scripted import Killed, Recorder, by_hash
 
@@ -86,7 +87,7 @@ CARD = (
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bench:
     found = Bench()
-    monkeypatch.setattr(_run, "load_backend", found.load)
+    monkeypatch.setattr(engine, "load_backend", found.load)
     for name in found.answers:
         protocols = "[scalar]" if name == "reward" else "[pairwise-verdict, single-verdict]"
         (tmp_path / f"{name}.yaml").write_text(CARD.format(name, protocols))
@@ -296,7 +297,10 @@ def test_ratings_of_a_jury_are_means(run, bench, tmp_path):
             ("judge", "p.jsonl", "--judge", "one.yaml,reward.yaml", "--jury", "mean"),
             "'reward' gives none",
         ),
-        (("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"), "scores responses on no scale"),
+        (
+            ("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"),
+            "gives scores without a fixed scale",
+        ),
         (("judge", "p.jsonl", "--judge", "one.yaml,embeded"), "Did you mean embedded"),
     ],
 )
@@ -323,7 +327,7 @@ def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
     code, _, err = run("judge", pairs_file, "--judge", THREE, "--out", "r", "--orders", "one")
     assert code == 2
-    assert "orders: there 'both', now 'one'" in err
+    assert "orders: was 'both', is now 'one'" in err
 
 
 def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, capsys):
@@ -333,23 +337,23 @@ def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, ca
     for flags in (("--orders", "one"), ("--limit", 2), ("--jury", "majority", "--limit", 2)):
         assert run("judge", pairs_file, "--judge", THREE, "--out", "r", *flags)[0] == 2
     assert {name: (folder / name).read_bytes() for name in before} == before
-    show_jury(folder, None, 2, as_json=False)
+    show_jury(JuryRun.open(folder), None, 2, as_json=False)
     assert "mean of their probabilities" in capsys.readouterr().out
 
 
 def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_file, capsys):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
-    show_jury(Path("r"), None, 2, as_json=False)
+    show_jury(JuryRun.open(Path("r")), None, 2, as_json=False)
     shown = capsys.readouterr().out
     assert "3 judges, mean of their probabilities" in shown
     assert "6 more in" in shown
-    show_jury(Path("r"), None, 2, as_json=True)
+    show_jury(JuryRun.open(Path("r")), None, 2, as_json=True)
     assert len(json.loads(capsys.readouterr().out)["verdicts"]) == N_CASES
     bench.dies_after = {"hash": 3}
     with pytest.raises(Killed):
         run("judge", pairs_file, "--judge", THREE + ",hash.yaml", "--out", "r")
-    with pytest.raises(DataError, match="its judges have not all judged"):
-        show_jury(Path("r"), None, 2, as_json=False)
+    with pytest.raises(DataError, match="some of its judges have not finished"):
+        show_jury(JuryRun.open(Path("r")), None, 2, as_json=False)
 
 
 def test_more_judges_than_fit_are_numbered_and_hostile_text_is_spelled_out(run, bench, tmp_path):

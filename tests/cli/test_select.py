@@ -12,12 +12,13 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from autoj.cli import _run
 from autoj.cli.select import select, show_selection
 from autoj.errors import AutojError, ConfigError, SpecMismatch, UnknownComponent
 from autoj.jsonl import read_records, whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request, Verdict
 from autoj.runs import RunFolder
+from autoj.tasks import engine as loading
+from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import PickedResponse
 from autoj.verdicts.knockout import Match
 
@@ -65,7 +66,7 @@ class Judges:
 @pytest.fixture
 def judges(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Judges:
     found = Judges()
-    monkeypatch.setattr(_run, "load_backend", found.load)
+    monkeypatch.setattr(loading, "load_backend", found.load)
     card = (
         "{title: s, backend: scripted, model: s, wrapper: chatml, context_tokens: 4096, "
         "protocols: [PROTOCOLS]}\n"
@@ -170,7 +171,7 @@ def test_a_second_start_loads_and_asks_nothing(run, judges, candidates):
         judges.n_loaded = 0
         second = run(*arguments)
         assert second.stdout == first.stdout
-        assert "nothing was left to ask" in second.stderr
+        assert "no new requests were needed" in second.stderr
         assert judges.n_loaded == 0
     assert len(list(Path("runs").iterdir())) == 2
 
@@ -324,7 +325,7 @@ def test_mistakes_are_said(run, judges, candidates, tmp_path):
     assert "--orders goes with --by pairs" in str(error_of(done))
     assert isinstance(error_of(run(candidates, "--judge", "embeded")), UnknownComponent)
     done = run(candidates, "--judge", "reward.yaml", "--by", "pairs")
-    assert "names no protocol that judges a pair" in str(error_of(done))
+    assert "has no protocol that judges a pair" in str(error_of(done))
     assert run(candidates, *judge, "--out", "r").exit_code == 0
     done = run(candidates, *judge, "--by", "pairs", "--out", "r")
     assert isinstance(error_of(done), SpecMismatch)
@@ -339,13 +340,13 @@ def test_a_run_that_picked_is_shown_and_hostile_text_is_spelled_out(run, judges,
     for by in ("ratings", "pairs"):
         done = run("h.jsonl", "--judge", "script.yaml", "--by", by, "--out", by)
         assert done.exit_code == 0, done.output
-        show_selection(RunFolder.existing(Path(by)), 20, as_json=False)
+        show_selection(Run.open(by), 20, as_json=False)
         shown = capsys.readouterr().out
         assert shown == done.stdout
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
         assert "\\x1b[2J" in shown
         assert picked(by)[hostile].response == responses[1]["text"]
-        show_selection(RunFolder.existing(Path(by)), 20, as_json=True)
+        show_selection(Run.open(by), 20, as_json=True)
         assert json.loads(capsys.readouterr().out)["summary"]["n_picked"] == 1
 
 

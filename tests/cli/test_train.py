@@ -9,9 +9,9 @@ import pytest
 from autoj.judges import load_card
 
 from ..training import toy
-from ..training.conftest import base  # noqa: F401
+from ..training.conftest import base, no_drawing  # noqa: F401
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_drawing")]
 OBJECTIVE = {"kind": "preference", "protocol": "pairwise-by-rating"}
 
 

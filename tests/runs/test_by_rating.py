@@ -29,6 +29,7 @@ from autoj.runs import (
 from autoj.runs.plan import plan_case, plan_follow
 
 from ..scripted import CARD, Killed, Recorder
+from ..watches import Notes
 
 BY_RATING = "pairwise-by-rating"
 CASE = Case(
@@ -108,7 +109,7 @@ def test_the_critique_is_the_pairs_and_written_for_the_verdict() -> None:
 
 @pytest.mark.parametrize("settings", [{"orders": "one"}, {"on_conflict": "tie"}])
 def test_settings_of_orders_make_no_sense_and_are_refused(settings: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match="read alone, so there are no orders"):
+    with pytest.raises(ConfigError, match="rates each response alone, so there are no two orders"):
         spec_of(**settings)
     assert spec_of().has_orders is False
     assert make_spec("judge", CARD).has_orders
@@ -167,12 +168,12 @@ def test_a_run_killed_after_any_answer_ends_as_one_that_was_not(
 
 
 def test_progress_counts_what_is_asked(tmp_path: Path, cases: Cases) -> None:
-    seen: list[tuple[str, int, int]] = []
+    watch = Notes()
     spec = spec_of(critique=True)
     with open_run(tmp_path / "run", spec, cases) as folder:
-        judge_run(folder, spec, Recorder(by_length), lambda *told: seen.append(told))
-    assert ("judging", 16, 16) in seen
-    assert ("writing critiques", 8, 8) in seen
+        judge_run(folder, spec, Recorder(by_length), watch=watch)
+    assert ("judging", 16, 16) in watch.progress_of
+    assert ("writing critiques", 8, 8) in watch.progress_of
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import read_records, write_records
 from autoj.records import Case
 from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, open_run
-from autoj.runs.naming import group_in_meta, named_by, naming_of
+from autoj.runs.naming import group_in_meta, naming_of
 
 from ..classifiers import WordClassifier
 from ..scripted import CARD, Recorder
@@ -32,8 +32,19 @@ def data(folder: Path, *rows: dict[str, object]) -> Cases:
     return open_cases(path)
 
 
+FOUND: dict[str, WordClassifier] = {}
+
+
+@pytest.fixture(autouse=True)
+def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autoj.runs.scenario_settings.load_classifier", FOUND.__getitem__)
+
+
 def spec_of(classifier: WordClassifier | None = None, **settings: object) -> RunSpec:
-    return make_spec("judge", CARD, classifier=classifier, **settings)  # type: ignore[arg-type]
+    if classifier is not None:
+        FOUND[classifier.name] = classifier
+    name = None if classifier is None else classifier.name
+    return make_spec("judge", CARD, classifier=name, **settings)  # type: ignore[arg-type]
 
 
 def cases_of(folder: Path, spec: RunSpec, cases: Cases) -> dict[str, Case]:
@@ -43,7 +54,7 @@ def cases_of(folder: Path, spec: RunSpec, cases: Cases) -> dict[str, Case]:
 
 def test_rows_without_a_scenario_get_the_classifiers_and_say_so(tmp_path: Path) -> None:
     classifier = WordClassifier()
-    found = cases_of(tmp_path / "run", spec_of(classifier), named_by(data(tmp_path), classifier))
+    found = cases_of(tmp_path / "run", spec_of(classifier), data(tmp_path))
     assert {name: case.scenario for name, case in found.items()} == {
         "plan": "planning",
         "row": "chitchat",
@@ -62,9 +73,9 @@ def test_rows_without_a_scenario_get_the_classifiers_and_say_so(tmp_path: Path) 
 
 def test_going_on_names_nothing_anew(tmp_path: Path) -> None:
     first, second = WordClassifier(), WordClassifier()
-    cases_of(tmp_path / "run", spec_of(first), named_by(data(tmp_path), first))
+    cases_of(tmp_path / "run", spec_of(first), data(tmp_path))
     before = (tmp_path / "run" / "cases.jsonl").read_bytes()
-    cases_of(tmp_path / "run", spec_of(second), named_by(data(tmp_path), second))
+    cases_of(tmp_path / "run", spec_of(second), data(tmp_path))
     assert second.asked == []
     assert (tmp_path / "run" / "cases.jsonl").read_bytes() == before
 
@@ -72,7 +83,7 @@ def test_going_on_names_nothing_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", [WordClassifier(digest="sha256:2"), None])
 def test_another_classifier_or_none_is_another_run(tmp_path: Path, other) -> None:
     first = WordClassifier()
-    cases_of(tmp_path / "run", spec_of(first), named_by(data(tmp_path), first))
+    cases_of(tmp_path / "run", spec_of(first), data(tmp_path))
     with pytest.raises(SpecMismatch, match=r"classifier.*sha256:1"):
         cases_of(tmp_path / "run", spec_of(other), data(tmp_path))
 
@@ -93,14 +104,14 @@ def test_a_shard_names_its_own_cases_alone(tmp_path: Path) -> None:
     classifier = WordClassifier()
     for part, ids in (("1/2", ["plan", "hello"]), ("2/2", ["row"])):
         spec = spec_of(classifier, shard=part)
-        cases = named_by(data(tmp_path), classifier)
+        cases = data(tmp_path)
         assert list(cases_of(tmp_path / part[0], spec, cases)) == ids
     assert classifier.asked == [["Plan it.", "Hello."]]
 
 
 def test_a_class_that_is_no_scenario_of_ours_is_others(tmp_path: Path) -> None:
     classifier = WordClassifier(hello="rejecting", plan="default")
-    found = cases_of(tmp_path / "run", spec_of(classifier), named_by(data(tmp_path), classifier))
+    found = cases_of(tmp_path / "run", spec_of(classifier), data(tmp_path))
     assert (found["hello"].scenario, found["plan"].scenario) == ("others", "others")
     naming = naming_of(found["hello"])
     assert naming is not None
@@ -202,8 +213,17 @@ def test_draws_of_criteria_protocols_can_be_repeated() -> None:
 def test_stored_meta_stays_what_the_row_said(tmp_path: Path) -> None:
     row = {**ROWS[0], "meta": {"topic": "trips"}}
     classifier = WordClassifier()
-    cases = named_by(data(tmp_path, row), classifier)
+    cases = data(tmp_path, row)
     with open_run(tmp_path / "run", spec_of(classifier), cases) as folder:
         (case,) = read_records(folder.path / "cases.jsonl", Case)
     assert case.meta["topic"] == "trips"
     assert naming_of(case) is not None
+
+
+def test_a_classifier_that_changed_after_the_settings_were_made_names_nothing(
+    tmp_path: Path,
+) -> None:
+    spec = spec_of(WordClassifier())
+    FOUND["fast"] = WordClassifier(digest="sha256:2")
+    with pytest.raises(DataError, match="has changed since"):
+        cases_of(tmp_path / "run", spec, data(tmp_path))

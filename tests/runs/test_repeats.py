@@ -16,6 +16,7 @@ from autoj.runs.plan import plan_case, plan_follow
 from autoj.runs.resolving import resolve_run
 
 from ..scripted import CARD, Killed, Recorder, by_hash
+from ..watches import Notes
 
 DRAWN = {"protocol": "pairwise", "samples": 3, "temperature": 0.7}
 CASES = [
@@ -113,16 +114,26 @@ def test_sets_of_draws_share_none():
 @pytest.mark.parametrize(
     ("task", "settings", "message", "hint"),
     [
-        ("judge", {"protocol": "pairwise"}, "3 times the same text", "--temperature 0.7"),
-        ("judge", {"temperature": 0.7}, "scored and not drawn", "--protocol pairwise."),
-        ("rate", {"temperature": 0.7}, "scored and not drawn", "--protocol single."),
+        ("judge", {"protocol": "pairwise"}, "the same text 3 times", "--temperature 0.7"),
+        (
+            "judge",
+            {"temperature": 0.7},
+            "scores choices and samples no text",
+            "--protocol pairwise.",
+        ),
+        ("rate", {"temperature": 0.7}, "scores choices and samples no text", "--protocol single."),
         (
             "judge",
             {"temperature": 0.7, "protocol": "pairwise-by-rating"},
-            "scored and not drawn",
+            "scores choices and samples no text",
             "--protocol pairwise.",
         ),
-        ("rate", {"temperature": 0.7, "protocol": "scalar"}, "scored and not drawn", "single"),
+        (
+            "rate",
+            {"temperature": 0.7, "protocol": "scalar"},
+            "scores choices and samples no text",
+            "single",
+        ),
     ],
 )
 def test_draws_that_would_all_be_the_same_are_refused(task, settings, message, hint):
@@ -133,7 +144,7 @@ def test_draws_that_would_all_be_the_same_are_refused(task, settings, message, h
 
 @pytest.mark.parametrize("settings", [{"samples": 0}, {"samples": -2}, {"temperature": -0.1}])
 def test_numbers_below_the_least_are_refused(settings):
-    with pytest.raises(ConfigError, match="makes no sense"):
+    with pytest.raises(ConfigError, match="is too low: the least is"):
         make_spec("judge", CARD, protocol="pairwise", **settings)
 
 
@@ -217,10 +228,10 @@ def test_draws_that_fail_are_asked_again_alone(tmp_path, pairs_file):
 
 def test_progress_counts_every_draw(tmp_path, pairs_file):
     spec = make_spec("judge", CARD, **DRAWN)
-    totals: set[int] = set()
+    watch = Notes()
     with open_run(tmp_path / "run", spec, open_cases(pairs_file)) as folder:
-        judge_run(folder, spec, Recorder(), lambda what, done, total: totals.add(total))
-    assert totals == {48}
+        judge_run(folder, spec, Recorder(), watch=watch)
+    assert {n_total for _, _, n_total in watch.progress_of} == {48}
 
 
 def test_one_case_is_voted_on_by_the_same_route(tmp_path, pairs_file):

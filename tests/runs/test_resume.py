@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,39 +169,33 @@ def test_a_full_disk_keeps_what_was_judged(tmp_path, cases, pair_spec, whole, mo
     assert state(path) == state(whole)
 
 
-SLOW_RUN = """
-import sys, time
+KILLED_RUN = """
+import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from tests.scripted import CARD, Recorder, by_hash
 from autoj.datasets import open_cases
 from autoj.runs import judge_run, make_spec, open_run
 
-def slowly(request):
-    time.sleep(0.02)
+def killed_at_the_fifth(request):
+    if len(backend.asked) == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
     return by_hash(request)
 
+backend = Recorder(killed_at_the_fifth)
 spec = make_spec("judge", CARD, critique=True)
 with open_run(Path(sys.argv[2]), spec, open_cases(Path(sys.argv[1]))) as folder:
-    judge_run(folder, spec, Recorder(slowly))
+    judge_run(folder, spec, backend)
 """
 
 
-def test_kill_9_loses_nothing_and_frees_the_folder(tmp_path, pairs_file, whole):
+def test_kill_9_loses_nothing_and_frees_the_folder(tmp_path, cases, pairs_file, pair_spec, whole):
     path = tmp_path / "killed"
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-c", SLOW_RUN, str(pairs_file), str(path), str(root)]
-    lines: list[int] = []
-    for _ in range(3):
-        process = subprocess.Popen(command)
-        wanted = (lines[-1] if lines else 0) + 3
-        while process.poll() is None and len(list(whole_lines(path / "ledger.jsonl"))) < wanted:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        lines.append(len(list(whole_lines(path / "ledger.jsonl"))))
-    assert lines == sorted(lines)
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-c", KILLED_RUN, str(pairs_file), str(path), str(root)]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
+    assert len(list(whole_lines(path / "ledger.jsonl"))) == 5
+    finish(path, pair_spec(critique=True), cases, Recorder())
     assert state(path) == state(whole)
     keys = [completion.key for completion in read_records(path / "ledger.jsonl", Completion)]
     assert len(keys) == len(set(keys))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,3 +28,15 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Threads cost more than they bring on matrices as small as these.
     torch.set_num_threads(1)
     return toy.make_model(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def no_drawing() -> Iterator[None]:
+    """Leaves an empty file for each picture: to draw a curve takes longer than to train a toy."""
+
+    def savefig(figure: Any, path: Path, **settings: Any) -> None:
+        path.touch()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", savefig)
+        yield

@@ -2,76 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from autoj.cli import _console
-from autoj.cli._judges import named_cards
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError
 from autoj.reports import Breakdown, summarise
 from autoj.reports.judge import run_view
 from autoj.reports.jury import jury_view
 from autoj.reports.jury_summary import summarise_jury
-from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
-from autoj.tasks.judge import judge
 from autoj.tasks.jury import JuryRun, judge_by_jury
-from autoj.tasks.jury_folder import make_jury
+from autoj.tasks.jury_folder import Jury
 from autoj.tasks.run import Run
-from autoj.verdicts.jury import Method
 
 N_SHOWN = 20
 """Cases whose verdicts are listed above the summary."""
 
 
-def judge_cases(
-    task: Literal["judge", "rate"],
-    names: str,
-    settings: dict[str, Any],
-    find: Callable[[], Cases],
-    *,
-    out: Path | None,
-    by: Breakdown | None,
-    budget: Budget,
-    method: Method | None,
-    as_json: bool,
+def run_jury(
+    jury: Jury, cases: Cases, out: Path | None, by: Breakdown | None, budget: Budget, as_json: bool
 ) -> None:
-    """Judge, print what came of it, and exit with 1 where something failed or is left.
+    """Judge by a jury, print what came of it, and exit with 1 where something failed.
 
     Args:
-        task: what is done.
-        names: what `--judge` says.
-        settings: what `make_spec` takes.
-        find: opens the data; called once the settings are known to be right.
-        out: the folder; None takes the default one.
+        jury: who judges, and what decides.
+        cases: the data.
+        out: the jury's folder; None takes the default one.
         by: what the figures are broken down by.
         budget: what may be spent.
-        method: what decides among several judges.
         as_json: whether stdout is for a machine.
     """
-    cards = named_cards(names)
-    if len(cards) > 1:
-        jury = make_jury(task, cards, method, **settings)
-        cases = find()
-        with _console.watching() as watch:
-            found = judge_by_jury(cases, jury, out, budget=budget, watch=watch)
-        show_jury(found, by, N_SHOWN, as_json, {"session": asdict(found.counts)})
-        return
-    spec = make_spec(task, cards[0][1], **settings)
-    cases = find()
-    if method is not None:
-        raise ConfigError("--jury says what decides among several judges; --judge names one")
     with _console.watching() as watch:
-        run = judge(cases, spec, out, budget=budget, watch=watch)
-    _show_run(run, by, as_json)
+        found = judge_by_jury(cases, jury, out, budget=budget, watch=watch)
+    show_jury(found, by, N_SHOWN, as_json, {"session": asdict(found.counts)})
 
 
-def _show_run(run: Run, by: Breakdown | None, as_json: bool) -> None:
+def show_run(run: Run, by: Breakdown | None, as_json: bool) -> None:
+    """Print what a run came to, and exit with 1 where something failed or is left."""
     judged = run.folder.outlined() if run.spec.paired else run.folder.judged()
     summary = summarise(judged, run.spec, run.n_cases, by)
     if as_json:
@@ -135,15 +106,3 @@ def _jury_record(run: JuryRun) -> dict[str, Any]:
 
 def _verdicts(run: JuryRun) -> dict[str, Any]:
     return {"verdicts": [verdict for _, verdict in run.outlined()]}
-
-
-def judge_whole(spec: RunSpec, cases: Cases, out: Path | None, budget: Budget | None) -> Run:
-    """A run with every verdict; a budget that leaves some ends the command.
-
-    Raises:
-        Unfinished: it left some.
-    """
-    with _console.watching() as watch:
-        run = judge(cases, spec, out, budget=budget, watch=watch)
-        run.check_whole()
-        return run

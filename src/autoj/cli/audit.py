@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autoj.audit.card import audit_card, save_plan
-from autoj.audit.cost import Workload, estimate_workload
-from autoj.audit.plan import N_PROBED, N_SAMPLE, AuditPlan, audit_spec, plan_audit
+from autoj.audit.card import audit_card
+from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
+from autoj.audit.run import run_audit
 from autoj.cli import _console, _options
 from autoj.datasets import catalog, open_cases
-from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import Result, save_result
 from autoj.reports.audit import audit_view
-from autoj.runs import open_run, spec_digest
-from autoj.runs.budget import Budget, Caps
-from autoj.tasks.engine import load_engine
-from autoj.tasks.judge import judge as judge_cases
-
-__all__ = ["audit"]
+from autoj.tasks.places import audit_folder
 
 _RESULT = "audit.json"
 
@@ -98,58 +90,11 @@ def audit(
     data = open_cases(on or catalog.find("eval-p"), format)
     _console.print_message(f"reading {data.paths[0]} as {data.format}")
     plan = plan_audit(data, spec, n_sample=sample, n_probed=probes, seed=seed)
-    root = out or _default_folder(plan, data)
-    _ask(root, plan, (max_usd, max_requests))
-    _finish(audit_card(root), save or root / _RESULT, as_json)
-
-
-def _default_folder(plan: AuditPlan, data: Cases) -> Path:
-    """A folder that the same command finds again: named for data, judge, settings and seed."""
     first = plan.parts[0]
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", first.spec.judge.name).strip("-.")
-    digest = spec_digest(first.spec, first.cases)
-    return Path("runs") / f"audit-{data.paths[0].name.partition('.')[0]}-{name}-{digest}"
-
-
-def _ask(root: Path, plan: AuditPlan, caps: Caps) -> None:
-    """Run all parts with one engine, after a word on what they cost."""
-    Budget(*caps).check(plan.parts[0].spec.judge)
-    for part in plan.parts:
-        # What another run's folder or a bad row would end, it ends before the judge is loaded.
-        with open_run(root / part.name, part.spec, part.cases):
-            pass
-    with (
-        _console.watching() as watch,
-        closing(load_engine(plan.parts[0].spec.judge, watch)) as backend,
-    ):
-        # Each counts what the folder's ledgers hold, so the first few count in the second, too.
-        _announce(plan, estimate_workload(root, plan, backend, Budget(*caps)))
-        save_plan(root, plan)
-        budget = Budget(*caps)
-        for part in plan.parts:
-            place = root / part.name
-            judge_cases(
-                part.cases, part.spec, place, backend=backend, budget=budget, watch=watch
-            ).check_whole()
-
-
-def _announce(plan: AuditPlan, workload: Workload) -> None:
-    _console.print_message(
-        f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; each probe is "
-        f"made of {len(plan.probed):,} of them at most"
-    )
-    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them to ask"
-    if workload.n_left:
-        text += f": about {workload.prompt_tokens:,} tokens to read"
-    if workload.seconds is not None:
-        text += f", and about {_minutes(workload.seconds)} by the pace of the first few"
-    _console.print_message(text)
-
-
-def _minutes(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
+    root = out or audit_folder(first.spec, first.cases, data)
+    with _console.watching() as watch:
+        card = run_audit(plan, root, caps=(max_usd, max_requests), watch=watch)
+    _finish(card, save or root / _RESULT, as_json)
 
 
 def _finish(result: Result, place: Path, as_json: bool) -> None:

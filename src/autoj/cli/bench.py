@@ -5,8 +5,9 @@ from __future__ import annotations
 import typer
 
 from autoj.cli.bench_eval_c import eval_c
-from autoj.cli.bench_eval_p import eval_p, pairs
+from autoj.cli.bench_eval_p import eval_p
 from autoj.cli.bench_eval_r import eval_r
+from autoj.cli.bench_pairs import pairs
 from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.cli.bench_system_level import system_level
 

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autoj.bench.system_level.evaluate import BENCH, evaluate_ratings, evaluate_table, length_result
-from autoj.bench.system_level.model_outputs import (
-    OutputSet,
-    open_outputs,
-    output_files,
-    read_queries,
+from autoj.bench.sources import StoredRun
+from autoj.bench.system_level.measure import (
+    MeanRatings,
+    ModelRatings,
+    RankingMeasurement,
+    RatedModels,
+    measure_ranking,
 )
-from autoj.bench.system_level.model_table import ModelRow, read_models
-from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.cli import _console, _options
-from autoj.cli._judging import judge_whole
-from autoj.datasets import catalog
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.metrics.result import Result, save_result
+from autoj.metrics.result import save_result
 from autoj.reports.bench_system_level import ranking_view
-from autoj.runs import RunFolder, RunSpec, make_spec, resolve_run, spec_digest
+from autoj.runs import make_spec
 from autoj.runs.budget import Budget
-
-__all__ = ["system_level"]
 
 
 def system_level(
@@ -89,118 +81,37 @@ def system_level(
     _console.set_json(as_json)
     if run is not None and ratings is not None:
         raise ConfigError("give --run or --ratings, not both")
+    source: ModelRatings
     if ratings is not None:
-        table = read_models(ratings)
-        references = _references(reference, table)
-        result = evaluate_table(table, references, judge=_rated_by(ratings, table), source=ratings)
-        lengths = {row.key: row.mean_length for row in table if row.mean_length is not None}
-        place = save
+        source = MeanRatings(ratings)
+    elif run is not None:
+        source = StoredRun(run)
     else:
-        references = _references(reference, ())
-        if run is not None:
-            folder, spec, found = _stored(run)
-        else:
-            spec = make_spec(
-                "rate",
-                load_card(judge),
-                protocol=protocol,
-                critique=False,
-                on_overflow=on_overflow,
-            )
-            budget = Budget(max_usd, max_requests)
-            folder, found = _rated(spec, outputs, sample, seed, exclude, out, budget)
-        result = evaluate_ratings(
-            found,
-            references,
-            judge=spec.judge.name,
-            source=f"run {folder} ({spec.protocol})",
+        card = load_card(judge)
+        source = RatedModels(
+            spec=make_spec(
+                "rate", card, protocol=protocol, critique=False, on_overflow=on_overflow
+            ),
+            outputs=outputs or (),
+            sample=sample,
+            seed=seed,
+            exclude=exclude,
+            out=out,
         )
-        lengths = dict(zip(found.models, found.mean_lengths, strict=True))
-        place = save or folder / f"{BENCH}.json"
+    budget = Budget(max_usd, max_requests)
+    with _console.watching() as watch:
+        found = measure_ranking(source, reference=reference, budget=budget, watch=watch)
+    _finish(found, save, as_json)
+
+
+def _finish(found: RankingMeasurement, save: Path | None, as_json: bool) -> None:
+    """Keep the result and show it; exit with 1 where a judgment failed."""
+    place = save or (found.folder and found.folder / f"{found.result.bench}.json")
     if place is not None:
-        save_result(place, result)
-    _show(result, length_result(lengths, references) if lengths else None, as_json)
-    if result.details.get("n_failed"):
-        raise typer.Exit(1)
-
-
-def _references(path: Path | None, table: Sequence[ModelRow]) -> list[ModelRow]:
-    """The table that is named, else the ratings' own, else the paper's.
-
-    Raises:
-        DataError: none of its models has a reference.
-    """
-    if path is None and any(row.reference is not None for row in table):
-        return list(table)
-    place = path or catalog.find("system-level-index")
-    rows = read_models(place)
-    if all(row.reference is None for row in rows):
-        raise DataError(
-            "holds no reference to rank models by: expected reference, gpt4_winrate or win_rate",
-            path=place,
-        )
-    return rows
-
-
-def _rated_by(path: Path, table: Sequence[ModelRow]) -> str:
-    """The judge that the ratings' field is named for, else the file."""
-    field = next((row.rated_by for row in table if row.rated_by is not None), None)
-    if field is None:
-        raise DataError("holds no ratings: expected rating or autoj_rating", path=path)
-    return field.removesuffix("rating").rstrip("_") or path.stem
-
-
-def _stored(path: Path) -> tuple[Path, RunSpec, QueryRatings]:
-    folder = RunFolder.existing(path)
-    spec = folder.spec()
-    found = collect(resolve_run(folder, spec), path)
-    if found.n_cases < folder.n_cases():
-        raise DataError(
-            f"is not finished: {found.n_cases:,} of {folder.n_cases():,} cases are judged",
-            path=path,
-            hint="The command that made it goes on where it stopped.",
-        )
-    return path, spec, found
-
-
-def _rated(
-    spec: RunSpec,
-    outputs: Sequence[Path] | None,
-    sample: int | None,
-    seed: int,
-    exclude: Path | None,
-    out: Path | None,
-    budget: Budget,
-) -> tuple[Path, QueryRatings]:
-    """The judge's ratings of the models' outputs, from a run that is made or gone on with."""
-    files = output_files(outputs or [catalog.find("alpaca-eval")])
-    excluded = None if exclude is None else read_queries(exclude)
-    found = open_outputs(files, sample=sample, seed=seed, exclude=excluded)
-    _report(found, exclude)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", spec.judge.name).strip("-.")
-    place = out or Path("runs") / f"{BENCH}-{name}-{spec_digest(spec, found.cases)}"
-    folder = judge_whole(spec, found.cases, place, budget).folder
-    return folder.path, collect(resolve_run(folder, spec), folder.path)
-
-
-def _report(found: OutputSet, exclude: Path | None) -> None:
-    _console.print_message(
-        f"{len(found.models):,} models, {found.n_queries:,} of {found.n_set_queries:,} queries each"
-    )
-    if exclude is None:
-        return
-    _console.print_message(f"{found.n_excluded:,} queries are left out, as {exclude} says")
-    if found.not_found:
-        listed = "; ".join(repr(text[:60]) for text in found.not_found[:3])
-        _console.print_message(
-            f"{len(found.not_found):,} of its queries are not among the models': {listed}"
-            + ("; …" if len(found.not_found) > 3 else "")
-        )
-
-
-def _show(result: Result, lengths: Result | None, as_json: bool) -> None:
+        save_result(place, found.result)
     if as_json:
-        trivial = [] if lengths is None else [asdict(lengths)]
-        _console.print_json({"results": [asdict(result)], "trivial": trivial})
+        _console.print_json(found.as_json())
     else:
-        _console.print_result(ranking_view(result, lengths))
+        _console.print_result(ranking_view(found.result, found.lengths))
+    if found.result.details.get("n_failed"):
+        raise typer.Exit(1)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._judges import JudgeNames, JuryRule
-from autoj.cli._judging import judge_cases
+from autoj.cli._judges import JudgeNames, JuryRule, named_cards
+from autoj.cli._judging import run_jury, show_run
+from autoj.errors import ConfigError
+from autoj.runs import make_spec
 from autoj.runs.budget import Budget
+from autoj.tasks.judge import judge as judge_data
+from autoj.tasks.jury_folder import make_jury
 
 __all__ = ["judge"]
 
@@ -69,7 +73,7 @@ def judge(
     Example: autoj judge pairs.jsonl --by group
     """
     _console.set_json(as_json)
-    settings = {
+    settings: dict[str, Any] = {
         "protocol": protocol,
         "critique": critique,
         "max_tokens": max_tokens,
@@ -86,16 +90,21 @@ def judge(
         "unknown_scenario": unknown_scenario,
         "scenarios": scenarios,
     }
-    judge_cases(
-        "judge",
-        judge,
-        settings,
-        lambda: find_cases(
-            data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
-        ),
-        out=out,
-        by=by,
-        budget=Budget(max_usd, max_requests),
-        method=jury,
-        as_json=as_json,
+    cards = named_cards(judge)
+    if jury is not None and len(cards) == 1:
+        raise ConfigError("--jury says what decides among several judges; --judge names one")
+    jurors = None
+    if len(cards) > 1:
+        jurors = make_jury("judge", cards, jury, **settings)
+    else:
+        spec = make_spec("judge", cards[0][1], **settings)
+    cases = find_cases(
+        data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
     )
+    budget = Budget(max_usd, max_requests)
+    if jurors is not None:
+        run_jury(jurors, cases, out, by, budget, as_json)
+        return
+    with _console.watching() as watch:
+        run = judge_data(cases, spec, out, budget=budget, watch=watch)
+    show_run(run, by, as_json)

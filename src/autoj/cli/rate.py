@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autoj.cli import _console, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._judges import JudgeNames
-from autoj.cli._judging import judge_cases
+from autoj.cli._judges import JudgeNames, named_cards
+from autoj.cli._judging import run_jury, show_run
+from autoj.runs import make_spec
 from autoj.runs.budget import Budget
+from autoj.tasks.judge import judge as judge_data
+from autoj.tasks.jury_folder import make_jury
 
 __all__ = ["rate"]
 
@@ -46,7 +51,7 @@ def rate(
     Example: autoj rate responses.jsonl --limit 20
     """
     _console.set_json(as_json)
-    settings = {
+    settings: dict[str, Any] = {
         "protocol": protocol,
         "critique": critique,
         "max_tokens": max_tokens,
@@ -61,16 +66,19 @@ def rate(
         "unknown_scenario": unknown_scenario,
         "scenarios": scenarios,
     }
-    judge_cases(
-        "rate",
-        judge,
-        settings,
-        lambda: find_cases(
-            data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
-        ),
-        out=out,
-        by=by,
-        budget=Budget(max_usd, max_requests),
-        method=None,
-        as_json=as_json,
+    cards = named_cards(judge)
+    jurors = None
+    if len(cards) > 1:
+        jurors = make_jury("rate", cards, None, **settings)
+    else:
+        spec = make_spec("rate", cards[0][1], **settings)
+    cases = find_cases(
+        data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
     )
+    budget = Budget(max_usd, max_requests)
+    if jurors is not None:
+        run_jury(jurors, cases, out, by, budget, as_json)
+        return
+    with _console.watching() as watch:
+        run = judge_data(cases, spec, out, budget=budget, watch=watch)
+    show_run(run, by, as_json)

@@ -52,10 +52,10 @@ class BaselinePairwise(Pairwise):
             return Unreadable(reason="no verdict in double brackets is stated")
         end = verdicts[-1].end()
         if any(menu.end() == end for menu in _MENU.finditer(folded)):
-            return Unreadable(reason="the verdict repeats the menu")
+            return Unreadable(reason="the verdict repeats the options")
         letter = verdicts[-1]["letter"].strip("*_ \t\r\n").upper()
         if letter not in _LETTERS:
-            return Unreadable(reason=f"the verdict is off the menu: {letter!r}")
+            return Unreadable(reason=f"the verdict is not one of the options: {letter!r}")
         return Decision(shown=_LETTERS[letter], critique=visible.strip())
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
+from rich.text import Text
 
+from autoj.bench.eval_c.measure import CriticMeasurement
 from autoj.bench.eval_c.published import OVERALL, PublishedVotes
 from autoj.metrics.result import Result
 from autoj.records import Estimate
@@ -122,3 +124,21 @@ def _shares(row: PublishedVotes | None) -> str:
     if row is None:
         return render.MISSING
     return "/".join(render.percent(share, 0, "") for share in row.shares)
+
+
+def critic_view(found: CriticMeasurement, by: str) -> RenderableType:
+    """A critic's shares of wins, beside what was published of others.
+
+    Args:
+        found: what was measured.
+        by: the breakdown that is listed.
+    """
+    result, published = found.result, found.published
+    parts: list[RenderableType] = [
+        critique_view(result),
+        Text(),
+        published_table(result, published),
+    ]
+    if by in result.parts:
+        parts += [Text(), critique_parts_table(by, result.parts[by], published)]
+    return Group(*parts)

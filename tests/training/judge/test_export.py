@@ -19,7 +19,7 @@ from autoj.training.judge.train import TrainingJob, train
 from tests.backends import toy_llama
 from tests.training import toy
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_drawing")]
 needs_openvino = pytest.mark.skipif(
     importlib.util.find_spec("openvino_genai") is None,
     reason="the extra `embedded` is not installed: no openvino_genai",

@@ -96,17 +96,22 @@ class Listing:
         self._rows.append((tuple(_shown(cell, column) for cell, column in pairs), style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for block in self._blocks(options.max_width):
-            yield self._drawn(block)
+        # At a page's edges there is no space but in an indented table.
+        width = options.max_width + {"indented": 0, "flush": 2, "tight": 1}[self._spacing]
+        for block in self._blocks(width):
+            yield self._drawn(block, width)
 
-    def _drawn(self, block: Sequence[int]) -> Table:
+    def _drawn(self, block: Sequence[int], width: int) -> Table:
+        widths = self._widths(width, _MOST_TEXT)
+        # Prose is wrapped before other texts are clipped.
+        firm = ("never", "clipped") if sum(widths[at] for at in block) <= width else ("never",)
         table = _table(self._spacing, header_style="bold")
         for index in block:
             column = self._columns[index]
             table.add_column(
                 _shown(column.heading, column, is_heading=True),
                 justify="right" if column.right else "left",
-                no_wrap=column.gives_way == "never",
+                no_wrap=column.gives_way in firm,
                 overflow="fold" if column.gives_way == "wrapped" else "ellipsis",
                 style=column.style,
             )
@@ -116,12 +121,10 @@ class Listing:
 
     def _blocks(self, width: int) -> Iterator[list[int]]:
         """The columns of each table: all in one where they fit, else with the first texts again."""
-        # At a page's edges there is no space but in an indented table.
-        width += {"indented": 0, "flush": 2, "tight": 1}[self._spacing]
-        if sum(self._widths(_LEAST_TEXT)) <= width:
+        if sum(self._widths(_LEAST_TEXT, _LEAST_TEXT)) <= width:
             yield list(range(len(self._columns)))
             return
-        widths = self._widths(_MOST_TEXT)
+        widths = self._widths(_MOST_TEXT, _MOST_TEXT)
         n_head = next(
             (at for at, column in enumerate(self._columns) if column.gives_way == "never"), 0
         )
@@ -144,14 +147,15 @@ class Listing:
                 groups.append([index])
         return groups
 
-    def _widths(self, most: int) -> list[int]:
-        """The columns' widths with the space beside them, and texts no wider than `most`."""
+    def _widths(self, clipped: int, wrapped: int) -> list[int]:
+        """The columns' widths with the space beside them, texts no wider than is said."""
+        most = {"clipped": clipped, "wrapped": wrapped}
         widths = []
         for index, column in enumerate(self._columns):
             cells = [_shown(column.heading, column, is_heading=True)]
             cells += [row[index] for row, _ in self._rows]
             widest = max(line.cell_len for cell in cells for line in cell.split(allow_blank=True))
-            shown = widest if column.gives_way == "never" else min(widest, most)
+            shown = min(widest, most.get(column.gives_way, widest))
             widths.append(shown + (1 if self._spacing == "tight" else 2))
         return widths
 

@@ -17,7 +17,8 @@ from autoj.errors import DataError
 from autoj.jsonl import sha256_of
 from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
 from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
-from autoj.scenarios.classifier.sentences import N_DIMENSIONS, N_ENDS, SentenceEncoder
+from autoj.scenarios.classifier.minilm import N_DIMENSIONS
+from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder
 
 __all__ = ["CARD", "WEIGHTS", "ClassifierCard", "read_folder", "write_card", "write_weights"]
 

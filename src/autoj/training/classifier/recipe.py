@@ -42,8 +42,8 @@ class ClassifierRecipe(BaseModel):
     kind: Literal["classifier"]
     title: str
     tier: Literal["fast", "best"] = "fast"
-    """`best` adds a tuned sentence encoder to what `fast` reads; the extras `classifier` and
-    `train`, or `classifier` alone once it is trained."""
+    """`best` adds a tuned sentence encoder to what `fast` reads. Training needs the extra `train`;
+    `best` needs `classifier`, too, also once it is trained."""
     with_seeds: bool = False
     """Whether the seed queries of the package are trained on beside the data that are given."""
     features: dict[str, float] = Field(min_length=1)

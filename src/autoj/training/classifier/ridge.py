@@ -1,30 +1,31 @@
 """Ridge regression of scenarios on queries' features.
 
-Queries are few and n-grams many, so the linear system is that of the queries' inner products: one
-Cholesky factorisation serves all scenarios, and a fold of the cross-validation is a part of the
-same matrix.
+Queries are few and n-grams many, so the linear system is that of the queries' inner products:
+scikit-learn's kernel ridge regression on a linear kernel. A fold of the cross-validation is a part
+of the same matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 __all__ = ["Indices", "RidgeProblem", "held_out_scores"]
 
 Indices = NDArray[np.int64]
+Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RidgeProblem:
     """A least-squares problem, in terms of the inner products of all queries with each other."""
 
-    products: NDArray[np.float64]
-    """`[n_queries, n_queries]`."""
+    products: Floats
+    """`[n_queries, n_queries]`; it is solved in their precision."""
     wanted: NDArray[np.float64]
     """`[n_queries, n_labels]`: what part of each query is each scenario's."""
     ridge: float
@@ -41,18 +42,22 @@ class RidgeProblem:
         costs = wanted @ (1 / np.maximum(wanted.sum(axis=0), 1.0) ** self.balance)
         return np.asarray(costs / costs.mean())
 
-    def solve(self, chosen: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self, chosen: Indices) -> tuple[Floats, NDArray[np.float64]]:
         """Fit on some queries.
 
         Returns:
             What each chosen query adds to the weights, `[n_chosen, n_labels]`, and the bias.
         """
+        from sklearn.kernel_ridge import KernelRidge
+
         wanted, costs = self.wanted[chosen], self.costs(chosen)
         bias = costs @ wanted / costs.sum()
-        system = self.products[np.ix_(chosen, chosen)]
-        system[np.diag_indices(len(chosen))] += self.ridge / costs
-        solved = linalg.solve(system, wanted - bias, assume_a="pos", overwrite_a=True)
-        return np.asarray(solved), bias
+        model = KernelRidge(alpha=self.ridge, kernel="precomputed").fit(
+            self.products[np.ix_(chosen, chosen)],
+            (wanted - bias).astype(self.products.dtype),
+            sample_weight=costs,
+        )
+        return np.asarray(model.dual_coef_), bias
 
 
 def held_out_scores(

@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoj.errors import MissingExtra
-from autoj.scenarios.classifier.sentences import (
-    ACTIVATION,
-    N_DIMENSIONS,
-    N_ENDS,
-    SentenceEncoder,
-    model_folder,
-)
+from autoj.scenarios.classifier.minilm import ACTIVATION, N_DIMENSIONS
+from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder, model_folder
 from autoj.training.classifier.recipe import SentenceTuning
 from autoj.training.judge.folder import half_written, last_checkpoint
 from autoj.training.judge.models import multiplies_bfloat16_fast

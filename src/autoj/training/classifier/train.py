@@ -7,8 +7,9 @@ held out. N-grams' rarities are of all training queries, held-out ones included;
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import shutil
-from collections import defaultdict
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from scipy import sparse
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse.csgraph import connected_components
 
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.metrics import class_f1
 from autoj.scenarios.classifier.features import HashedFeatures
@@ -42,7 +43,7 @@ __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 _NEAR_DUPLICATE = 0.75
 """Queries whose characters' cosine is above this are kept in one fold."""
 _MAX_QUERIES = 12_000
-"""The solver holds a number for each pair of them: 1.2 GB."""
+"""The solver holds a few numbers for each pair of them: of 4 bytes, 0.6 GB each."""
 _N_ROWS = 512
 _SHARE_OF_FIRST = 0.6
 """Of a query with two scenarios that are nearly as good, what part is the first's."""
@@ -83,9 +84,11 @@ def train_classifier(
         on_progress: told what is being done, in words.
 
     Raises:
-        DataError: the data hold fewer than two scenarios.
-        MissingExtra: the tier is `best` and its packages are not installed.
+        DataError: the data hold fewer than two scenarios, or too few queries to hold some out.
+        MissingExtra: scikit-learn is not installed, or the tier is `best` and its packages are not.
     """
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtra("train", "training a scenario classifier")
     labels = tuple(sorted(set(data.scenarios)))
     n_queries = len(data.queries)
     if len(labels) < 2:
@@ -99,14 +102,15 @@ def train_classifier(
     features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
     rows = features.rows(data.queries)
     problem = RidgeProblem(
-        products=np.asarray((rows @ rows.T).toarray(), np.float64),
+        products=(rows @ rows.T).toarray(),
         wanted=_wanted(data, labels),
         ridge=recipe.ridge,
         balance=recipe.balance,
     )
     targets = np.array([labels.index(name) for name in data.scenarios])
     clusters = _clusters(data.queries)
-    folds = folds_of(targets, clusters, recipe.folds, recipe.seed)
+    n_folds = _n_folds(recipe, data, targets, clusters)
+    folds = folds_of(targets, clusters, n_folds, recipe.seed)
     scores = held_out_scores(problem, folds, on_progress)
     on_progress("fitting on all queries")
     solved, bias = problem.solve(np.arange(n_queries))
@@ -224,21 +228,31 @@ def _clusters(queries: Sequence[str]) -> Indices:
     return clusters
 
 
+def _n_folds(
+    recipe: ClassifierRecipe, data: ScenarioQueries, targets: Indices, clusters: Indices
+) -> int:
+    """The recipe's number of folds, or as many as the queries can be spread over."""
+    n_clusters = len(set(clusters.tolist()))
+    n_folds = min(recipe.folds, int(np.bincount(targets).max()), n_clusters)
+    if n_folds < 2:
+        raise DataError(
+            "has no scenario of two queries, or near-duplicates alone: none can be held out",
+            path=data.paths[0],
+        )
+    return n_folds
+
+
 def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> Indices:
     """The fold of each query: clusters stay together, scenarios are spread evenly."""
-    members: dict[int, list[int]] = defaultdict(list)
-    for index, cluster in enumerate(clusters.tolist()):
-        members[cluster].append(index)
-    by_scenario: dict[int, list[list[int]]] = defaultdict(list)
-    for together in members.values():
-        by_scenario[int(targets[together[0]])].append(together)
-    generator = np.random.default_rng(seed)
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     folds = np.zeros(len(targets), np.int64)
-    place = 0
-    for scenario in sorted(by_scenario):
-        for index in generator.permutation(len(by_scenario[scenario])):
-            folds[by_scenario[scenario][index]] = place % n_folds
-            place += 1
+    with warnings.catch_warnings():
+        # It warns of scenarios that are too rare to stand in every fold.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for fold, (_, held_out) in enumerate(splitter.split(targets, targets, clusters)):
+            folds[held_out] = fold
     return folds
 
 

@@ -6,9 +6,8 @@ which of several responses should be rated higher.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 from autoj.backends._choices import ChoiceTrie
@@ -18,10 +17,10 @@ from autoj.backends.scalar.inputs import Inputs
 from autoj.chat import Template
 from autoj.critiques import swap_responses
 from autoj.protocols import load_protocol
-from autoj.protocols.base import JudgeProtocol, RequestBody
+from autoj.protocols.base import RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import WINNERS, Case, Decoding, JudgeCard, Verdict
-from autoj.runs.fit import Fitted, fit
+from autoj.runs.fit import Build, Fitted, Page, fit
 from autoj.training.judge.plans import Planned
 from autoj.training.judge.prose import pair_factors, render_factors, single_critique
 from autoj.training.judge.recipe import Objective, Recipe
@@ -141,14 +140,14 @@ class SampleEncoder:
         written = _text_to_write(planned.row, objective, planned.case)
         completion = self._encoder.completion(written)
 
-        def build(cut: Case) -> list[RequestBody]:
+        def build(cut: Case, page: Page) -> RequestBody:
             if objective.kind == "judgment":
-                return [protocol.build(cut, _page(cut))]
-            body = protocol.follow(cut, _known_verdict(cut), _page(cut))
+                return protocol.build(cut, page)
+            body = protocol.follow(cut, _known_verdict(cut), page)
             assert body is not None
-            return [body]
+            return body
 
-        (body,) = _fit(planned, build, self._reader, len(completion))
+        body = _fit(planned, _page(planned.case), build, self._reader, len(completion))
         prompt = self._encoder.prompt(body)
         return (_plain([*prompt, *completion]),), Written(n_prompt=len(prompt))
 
@@ -156,9 +155,8 @@ class SampleEncoder:
         self, planned: Planned, objective: Objective
     ) -> tuple[tuple[ChoiceTrie, ...], Target]:
         protocol = load_protocol(objective.protocol)
-        (body,) = _fit(
-            planned, lambda cut: [protocol.build(cut, _page(cut))], self._reader, _FORCED_TOKENS
-        )
+        page = _page(planned.case)
+        body = _fit(planned, page, protocol.build, self._reader, _FORCED_TOKENS)
         weights = _weights(planned.case, objective.label_smoothing)
         return (self._encoder.trie(body),), Choice(weights=weights)
 
@@ -167,9 +165,7 @@ class SampleEncoder:
         tries: list[ChoiceTrie] = []
         # Each response is fitted alone, as in a run: a long one must not cost the other its middle.
         for index in range(len(planned.case.responses)):
-            (body,) = _fit(
-                planned, partial(_build_one, protocol, index), self._reader, _FORCED_TOKENS
-            )
+            body = _fit(planned, (index,), protocol.build, self._reader, _FORCED_TOKENS)
             tries.append(self._encoder.trie(body))
         return tuple(tries)
 
@@ -179,7 +175,7 @@ class SampleEncoder:
         protocol = load_protocol(objective.protocol)
         sequences: list[ChoiceTrie] = []
         for index in range(len(planned.case.responses)):
-            (body,) = _fit(planned, partial(_build_one, protocol, index), self._scalar_reader, 0)
+            body = _fit(planned, (index,), protocol.build, self._scalar_reader, 0)
             query, response = (message.content for message in body.messages)
             encoded = self._scalar.encode(query, response)
             if encoded is None:
@@ -196,21 +192,14 @@ def _compared(planned: Planned) -> Compared:
 _FORCED_TOKENS = 32
 
 
-def _build_one(protocol: JudgeProtocol, index: int, cut: Case) -> list[RequestBody]:
-    return [protocol.build(cut, (index,))]
-
-
 def _fit(
-    planned: Planned,
-    build: Callable[[Case], list[RequestBody]],
-    reader: _Reader,
-    n_completion: int,
-) -> list[RequestBody]:
-    """The requests about a sample's case, with responses cut until they and what is written fit."""
+    planned: Planned, page: Page, build: Build, reader: _Reader, n_completion: int
+) -> RequestBody:
+    """The request about a sample's case, with responses cut until it and what is written fit."""
     decoding = Decoding(max_tokens=n_completion)
-    fitted = fit(planned.case, build, reader, decoding, "truncate")
+    fitted = fit(planned.case, (page,), build, reader, decoding, "truncate")
     if isinstance(fitted, Fitted):
-        return fitted.bodies
+        return fitted.bodies[0]
     what = "its query fills it"
     if n_completion >= reader.limits.context_tokens:
         what = f"the {n_completion:,} tokens of its judgment fill it"

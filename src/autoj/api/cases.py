@@ -1,0 +1,51 @@
+"""Texts of a call to the case that is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from autoj.errors import DataError
+from autoj.records import Case, Response, normalise_query
+
+
+def numbered(given: Iterable[Case | tuple[str, ...]]) -> Iterator[Case]:
+    """Cases as they are, and those of a query with its responses, which are numbered from 1."""
+    for number, item in enumerate(given, start=1):
+        yield item if isinstance(item, Case) else case_of(*item, id=f"case-{number}")
+
+
+def paired(case: Case) -> Case:
+    """A case, if it has two responses.
+
+    Raises:
+        DataError: it has another number.
+    """
+    if len(case.responses) != 2:
+        raise DataError(
+            f"case {case.id!r} has {len(case.responses)} responses; expected two",
+            path="(call)",
+            field="responses",
+        )
+    return case
+
+
+def case_of(
+    query: str, *responses: str | Response, scenario: str | None = None, id: str = "case"
+) -> Case:
+    """The case of a query and its responses.
+
+    Raises:
+        DataError: the query is empty.
+    """
+    if not query.strip():
+        raise DataError("the query is empty", path="(call)", field="query")
+    return Case(
+        id=id,
+        query=query,
+        responses=tuple(
+            Response(text=response) if isinstance(response, str) else response
+            for response in responses
+        ),
+        cluster=normalise_query(query),
+        scenario=scenario,
+    )

@@ -1,0 +1,102 @@
+"""Several judges in Python, asked beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, Literal
+
+from autoj.api.cases import case_of
+from autoj.api.closing import Closeable
+from autoj.api.judge import Judge
+from autoj.errors import ConfigError
+from autoj.records import Case, JudgeCard, Verdict
+from autoj.runs import judge_case
+from autoj.tasks.jury_folder import Seat, choose_method, make_seats
+from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
+
+
+class Jury(Closeable):
+    """Several judges, asked beside each other; a verdict keeps each judge's own.
+
+    Use it as a context manager, or `close` it, to free all models: they are in memory together.
+    """
+
+    def __init__(self, judges: Sequence[Judge], method: Method | None = None) -> None:
+        """Seat judges.
+
+        Args:
+            judges: at least two, no two alike.
+            method: what decides on pairs, "majority" or "mean"; None is the mean of probabilities
+                where each judge gives them, else the majority.
+
+        Raises:
+            ConfigError: there are fewer than two.
+        """
+        if len(judges) < 2:
+            raise ConfigError(f"a jury has at least two judges, found {len(judges)}")
+        self._judges = tuple(judges)
+        self._method = method
+        self._name = ", ".join(judge.card.name for judge in judges)
+
+    @classmethod
+    def load(cls, *judges: str | JudgeCard, method: Method | None = None) -> Jury:
+        """Load judges by name, as `Judge.load` does; where one fails, the others are freed.
+
+        Args:
+            judges: names, paths of cards, `backend:model`, or cards.
+            method: as above.
+        """
+        with ExitStack() as opened:
+            jury = cls([opened.enter_context(Judge.load(judge)) for judge in judges], method)
+            opened.pop_all()
+            return jury
+
+    def compare(
+        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
+    ) -> JuryVerdict:
+        """Which of two responses is better by votes or mean probabilities (`runs.jury`).
+
+        Args:
+            query: the user's request.
+            a: the first response.
+            b: the second response.
+            scenario: as in `Judge.compare`.
+            settings: what `make_spec` takes, for all judges.
+
+        Returns:
+            The jury's verdict; `judges` holds each judge's own, `rule` says what decided.
+
+        Raises:
+            DataError: the query is empty.
+            ConfigError: two judges are alike, one cannot do this, or the mean is wanted where one
+                gives no probabilities.
+        """
+        seats = self._seats("judge", settings)
+        method = choose_method(seats, self._method)
+        case = case_of(query, a, b, scenario=scenario)
+        votes = [as_vote(verdict) for verdict in self._ask(seats, case)]
+        return jury_verdict(votes, method, self._name)
+
+    def rate(
+        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
+    ) -> JuryVerdict:
+        """The mean of the judges' ratings of one response; as `compare`."""
+        seats = self._seats("rate", settings)
+        case = case_of(query, response, scenario=scenario)
+        return jury_rating(self._ask(seats, case), self._name)
+
+    def _seats(self, task: Literal["judge", "rate"], settings: dict[str, Any]) -> list[Seat]:
+        cards = [(judge.card.name, judge.card) for judge in self._judges]
+        return make_seats(task, cards, **settings)
+
+    def _ask(self, seats: Sequence[Seat], case: Case) -> list[Verdict]:
+        return [
+            judge_case(case, seat.spec, judge.backend)
+            for seat, judge in zip(seats, self._judges, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Free all models."""
+        for judge in self._judges:
+            judge.close()

@@ -1,0 +1,81 @@
+"""An audit from its plan to its card: `autoj audit` as one call."""
+
+from __future__ import annotations
+
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+from autoj.audit.card import audit_card, save_plan
+from autoj.audit.cost import Workload, estimate_workload
+from autoj.audit.plan import AuditPlan
+from autoj.backends.base import Backend
+from autoj.metrics.result import Result
+from autoj.runs import open_run
+from autoj.runs.budget import Budget, Caps
+from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.engine import load_engine
+from autoj.tasks.judge import judge
+
+
+def run_audit(
+    plan: AuditPlan,
+    root: Path,
+    *,
+    caps: Caps = (None, None),
+    backend: Backend | None = None,
+    watch: Watch = SILENT,
+) -> Result:
+    """Ask all that an audit asks, and read its card; go on where an earlier session stopped.
+
+    Args:
+        plan: from `plan_audit`.
+        root: the audit's folder, which will hold a run for each part.
+        caps: the most US dollars and the most requests.
+        backend: runs the judge; None loads it, and frees it.
+        watch: told what the audit will cost before it is asked, and how far it is.
+
+    Returns:
+        The card, as `audit_card` reads it from the folder at any time.
+
+    Raises:
+        SpecMismatch: a run of the folder was made with other settings or other data.
+        Unfinished: a cap left something unasked.
+        BackendError: the engine broke down; what was judged is kept.
+    """
+    card = plan.parts[0].spec.judge
+    Budget(*caps).check(card)
+    for part in plan.parts:
+        # What another run's folder or a bad row would end, it ends before the judge is loaded.
+        with open_run(root / part.name, part.spec, part.cases):
+            pass
+    loaded = closing(load_engine(card, watch)) if backend is None else nullcontext(backend)
+    with loaded as engine:
+        # Each counts what the folder's ledgers hold, so the first few count in the second, too.
+        workload = estimate_workload(root, plan, engine, Budget(*caps))
+        _announce(plan, workload, watch)
+        save_plan(root, plan)
+        budget = Budget(*caps)
+        for part in plan.parts:
+            place = root / part.name
+            run = judge(part.cases, part.spec, place, backend=engine, budget=budget, watch=watch)
+            run.check_whole()
+    return audit_card(root)
+
+
+def _announce(plan: AuditPlan, workload: Workload, watch: Watch) -> None:
+    watch.message(
+        f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; each probe is "
+        f"made of {len(plan.probed):,} of them at most"
+    )
+    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them to ask"
+    if workload.n_left:
+        text += f": about {workload.prompt_tokens:,} tokens to read"
+    if workload.seconds is not None:
+        text += f", and about {_minutes(workload.seconds)} by the pace of the first few"
+    watch.message(text)
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"

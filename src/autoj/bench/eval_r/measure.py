@@ -1,0 +1,230 @@
+"""Judges measured by what they pick of N candidates: `autoj bench eval-r` as one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias, assert_never
+
+from autoj.bench.eval_r.evaluate import all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.grading import graded_cases, picked_cases
+from autoj.bench.eval_r.selection import (
+    SIZES,
+    RatedCandidates,
+    check_sizes,
+    published_names,
+    published_ratings,
+    ratings_of_run,
+)
+from autoj.bench.sources import StoredRun, judge_all, part_of
+from autoj.datasets import catalog
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError, DataError
+from autoj.metrics.result import Result
+from autoj.records import Case
+from autoj.runs import RunFolder, RunSpec, resolve_run
+from autoj.runs.budget import Budget
+from autoj.runs.watch import SILENT, Watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingJudge:
+    """A judge that rates the candidates now, or did."""
+
+    spec: RunSpec
+    """Of the task "rate"."""
+    out: Path | None = None
+    """Its run's folder; None takes one under `runs/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRatings:
+    """The ratings of a judge that stand in the set's file."""
+
+    judge: str
+
+
+RatingSource: TypeAlias = RatingJudge | StoredRun | PublishedRatings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionMeasurement:
+    """What the ratings of some judges are good for."""
+
+    results: Sequence[Result]
+    """One a judge."""
+    folders: Sequence[Path | None]
+    """The run that each judge's ratings are from, where it is one."""
+    baselines: Sequence[Result]
+    """Of `oracle`, and of picks that read nothing."""
+    published: Sequence[str]
+    """Judges whose ratings stand in the set's file."""
+    n_failed: int
+    """Judgments that failed, those of the grader included."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        return {
+            "results": [asdict(result) for result in self.results],
+            "trivial": [asdict(result) for result in self.baselines],
+        }
+
+
+def default_set() -> Path:
+    """The released set where it is at hand, else the other one that is."""
+    if not catalog.is_here("eval-r") and catalog.is_here("best-of-n"):
+        return catalog.find("best-of-n")
+    return catalog.find("eval-r")
+
+
+def measure_selection(
+    data: Cases,
+    sources: Sequence[RatingSource],
+    *,
+    sizes: Sequence[int] = SIZES,
+    grader: RatingJudge | None = None,
+    limit: int | None = None,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+) -> SelectionMeasurement:
+    """Pick the best of the first N candidates by each judge's ratings, and score the picks.
+
+    Args:
+        data: the set.
+        sources: the judges; none shows what those reach that read nothing.
+        sizes: the numbers N of candidates.
+        grader: its ratings of the picks are the reference scores; None takes the file's.
+        limit: the set's first cases that are taken; None takes all.
+        budget: what judges and grader may cost together; None sets no limit.
+        watch: told what happens.
+
+    Raises:
+        ConfigError: a case has fewer candidates, or there are no reference scores.
+        DataError: a file cannot be read, or a run is not of this set.
+        Unfinished: the budget left some cases without ratings.
+        BackendError: an engine broke down; what was answered is kept.
+    """
+    cases = _candidates(data, limit)
+    wanted = check_sizes(cases, sizes)
+    if sources and not any(isinstance(source, PublishedRatings) for source in sources):
+        data, cases = _first_candidates(data, cases, max(wanted))
+    judges = [_ratings(source, data, cases, budget, watch) for source in sources]
+    n_failed = sum(ratings.n_failed for ratings, _ in judges)
+    rated = [ratings for ratings, _ in judges]
+    if grader is None:
+        reference = _reference(cases, data)
+    else:
+        picks = all_picks(cases, rated, wanted) | trivial_picks(cases, wanted)
+        graded = picked_cases(data, cases, picks)
+        grades, _ = _rated(grader, graded, _cases(graded), budget, watch)
+        cases = graded_cases(cases, grades, graded)
+        reference = _graded_by(grades)
+        n_failed += grades.n_failed
+    return SelectionMeasurement(
+        results=evaluate(cases, rated, wanted, reference),
+        folders=[folder for _, folder in judges],
+        baselines=trivial_results(cases, wanted, rated),
+        published=published_names(cases),
+        n_failed=n_failed,
+    )
+
+
+def _candidates(data: Cases, limit: int | None) -> list[Case]:
+    cases = _cases(data)[:limit]
+    if not cases:
+        raise DataError("is empty: it holds no cases", path=data.paths[0])
+    return cases
+
+
+def _cases(data: Cases) -> list[Case]:
+    cases: list[Case] = []
+    for _, case in data.read():
+        if isinstance(case, DataError):
+            raise case
+        cases.append(case)
+    return cases
+
+
+def _first_candidates(data: Cases, cases: list[Case], largest: int) -> tuple[Cases, list[Case]]:
+    """The set without candidates that no size picks from: rating them would be for nothing."""
+    if all(len(case.responses) <= largest for case in cases):
+        return data, cases
+    cut = [replace(case, responses=case.responses[:largest]) for case in cases]
+    return part_of(data, cut, f"the first {largest} candidates of each query"), cut
+
+
+def _ratings(
+    source: RatingSource,
+    data: Cases,
+    cases: Sequence[Case],
+    budget: Budget | None,
+    watch: Watch,
+) -> tuple[RatedCandidates, Path | None]:
+    """A judge's ratings, and the run that holds them where one does."""
+    match source:
+        case RatingJudge():
+            return _rated(source, data, cases, budget, watch)
+        case StoredRun(path):
+            return _stored(cases, path), path
+        case PublishedRatings(judge):
+            return published_ratings(cases, judge, data.paths[0]), None
+        case other:
+            assert_never(other)
+
+
+def _rated(
+    judge: RatingJudge,
+    data: Cases,
+    cases: Sequence[Case],
+    budget: Budget | None,
+    watch: Watch,
+) -> tuple[RatedCandidates, Path]:
+    """The ratings of a judge, from a run that is made, gone on with, or looked up."""
+    run = judge_all(data, judge.spec, judge.out, budget=budget, watch=watch)
+    judged = resolve_run(run.folder, judge.spec)
+    return ratings_of_run(cases, judged, judge.spec.judge.name, run.path), run.path
+
+
+def _stored(cases: Sequence[Case], path: Path) -> RatedCandidates:
+    folder = RunFolder.existing(path)
+    spec = folder.spec()
+    most = max(len(case.responses) for case in cases)
+    n_rated = max(len(case.responses) for case in folder.cases())
+    if n_rated < most:
+        raise ConfigError(
+            f"{path} rated the first {n_rated} candidates, and {most} are to be picked from",
+            hint=f"Choose --n up to {n_rated}, or rate the others with --judge.",
+        )
+    judged = (
+        (
+            replace(case, responses=case.responses[:most]),
+            replace(verdict, ratings=verdict.ratings[:most]),
+        )
+        for case, verdict in resolve_run(folder, spec)
+    )
+    return ratings_of_run(cases, judged, spec.judge.name, path)
+
+
+def _reference(cases: Sequence[Case], data: Cases) -> str:
+    n_responses = sum(len(case.responses) for case in cases)
+    n_scored = sum(
+        response.reference_score is not None for case in cases for response in case.responses
+    )
+    if n_scored == 0:
+        published = ", ".join(published_names(cases))
+        raise ConfigError(
+            f"{data.paths[0]} holds no reference scores to measure picks by",
+            hint="Give --grader JUDGE, which grades the picks."
+            + (f" Ratings that the file holds (--published): {published}." if published else ""),
+        )
+    missing = n_responses - n_scored
+    return f"those of {data.paths[0].name}" + (
+        f"; {missing:,} responses have none" if missing else ""
+    )
+
+
+def _graded_by(grades: RatedCandidates) -> str:
+    text = f"{grades.judge} graded {len(grades.ratings):,} picked responses ({grades.source})"
+    lost = sum(rating is None for (rating,) in grades.ratings)
+    return text + (f"; {lost:,} of its grades could not be read" if lost else "")

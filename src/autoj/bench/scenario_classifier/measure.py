@@ -1,0 +1,187 @@
+"""Scenario classifiers and judges measured: `autoj bench scenario-classifier` as one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from autoj.bench.base import align
+from autoj.bench.scenario_classifier.comparison import Comparison, compare_all
+from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
+from autoj.bench.scenario_classifier.guesses import (
+    TRIVIAL_CLASSIFIERS,
+    Classified,
+    classify,
+    classify_trivially,
+    guesses_of_run,
+)
+from autoj.bench.scenario_classifier.open_sets import SetChoice, open_sets
+from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
+from autoj.bench.scenario_classifier.query_set import QuerySet
+from autoj.bench.sources import judge_all
+from autoj.errors import ConfigError, MissingExtra
+from autoj.metrics.result import Result
+from autoj.runs import RunSpec, resolve_run
+from autoj.runs.budget import Budget
+from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
+from autoj.scenarios.classifier.loading import SHIPPED
+from autoj.tasks.places import slug
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetMeasurement:
+    """The figures of all classifiers on one set."""
+
+    queries: QuerySet
+    results: Sequence[Result]
+    """One a classifier."""
+    folders: Sequence[Path | None]
+    """The run that each one's guesses are from, where it is a judge's."""
+    trivial: Sequence[Result]
+    """Of classifiers that read nothing."""
+    published: Sequence[PublishedClassifier]
+    """What others published about the same rows."""
+    differences: Sequence[Comparison]
+    """Of all pairs of classifiers."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values, the queries left out."""
+        return {
+            "name": self.queries.name,
+            "bench": self.queries.bench,
+            "n_rows": self.queries.n_rows,
+            "n_cases": len(self.queries.cases),
+            "seen": [asdict(seen) for seen in self.queries.seen],
+            "results": [asdict(result) for result in self.results],
+            "trivial": [asdict(result) for result in self.trivial],
+            "published": [asdict(row) for row in self.published],
+            "differences": [asdict(comparison) for comparison in self.differences],
+        }
+
+
+def measure_set(found: QuerySet, classified: Sequence[Classified]) -> SetMeasurement:
+    """The figures of some classifiers on a set, all on the same rows.
+
+    Args:
+        found: the set.
+        classified: each classifier's guesses at it.
+
+    Raises:
+        ConfigError: a classifier knows none of the set's scenarios.
+    """
+    for each in classified:
+        check_labels(found, each)
+    dropped = dropped_names(found, classified)
+    trivial = [classify_trivially(name, found.cases) for name in TRIVIAL_CLASSIFIERS]
+    return SetMeasurement(
+        queries=found,
+        results=[evaluate(found, each, dropped) for each in classified],
+        folders=[each.folder for each in classified],
+        trivial=[evaluate(found, each, dropped) for each in trivial],
+        published=published_on(found),
+        differences=compare_all(found, classified, dropped),
+    )
+
+
+def measure_classifiers(
+    sets: SetChoice | None = None,
+    *,
+    classifiers: Sequence[str] = (),
+    judges: Sequence[RunSpec] = (),
+    out: Path | None = None,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+) -> list[SetMeasurement]:
+    """Let classifiers and judges name the scenarios of labelled queries, and compute all figures.
+
+    Args:
+        sets: the queries; None takes the default sets.
+        classifiers: `fast`, `best` or folders; none, without judges, takes all that are installed.
+        judges: language models with their settings, from `make_classify_spec`.
+        out: where the runs of judges lie; None puts them under `runs/`.
+        budget: what all judges may cost together; None sets no limit.
+        watch: told what happens.
+
+    Returns:
+        What was found on each set.
+
+    Raises:
+        ConfigError: there is nothing to measure, or it knows none of a set's scenarios.
+        DataError: a file cannot be read.
+        Unfinished: the budget left some queries unnamed.
+        BackendError: an engine broke down; what was answered is kept.
+    """
+    queries = list(open_sets(sets or SetChoice(), watch))
+    loaded = _load(classifiers, has_judge=bool(judges), watch=watch)
+    guesses = [_classified(loaded, found, watch) for found in queries]
+    measured: list[SetMeasurement] = []
+    for found, its in zip(queries, guesses, strict=True):
+        its += [_asked(spec, found, out, budget, watch) for spec in judges]
+        measured.append(measure_set(found, its))
+    return measured
+
+
+def _load(names: Sequence[str], *, has_judge: bool, watch: Watch) -> dict[str, ScenarioClassifier]:
+    """The classifiers, by the name that each was asked for by."""
+    if names:
+        return {name: load_classifier(name) for name in names}
+    loaded: dict[str, ScenarioClassifier] = {}
+    for name in () if has_judge else SHIPPED:
+        try:
+            loaded[name] = load_classifier(name)
+        except MissingExtra as error:
+            watch.message(f"classifier {name!r} is left out: {error}")
+    if not loaded and not has_judge:
+        raise ConfigError("there is no classifier to measure; give --classifier or --judge")
+    return loaded
+
+
+def _classified(
+    classifiers: Mapping[str, ScenarioClassifier], found: QuerySet, watch: Watch
+) -> list[Classified]:
+    """The guesses of all classifiers at a set."""
+    return [
+        classify(
+            classifier,
+            found.cases,
+            partial(watch.progress, f"{name} on {found.name}"),
+            name=name,
+            source=f"classifier {given}",
+        )
+        for name, (given, classifier) in zip(
+            _names(list(classifiers)), classifiers.items(), strict=True
+        )
+    ]
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """Names for classifiers: a folder's own, after as much of its path as tells it from others.
+
+    Titles would not do: they are the recipe's, and tables cut them off.
+    """
+    places = [(name,) if name in SHIPPED else Path(name).absolute().parts for name in given]
+    return [str(Path(*_own_end(place, places))) for place in places]
+
+
+def _own_end(place: tuple[str, ...], places: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest end of a path that no other path has; all of it where there is none."""
+    for n in range(1, len(place)):
+        if [other[-n:] for other in places].count(place[-n:]) == 1:
+            return place[-n:]
+    return place
+
+
+def _asked(
+    spec: RunSpec, found: QuerySet, out: Path | None, budget: Budget | None, watch: Watch
+) -> Classified:
+    """The guesses of a language model, from a run that is made, gone on with, or looked up."""
+    name = f"{found.bench}-{slug(spec.judge.name)}-{spec.protocol}"
+    place = out and out / "runs" / name
+    run = judge_all(found.data, spec, place, budget=budget, watch=watch)
+    verdicts = align(found.cases, resolve_run(run.folder, spec), run.path)
+    source = f"run {run.path} ({spec.protocol})"
+    return guesses_of_run(spec.judge.name, source, verdicts, run.path)

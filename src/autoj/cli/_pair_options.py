@@ -1,0 +1,73 @@
+"""Flags of `autoj bench eval-p` and `autoj bench pairs`, each defined once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+MeasuredJudge: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--judge", help="Run this judge (autoj judges), or look up its run."),
+]
+Run: TypeAlias = Annotated[Path | None, typer.Option("--run", help="The folder of a finished run.")]
+Predictions: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help='Labels as the release has them, {"output": 0} a line, in the set\'s order.'),
+]
+Swapped: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Labels with the responses exchanged, in the page's frame."),
+]
+Scores: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help='Scores of each response alone: {"scores": [1.2, -0.3]} a line.'),
+]
+Validation: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Labelled pairs on which the tie band of ratings or scores is chosen; the judge is "
+        "run on them, too."
+    ),
+]
+ValidationScores: TypeAlias = Annotated[
+    Path | None, typer.Option(help="With --scores: the scores of the pairs of --validation.")
+]
+Against: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Another judge's run folder or file of predictions: paired differences are shown."
+    ),
+]
+AgainstSwapped: TypeAlias = Annotated[
+    Path | None, typer.Option(help="With --against FILE: its labels with the responses exchanged.")
+]
+AgainstScores: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Another judge's file of scores, in place of --against.")
+]
+Save: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where the result is kept as JSON. Default: in the run's folder, where the "
+        "leaderboard finds it."
+    ),
+]
+Name: TypeAlias = Annotated[
+    str | None, typer.Option(help="The judge's name, for predictions and scores from a file.")
+]
+Language: TypeAlias = Annotated[
+    Literal["en", "zh"], typer.Option(help="The English set, or its Chinese translation.")
+]
+EvalPData: TypeAlias = Annotated[
+    Path | None, typer.Option(help="The set. Default: Eval-P (autoj data get eval-p).")
+]
+Sample: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, help="Judge a random sample of N cases, each scenario in proportion."),
+]
+Seed: TypeAlias = Annotated[int, typer.Option(help="Which cases a sample holds.")]
+PairsBy: TypeAlias = Annotated[
+    Literal["group", "scenario", "subset", "style"],
+    typer.Option(help="The parts that are listed; --json holds all."),
+]

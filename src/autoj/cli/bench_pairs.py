@@ -1,0 +1,64 @@
+"""`autoj bench pairs`: a judge's verdicts on any labelled pairs against people's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.bench.eval_p.measure import measure_pairs
+from autoj.bench.sources import open_set
+from autoj.cli import _console, _options, _pair_options, _pairs
+from autoj.runs.budget import Budget
+
+
+def pairs(
+    data: Annotated[Path, typer.Argument(help="Labelled pairs in any format that autoj reads.")],
+    judge: _pair_options.MeasuredJudge = None,
+    run: _pair_options.Run = None,
+    predictions: _pair_options.Predictions = None,
+    swapped: _pair_options.Swapped = None,
+    scores: _pair_options.Scores = None,
+    protocol: _options.ProtocolName = None,
+    validation: _pair_options.Validation = None,
+    validation_scores: _pair_options.ValidationScores = None,
+    against: _pair_options.Against = None,
+    against_swapped: _pair_options.AgainstSwapped = None,
+    against_scores: _pair_options.AgainstScores = None,
+    by: _pair_options.PairsBy = "subset",
+    out: _options.Out = None,
+    save: _pair_options.Save = None,
+    name: _pair_options.Name = None,
+    on_overflow: _options.Overflow = "error",
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    unknown_scenario: _options.UnknownScenario = None,
+    scenarios: _options.Scenarios = None,
+    sample: _pair_options.Sample = None,
+    seed: _pair_options.Seed = 0,
+    as_json: _options.Json = False,
+) -> None:
+    """Measure a judge on any labelled pairs (LLMBar, HHH, RM-Bench, RewardBench, …), by subset.
+
+    Example: autoj bench pairs llmbar.jsonl --judge embedded
+    """
+    _console.set_json(as_json)
+    with _console.watching() as watch:
+        cases = open_set(data, watch)
+        asked = _pairs.asked_judge(judge, protocol, "en", on_overflow, unknown_scenario, scenarios)
+        found = measure_pairs(
+            cases,
+            _pairs.one_source(asked, run, predictions, swapped, scores),
+            bench=f"pairs-{data.name.partition('.')[0]}",
+            validation=_pairs.validation_set(validation, validation_scores),
+            against=_pairs.other_source(against, against_swapped, against_scores),
+            by=by,
+            sample=sample,
+            seed=seed,
+            name=name,
+            out=out,
+            budget=Budget(max_usd, max_requests),
+            watch=watch,
+        )
+    _pairs.show_pairs(found, by, save, as_json)
