@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoj.errors import MissingExtra
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier.minilm import ACTIVATION, N_DIMENSIONS
 from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder, model_folder
 from autoj.training.classifier.recipe import SentenceTuning
@@ -28,7 +29,7 @@ from autoj.training.judge.settings import quietly
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["OnProgress", "TunedSentences", "tune_sentences"]
+__all__ = ["TunedSentences", "tune_sentences"]
 
 _PACKAGES = ("torch", "transformers", "peft")
 _MATRICES = ("query", "key", "value", "dense")
@@ -38,7 +39,6 @@ should beside the adapter."""
 _DROPOUT = 0.2
 
 Array = NDArray[np.float32]
-OnProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def tune_sentences(
     checkpoints: Path,
     *,
     seed: int,
-    on_progress: OnProgress = lambda _: None,
+    watch: Watch = SILENT,
 ) -> TunedSentences:
     """Tune on queries; after a kill the same call goes on from the last whole pass.
 
@@ -77,7 +77,7 @@ def tune_sentences(
         costs: what each query counts, `[n_queries]`.
         checkpoints: a folder of this very tuning's own; what was learnt stays in it.
         seed: of what is drawn.
-        on_progress: told what is being done, in words.
+        watch: told what is being done, in words.
 
     Raises:
         MissingExtra: the packages are not installed.
@@ -92,9 +92,9 @@ def tune_sentences(
         settings,
         checkpoints,
         seed,
-        on_progress,
+        watch,
     )
-    _train(trainer, checkpoints, on_progress)
+    _train(trainer, checkpoints, watch)
     network = trainer.model
     learnt = TunedSentences(
         changes=_changes(network.encoder),
@@ -149,7 +149,7 @@ def _trainer(
     settings: SentenceTuning,
     checkpoints: Path,
     seed: int,
-    on_progress: OnProgress,
+    watch: Watch,
 ) -> Any:
     import torch
     from transformers import PrinterCallback, Trainer, TrainingArguments
@@ -186,19 +186,19 @@ def _trainer(
         args=arguments,
         train_dataset=samples,
         data_collator=_collate,
-        callbacks=[_follow(on_progress)],
+        callbacks=[_follow(watch)],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
 
-def _train(trainer: Any, checkpoints: Path, on_progress: OnProgress) -> None:
+def _train(trainer: Any, checkpoints: Path, watch: Watch) -> None:
     """Train, from the last whole checkpoint on where there is one."""
     last = last_checkpoint(checkpoints)
     for broken in half_written(checkpoints):
         shutil.rmtree(broken)
     if last is not None:
-        on_progress("tuning sentences: going on from a checkpoint")
+        watch.message("tuning sentences: going on from a checkpoint")
     with quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
 
@@ -287,7 +287,7 @@ def _changes(encoder: Any) -> dict[str, Array]:
     return changes
 
 
-def _follow(on_progress: OnProgress) -> Any:
+def _follow(watch: Watch) -> Any:
     from transformers import TrainerCallback
 
     class Follow(TrainerCallback):  # type: ignore[misc]
@@ -298,6 +298,6 @@ def _follow(on_progress: OnProgress) -> Any:
                 10 * step // state.max_steps for step in (state.global_step - 1, state.global_step)
             ]
             if tenths[0] != tenths[1]:
-                on_progress(f"tuning sentences: {10 * tenths[1]} %")
+                watch.message(f"tuning sentences: {10 * tenths[1]} %")
 
     return Follow()

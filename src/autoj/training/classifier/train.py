@@ -24,6 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.metrics import class_f1
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier.features import HashedFeatures
 from autoj.scenarios.classifier.folder import (
     CARD,
@@ -36,7 +37,7 @@ from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.classifier.queries import ScenarioQueries
 from autoj.training.classifier.recipe import ClassifierRecipe
 from autoj.training.classifier.ridge import Indices, RidgeProblem, held_out_scores
-from autoj.training.classifier.sentence_tuning import OnProgress, TunedSentences, tune_sentences
+from autoj.training.classifier.sentence_tuning import TunedSentences, tune_sentences
 
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 
@@ -73,7 +74,7 @@ def train_classifier(
     recipe: ClassifierRecipe,
     data: ScenarioQueries,
     out: Path,
-    on_progress: OnProgress = lambda _: None,
+    watch: Watch = SILENT,
 ) -> ClassifierReport:
     """Train by a recipe and write the folder of the classifier.
 
@@ -81,7 +82,7 @@ def train_classifier(
         recipe: features, penalty, tier.
         data: queries with their scenarios.
         out: the folder; it is made.
-        on_progress: told what is being done, in words.
+        watch: told what is being done, in words.
 
     Raises:
         DataError: the data hold fewer than two scenarios, or too few queries to hold some out.
@@ -98,7 +99,7 @@ def train_classifier(
             f"a classifier is trained on at most {_MAX_QUERIES:,} queries, found {n_queries:,}",
             hint="Draw a sample: all pairs of queries are compared.",
         )
-    on_progress(f"reading {n_queries:,} queries")
+    watch.message(f"reading {n_queries:,} queries")
     features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
     rows = features.rows(data.queries)
     problem = RidgeProblem(
@@ -111,8 +112,8 @@ def train_classifier(
     clusters = _clusters(data.queries)
     n_folds = _n_folds(recipe, data, targets, clusters)
     folds = folds_of(targets, clusters, n_folds, recipe.seed)
-    scores = held_out_scores(problem, folds, on_progress)
-    on_progress("fitting on all queries")
+    scores = held_out_scores(problem, folds, watch)
+    watch.message("fitting on all queries")
     solved, bias = problem.solve(np.arange(n_queries))
     weights = LinearWeights(
         table=(rows.T @ solved).astype(np.float32),
@@ -123,7 +124,7 @@ def train_classifier(
     out.mkdir(parents=True, exist_ok=True)
     changes = None
     if recipe.tier == "best":
-        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, on_progress)
+        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, watch)
         shown = np.flatnonzero(folds == 0)
         scores, targets = scores[shown], targets[shown]
         # What is added to the scores of the held-out fold is by a tuning that has not seen it.
@@ -171,7 +172,7 @@ class _Tuning:
     data: ScenarioQueries
     problem: RidgeProblem
     checkpoints: Path
-    on_progress: OnProgress
+    watch: Watch
 
     def learn(self, chosen: Indices) -> TunedSentences:
         """What is learnt from the chosen queries."""
@@ -182,7 +183,7 @@ class _Tuning:
             self.problem.costs(chosen),
             self.checkpoints / self._digest(chosen),
             seed=self.recipe.seed,
-            on_progress=self.on_progress,
+            watch=self.watch,
         )
 
     def _digest(self, chosen: Indices) -> str:

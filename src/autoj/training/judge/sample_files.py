@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.errors import ConfigError, DataError
+from autoj.runs.watch import Watch
 from autoj.training.judge.plans import Planned, SamplePlan, plan_samples
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.rows import pairs_from_ratings, read_rows
@@ -15,8 +16,6 @@ from autoj.training.judge.samples import Sample, SampleEncoder
 from autoj.training.judge.schedule import draw, in_batches, up_to_tokens
 
 __all__ = ["Material", "Outline", "encode_material", "read_outline"]
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +118,7 @@ def encode_material(
     *,
     budget_tokens: int | None,
     lenient: bool,
-    progress: Progress,
+    watch: Watch,
 ) -> Material:
     """Tokenise what is trained on: the samples that are drawn, up to a budget.
 
@@ -129,7 +128,7 @@ def encode_material(
         encoder: makes samples.
         budget_tokens: how many tokens are trained on; None takes all epochs.
         lenient: whether a sample that fits no context is left out.
-        progress: told how far it is.
+        watch: told how far it is.
 
     Raises:
         DataError: a sample is too long and cannot be cut, unless `lenient`.
@@ -143,7 +142,7 @@ def encode_material(
     def encoded(planned: Planned) -> Sample | None:
         if id(planned) not in known:
             known[id(planned)] = _encode(encoder, planned, lenient=lenient)
-            progress("tokenising", len(known), len(drawn))
+            watch.progress("tokenising", len(known), len(drawn))
         return known[id(planned)]
 
     def n_tokens(planned: Planned) -> int:
