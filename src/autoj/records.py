@@ -128,7 +128,7 @@ class Decoding:
     max_tokens: int = 1024
     """The most tokens the judge may write."""
     repetition_penalty: float = 1.0
-    """Above 1, what was written already becomes less likely; small models loop without it."""
+    """Above 1, earlier tokens become less likely; without it, small models loop."""
     seed: int = 0
 
 

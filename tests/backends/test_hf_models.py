@@ -215,7 +215,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"continuous": 1}, "continuous must be true or false, found 1"),
     ({"batch_tokens": 0}, "batch_tokens must be a number from 1, found 0"),
     ({"batch_tokens": True}, "found True"),
-    ({"attention": "fast"}, "transformers can load"),
+    ({"attention": "fast"}, "transformers loads"),
 ]
 
 

@@ -420,7 +420,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("pair", {"input": "text", "template": "{query}{response}{query}"}, "once"),
     ("pair", {"precision": "float8"}, "float32, bfloat16"),
     ("pair", {"input": "chat"}, "input is chat, and .* has no template"),
-    ("pair", {"label": 0}, "label is set, and .* has only one"),
+    ("pair", {"label": 0}, "label is set, but .* has only one"),
     ("two", {}, "two labels; options.label must select one: .* 'name-0', 'name-1', found None"),
     ("two", {"label": 2}, "found 2"),
     ("two", {"label": "name-2"}, "found 'name-2'"),

@@ -93,7 +93,7 @@ def test_shards_go_together(texts: list[str], joined: str) -> None:
 
 
 def test_counts_of_parts_that_never_meet_are_refused() -> None:
-    with pytest.raises(ConfigError, match="no common count"):
+    with pytest.raises(ConfigError, match="least common number of parts"):
         joined_shards([Shard.parse("1/99991"), Shard.parse("1/99989")])
 
 

@@ -27,9 +27,7 @@ def load_backend(card: JudgeCard, **options: Any) -> Backend:
         raise MissingExtra(
             card.backend,
             f"judge {card.name!r} runs on the {card.backend!r} backend, which",
-            note="this version ships the backends "
-            + " and ".join(components.names("backends"))
-            + "; the others come with a later one",
+            note=f"the backends of this version are {', '.join(components.names('backends'))}",
         )
     backend: Backend = components.load("backends", card.backend).load(card, **options)
     return backend

@@ -32,7 +32,6 @@ class Limits:
 class Backend(Protocol):
     """An engine that answers requests.
 
-    A backend file exports `load(card: JudgeCard, **options) -> Backend`, imports what is heavy
     A backend file exports `load(card: JudgeCard, **options) -> Backend`, imports heavy libraries
     inside it, and converts foreign exceptions into ours in one place.
     """

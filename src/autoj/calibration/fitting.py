@@ -34,8 +34,8 @@ _FLATTEST = 1e-6
 _NARROWEST = 1e-6
 _DIGITS = 5
 _FLAT = (
-    "the preferences do not agree with the labels: responses with a higher preference were not "
-    "labelled better more often, so no temperature fits"
+    "the preferences do not agree with the labels: the preferred response is not labelled better "
+    "more often than the other one, so no temperature fits"
 )
 _FLAT_BESIDE_SURFACE = (
     "the judge's preferences add nothing to the style features in predicting the labels; calibrate "

@@ -25,7 +25,7 @@ _LETTERS: dict[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselinePairwise(Pairwise):
-    """Compare assistants A and B; the verdict is [[A]], [[B]] or [[C]] for a tie."""
+    """Compares assistants A and B; the verdict is [[A]], [[B]] or [[C]] for a tie."""
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """Table 13: a system message and the two answers."""

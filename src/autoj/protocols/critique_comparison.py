@@ -27,7 +27,7 @@ _NUMBERS: dict[str, str | None] = {"A": "1", "B": "2", "C": None}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CritiqueComparison(Pairwise):
-    """Compare two critiques: A, B, or C for neither."""
+    """Compares two critiques: A, B, or C for neither."""
 
     subject: Subject = "critiques"
 

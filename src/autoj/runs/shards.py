@@ -89,8 +89,9 @@ def joined_shards(shards: Iterable[Shard | None]) -> Shard | None:
     of = math.lcm(*(shard.of for shard in known))
     if of > _MOST_PARTS:
         raise ConfigError(
-            f"shards {', '.join(map(str, known))} have no common count of parts below {of:,}",
-            hint="Merge those of one count first; a complete set of shards is no shard any more.",
+            f"shards {', '.join(map(str, known))} cannot be combined: their least common number of "
+            f"parts is {of:,}, more than {_MOST_PARTS:,}",
+            hint="Merge the shards of one count first; a complete set counts as a whole run.",
         )
     return _shard(
         {1 + turn for s in known for part in s.parts for turn in range(part - 1, of, s.of)}, of

@@ -60,7 +60,7 @@ class EmbeddedBackend:
         return len(self._encode(text))
 
     def close(self) -> None:
-        """Free the models."""
+        """Frees the models."""
         self._choice_model = None
         self._writer = None
 

@@ -66,14 +66,14 @@ def write_continuously(model: Any, writer: Writer, rows: Sequence[Writing]) -> I
                 continue
             n_left -= 1
             if result.error is not None:
-                _log.warning("continuous batching left a text: %s", result.error)
+                _log.warning("continuous batching failed on a text: %s", result.error)
                 continue
             row = rows[int(result.request_id)]
             _take(row, writer, result)
             yield row
     except (AttributeError, ImportError, RuntimeError, TypeError, ValueError) as error:
         # Its interface still changes from release to release.
-        _log.warning("continuous batching gave up: %s", in_short(error))
+        _log.warning("continuous batching failed: %s", in_short(error))
     finally:
         if manager is not None:
             # All are done, or the caller does not want the rest.

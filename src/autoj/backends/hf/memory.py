@@ -16,7 +16,7 @@ _SAID = (
 )
 _FOR_A_MODEL = (
     "Use options.precision bfloat16, options.load_in_4bit, a smaller model, or options.device_map "
-    "auto for several GPUs; or free the device of other processes."
+    "auto for several GPUs; or stop other processes on the device."
 )
 _FOR_A_REQUEST = (
     "Lower context_tokens or decoding.max_tokens of the card, use options.precision bfloat16 or "

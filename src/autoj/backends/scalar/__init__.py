@@ -31,7 +31,7 @@ __all__ = ["ScalarBackend", "load"]
 _OPTIONS = ("input", "template", "label", "precision")
 _INPUTS = ("pair", "chat", "text")
 _PRECISIONS = ("float32", "bfloat16")
-_LOWER = "Use options.precision bfloat16 or a smaller model, or free the device of other processes."
+_LOWER = "Use options.precision bfloat16 or a smaller model, or stop other processes on the device."
 
 
 def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:

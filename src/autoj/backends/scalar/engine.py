@@ -161,7 +161,9 @@ def _column(card: JudgeCard, config: Any) -> int:
     names = {str(name): index for index, name in config.id2label.items()}
     if config.num_labels == 1:
         if label is not None:
-            raise ConfigError(f"judge {card.name!r}: label is set, and {card.model} has only one")
+            raise ConfigError(
+                f"judge {card.name!r}: options.label is set, but {card.model} has only one label"
+            )
         return 0
     if config.num_labels != 2:
         raise ConfigError(

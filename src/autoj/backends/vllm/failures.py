@@ -27,8 +27,8 @@ _MEMORY = (
 _TOO_LONG = "greater than the derived max_model_len"
 _STARTED_BADLY = ("Engine core initialization failed", "WorkerProc initialization failed")
 _LOWER = (
-    "Lower context_tokens of the card or options.gpu_memory_utilization, free the GPU of other "
-    "processes, set options.enforce_eager true, use a quantised checkpoint, or more GPUs."
+    "Lower context_tokens of the card or options.gpu_memory_utilization, stop other processes on "
+    "the GPU, set options.enforce_eager true, use a quantised checkpoint, or more GPUs."
 )
 
 
