@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from autoj.datasets import Join, open_joined, parse_map
-from autoj.datasets.base import Row
+from autoj.datasets.base import ReadRow
 from autoj.errors import DataError
 from autoj.records import Case
 
 FILES = Path(__file__).parent / "files"
 
 
-def texts(rows: list[Row]) -> list[tuple[str, ...]]:
+def texts(rows: list[ReadRow]) -> list[tuple[str, ...]]:
     cases = [row.case for row in rows if isinstance(row.case, Case)]
     return [(case.query, *(response.text for response in case.responses)) for case in cases]
 
 
-def errors(rows: list[Row]) -> list[DataError]:
+def errors(rows: list[ReadRow]) -> list[DataError]:
     return [row.case for row in rows if isinstance(row.case, DataError)]
 
 

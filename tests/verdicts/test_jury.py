@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.records import Calibration, Case, JudgeCard, Response, Verdict
 from autoj.tasks.jury_folder import choose_method, make_seats, pairs_alone
@@ -202,7 +202,7 @@ def test_the_mean_is_the_default_where_each_judge_gives_probabilities():
 def test_rows_that_are_no_pairs_are_bad_for_judges_that_rate(tmp_path):
     texts = [Response(text=text) for text in "xyz"]
     rows = [
-        Row(n, Case(id=f"{n}", query="q", cluster="q", responses=tuple(texts[:n])))
+        ReadRow(n, Case(id=f"{n}", query="q", cluster="q", responses=tuple(texts[:n])))
         for n in (1, 2, 3)
     ]
     kept = [

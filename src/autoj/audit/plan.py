@@ -29,7 +29,7 @@ from autoj.audit.cases import (
     plain_case,
 )
 from autoj.audit.edits import NoEdit
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.datasets.sampling import lot, sample_cases
 from autoj.errors import ConfigError, DataError
 from autoj.protocols import load_protocol
@@ -245,7 +245,7 @@ def _as_data(data: Cases, cases: Sequence[Case], derivation: str) -> Cases:
     digest = hashlib.sha256()
     for case in cases:
         digest.update(orjson.dumps(case, option=orjson.OPT_SORT_KEYS))
-    rows = [Row(line, case) for line, case in enumerate(cases, start=1)]
+    rows = [ReadRow(line, case) for line, case in enumerate(cases, start=1)]
     return Cases(
         format=f"{data.format}, probed",
         paths=data.paths,

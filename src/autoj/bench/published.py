@@ -19,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from autoj.errors import DataError
 
 __all__ = [
+    "Citation",
     "Kind",
     "Printed",
     "PublishedRow",
-    "Source",
     "Work",
     "merged",
     "published",
@@ -44,7 +44,7 @@ _BEST_OF = "best of "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Citation:
     """Where a figure was published."""
 
     cite: str
@@ -62,7 +62,7 @@ class Printed:
     """On the scale of our own: a share 0-1, a coefficient -1 to 1, a mean rating 1-10."""
     text: str
     """The source's digits; shares are printed in percent or as a fraction."""
-    source: Source
+    source: Citation
     remark: str | None = None
     """What the source says about this figure alone, such as "p > 0.05"."""
 
@@ -87,7 +87,7 @@ class PublishedRow:
     printed_as: str | None = None
     """The source's spelling of the judge, where it is another."""
     note: str | None = None
-    sources: tuple[Source, ...]
+    sources: tuple[Citation, ...]
     """One; several once rows are merged."""
 
     @property
@@ -96,17 +96,17 @@ class PublishedRow:
         return all(source.work == "computed" for source in self.sources)
 
 
-class _Strict(BaseModel):
+class _PublishedPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class _SourceFile(_Strict):
+class _SourceFile(_PublishedPart):
     work: Work
     cite: str = Field(min_length=1)
     note: str | None = None
 
 
-class _RowFile(_Strict):
+class _RowFile(_PublishedPart):
     model: str = Field(min_length=1)
     source: str
     kind: Kind
@@ -120,7 +120,7 @@ class _RowFile(_Strict):
     note: str | None = None
 
 
-class _File(_Strict):
+class _File(_PublishedPart):
     sources: dict[str, _SourceFile]
     rows: list[_RowFile] = Field(min_length=1)
 
@@ -161,11 +161,11 @@ def read_published(path: Path) -> tuple[PublishedRow, ...]:
         raise DataError(
             f"{first['msg']}, found {first['input']!r}", path=path, field=place
         ) from None
-    sources = {name: Source(**dict(source)) for name, source in file.sources.items()}
+    sources = {name: Citation(**dict(source)) for name, source in file.sources.items()}
     return tuple(_row(path, index, row, sources) for index, row in enumerate(file.rows))
 
 
-def _row(path: Path, index: int, row: _RowFile, sources: Mapping[str, Source]) -> PublishedRow:
+def _row(path: Path, index: int, row: _RowFile, sources: Mapping[str, Citation]) -> PublishedRow:
     place = f"rows.{index}"
     if row.source not in sources:
         raise DataError(

@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 from autoj.bench.base import align
 from autoj.bench.predictions import read_predictions, read_scores
 from autoj.datasets import open_cases
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.datasets.sampling import sample_cases
 from autoj.errors import ConfigError, DataError
 from autoj.protocols import load_protocol, protocol_names
@@ -137,7 +137,7 @@ def part_of(data: Cases, cases: Sequence[Case], derivation: str) -> Cases:
     """
     return replace(
         data,
-        read=lambda: (Row(line, case) for line, case in enumerate(cases, start=1)),
+        read=lambda: (ReadRow(line, case) for line, case in enumerate(cases, start=1)),
         derivation=derivation,
     )
 

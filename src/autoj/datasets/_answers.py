@@ -26,7 +26,7 @@ from typing import Any
 from autoj.datasets._conversations import as_texts
 from autoj.datasets._matching import Join, Side, check_match
 from autoj.datasets._rows import read_rows
-from autoj.datasets.base import FieldError, Row, make_case, optional_text, require, require_text
+from autoj.datasets.base import FieldError, ReadRow, make_case, optional_text, require, require_text
 from autoj.errors import DataError
 from autoj.records import Case, Message, Response, normalise_query
 
@@ -96,7 +96,7 @@ class AnswerFiles:
         ]
         return "; ".join(note for note in told if note) or None
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[ReadRow]:
         """Reads a case per answer of the first file, in its order; other files stay in memory."""
         questions = self._questions()
         others: list[dict[str, _Answer]] = []
@@ -104,14 +104,14 @@ class AnswerFiles:
             held: dict[str, _Answer] = {}
             for line, key, answer in _read_answers(path):
                 if isinstance(answer, DataError):
-                    yield Row(line, answer)
+                    yield ReadRow(line, answer)
                 else:
                     held[key] = answer
             others.append(held)
         first = self.answers[0]
         for line, key, answer in _read_answers(first):
             if isinstance(answer, DataError):
-                yield Row(line, answer)
+                yield ReadRow(line, answer)
                 continue
             known = [held[key] for held in others if key in held]
             if key not in questions or len(known) < len(others):
@@ -120,9 +120,9 @@ class AnswerFiles:
                 case = self._case(key, questions[key], [answer, *known], line)
             except FieldError as error:
                 fault = DataError(error.message, path=first, line=line, field=error.field)
-                yield Row(line, fault)
+                yield ReadRow(line, fault)
             else:
-                yield Row(line, case)
+                yield ReadRow(line, case)
 
     def _questions(self) -> dict[str, _Question]:
         found: dict[str, _Question] = {}

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from autoj.datasets._matching import Join, Side, check_match
-from autoj.datasets.base import Row
+from autoj.datasets.base import ReadRow
 from autoj.errors import DataError
 from autoj.records import Case
 
 __all__ = ["check_joined", "read_joined"]
 
-Read = Callable[[], Iterator[Row]]
+Read = Callable[[], Iterator[ReadRow]]
 
 
 def check_joined(paths: tuple[Path, Path], reads: tuple[Read, Read], join: Join) -> str | None:
@@ -35,7 +35,7 @@ def check_joined(paths: tuple[Path, Path], reads: tuple[Read, Read], join: Join)
     return check_match(first, second, join, "queries")
 
 
-def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[Row]:
+def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[ReadRow]:
     """Pairs of the responses in both files, in the order of the first; the second is in memory.
 
     Repeated queries are matched in order: the first of one file with the first of the other. A
@@ -48,15 +48,17 @@ def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[
     others: dict[str, deque[Case]] = {}
     for line, case in reads[1]():
         if (error := _fault(case, paths[1], line)) is not None:
-            yield Row(line, error)
+            yield ReadRow(line, error)
         elif isinstance(case, Case):
             others.setdefault(case.query, deque()).append(case)
     for line, case in reads[0]():
         if (error := _fault(case, paths[0], line)) is not None:
-            yield Row(line, error)
+            yield ReadRow(line, error)
         elif isinstance(case, Case) and (waiting := others.get(case.query)):
             other = waiting.popleft()
-            yield Row(line, replace(case, responses=case.responses + other.responses, label=None))
+            yield ReadRow(
+                line, replace(case, responses=case.responses + other.responses, label=None)
+            )
 
 
 def _side(path: Path, read: Read) -> Side:

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     read_file,
@@ -35,7 +35,7 @@ def is_text_file(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith(".txt")
 
 
-def read_queries(path: Path) -> Iterator[Row]:
+def read_queries(path: Path) -> Iterator[ReadRow]:
     """Reads the rows of a file of queries; other fields are ignored."""
     return read_file(path, to_query)
 
@@ -55,7 +55,7 @@ def to_query(row: dict[str, Any], line: int) -> Case:
     )
 
 
-def read_text_file(path: Path) -> Iterator[Row]:
+def read_text_file(path: Path) -> Iterator[ReadRow]:
     """Reads the lines of a text file that are not blank, each as a query.
 
     Raises:
@@ -65,9 +65,9 @@ def read_text_file(path: Path) -> Iterator[Row]:
         try:
             query = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            yield Row(number, DataError("is not UTF-8", path=path, line=number))
+            yield ReadRow(number, DataError("is not UTF-8", path=path, line=number))
             continue
         try:
-            yield Row(number, make_case(query=query, responses=(), line=number))
+            yield ReadRow(number, make_case(query=query, responses=(), line=number))
         except FieldError as error:
-            yield Row(number, DataError(error.message, path=path, line=number))
+            yield ReadRow(number, DataError(error.message, path=path, line=number))

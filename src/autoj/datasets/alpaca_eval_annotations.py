@@ -17,7 +17,7 @@ from typing import Any
 from autoj.datasets._preferences import decode
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     query_of,
@@ -38,7 +38,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"instruction", "output_1", "output_2"} <= row.keys()
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The pairs of a file."""
     return read_file(path, to_case)
 

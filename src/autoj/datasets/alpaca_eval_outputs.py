@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import (
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     query_of,
@@ -30,7 +30,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"instruction", "output"} <= row.keys()
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The outputs of one model."""
     return read_file(path, to_case)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from autoj.datasets._answers import said_in
 from autoj.datasets._conversations import as_texts
-from autoj.datasets.base import Row, make_case, optional_text, read_file, require
+from autoj.datasets.base import ReadRow, make_case, optional_text, read_file, require
 from autoj.records import Case, Response
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -27,7 +27,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"uid", "messages"} <= row.keys()
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The answers of one model."""
     return read_file(path, to_case)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import FieldError, Row, make_case, read_file, require_text, scenario_of
+from autoj.datasets.base import FieldError, ReadRow, make_case, read_file, require_text, scenario_of
 from autoj.records import Case, Response
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -19,7 +19,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "prompt" in row and "response" in row
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of an Eval-C file, English or Chinese."""
     return read_file(path, to_case)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import Row, make_case, read_file, require, require_text, scenario_of
+from autoj.datasets.base import ReadRow, make_case, read_file, require, require_text, scenario_of
 from autoj.records import Case, Response
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -20,7 +20,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "output" in row and isinstance(meta, dict) and {"prompt", "response"} <= meta.keys()
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file of independent critiques."""
     return read_file(path, to_case)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import Row, make_case, query_of, read_file, require_text, scenario_of
+from autoj.datasets.base import ReadRow, make_case, query_of, read_file, require_text, scenario_of
 from autoj.records import Case
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -23,7 +23,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"category", "instruction"} <= row.keys() and "output" not in row
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file of queries and their scenarios."""
     return read_file(path, to_case)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     read_file_of_several,
     require_text,
@@ -32,7 +32,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "prompt" in row and isinstance(row.get("outputs"), dict)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of an Eval-R file."""
     return read_file_of_several(path, to_cases)
 

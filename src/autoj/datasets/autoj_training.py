@@ -12,7 +12,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     read_file,
@@ -42,7 +42,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "usrmsg" in row or "usermsg" in row
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a training file."""
     return read_file(path, to_case)
 

@@ -17,7 +17,7 @@ from autoj.scenarios import resolve_scenario
 __all__ = [
     "Cases",
     "FieldError",
-    "Row",
+    "ReadRow",
     "ToCase",
     "ToCases",
     "as_pair",
@@ -44,7 +44,7 @@ class FieldError(Exception):
         self.message = message
 
 
-class Row(NamedTuple):
+class ReadRow(NamedTuple):
     """A row of a file: its case, or its error."""
 
     line: int
@@ -59,7 +59,7 @@ class Cases:
     format: str
     """The name of the format."""
     paths: tuple[Path, ...]
-    read: Callable[[], Iterator[Row]]
+    read: Callable[[], Iterator[ReadRow]]
     """Reads it from the start, lazily."""
     derivation: str | None = None
     """The way its cases were made from the files; a run folder with another one cannot be
@@ -89,7 +89,7 @@ def cases_of(cases: Iterable[Case], name: str = "cases") -> Cases:
     return Cases(
         format="cases in memory",
         paths=(),
-        read=lambda: (Row(line, case) for line, case in enumerate(kept, start=1)),
+        read=lambda: (ReadRow(line, case) for line, case in enumerate(kept, start=1)),
         derivation=f"{len(kept)} cases, {digest.hexdigest()}",
         name=name,
     )
@@ -103,7 +103,7 @@ ToCases = Callable[[dict[str, Any], int], Iterable[Case]]
 """From a row to several cases; a partly wrong row gives none."""
 
 
-def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterator[Row]:
+def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterator[ReadRow]:
     """Reads the rows of a file, lazily; a bad row is yielded as its error.
 
     Args:
@@ -117,7 +117,9 @@ def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterato
     return read_file_of_several(path, lambda row, line: (to_case(row, line),), as_texts=as_texts)
 
 
-def read_file_of_several(path: Path, to_cases: ToCases, *, as_texts: bool = False) -> Iterator[Row]:
+def read_file_of_several(
+    path: Path, to_cases: ToCases, *, as_texts: bool = False
+) -> Iterator[ReadRow]:
     """Reads a file whose rows hold several cases each, which share their line.
 
     Raises:
@@ -125,14 +127,14 @@ def read_file_of_several(path: Path, to_cases: ToCases, *, as_texts: bool = Fals
     """
     for line, row in read_rows(path, as_texts=as_texts):
         if isinstance(row, DataError):
-            yield Row(line, row)
+            yield ReadRow(line, row)
             continue
         try:
             cases = tuple(to_cases(row, line))
         except FieldError as error:
-            yield Row(line, DataError(error.message, path=path, line=line, field=error.field))
+            yield ReadRow(line, DataError(error.message, path=path, line=line, field=error.field))
         else:
-            yield from (Row(line, case) for case in cases)
+            yield from (ReadRow(line, case) for case in cases)
 
 
 def make_case(*, query: str, responses: tuple[Response, ...], line: int, **fields: Any) -> Case:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import Row, make_case, number_of, read_file, require_text
+from autoj.datasets.base import ReadRow, make_case, number_of, read_file, require_text
 from autoj.records import Case, Response
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -25,7 +25,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"bias", "instruction"} <= row.keys() and ("response1" in row or "response2" in row)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of the file."""
     return read_file(path, to_case)
 

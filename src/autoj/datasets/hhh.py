@@ -16,7 +16,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     as_pair,
     make_case,
     read_file,
@@ -37,7 +37,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "input" in row and ("target_scores" in row or "targets" in row)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file of one subset."""
     folder = path.absolute().parent.name
     subset = folder if folder in _SUBSETS else None

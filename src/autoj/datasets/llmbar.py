@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets.base import Row, make_case, number_of, read_file, require_text
+from autoj.datasets.base import ReadRow, make_case, number_of, read_file, require_text
 from autoj.records import Case, Response
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -33,7 +33,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"input", "output_1", "output_2"} <= row.keys() and "instruction" not in row
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file of one subset."""
     folder = path.absolute().parent.as_posix()
     subset = next((name for name in _SUBSETS if folder.endswith(f"/{name}")), None)

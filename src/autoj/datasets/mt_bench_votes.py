@@ -17,7 +17,7 @@ from typing import Any
 from autoj.datasets._preferences import decode
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     read_file,
@@ -35,7 +35,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"conversation_a", "conversation_b"} <= row.keys()
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The votes of a file."""
     return read_file(path, to_case)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     label_of,
     make_case,
     optional_text,
@@ -37,7 +37,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "responses" in row or ("query" in row and "response_a" not in row)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file of native rows."""
     return read_file(path, to_case)
 

@@ -17,7 +17,7 @@ from typing import Any
 from autoj.datasets._preferences import decode
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     query_of,
@@ -39,7 +39,7 @@ def matches(row: dict[str, Any]) -> bool:
     return "annotator1" in row and ("response1" in row or "response2" in row)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of the test set."""
     return read_file(path, to_case)
 

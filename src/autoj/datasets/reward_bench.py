@@ -14,7 +14,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     as_pair,
     make_case,
     optional_text,
@@ -37,7 +37,7 @@ def matches(row: dict[str, Any]) -> bool:
     return not isinstance(chosen, list) or not all(isinstance(item, str) for item in chosen)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The pairs of a file."""
     return read_file(path, to_case)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     make_case,
     optional_text,
     read_file,
@@ -40,7 +40,7 @@ def matches(row: dict[str, Any]) -> bool:
     )
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a file."""
     return read_file(path, to_case)
 

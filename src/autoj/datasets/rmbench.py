@@ -16,7 +16,7 @@ from typing import Any
 
 from autoj.datasets.base import (
     FieldError,
-    Row,
+    ReadRow,
     as_pair,
     make_case,
     optional_text,
@@ -46,7 +46,7 @@ def matches(row: dict[str, Any]) -> bool:
     )
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """Nine cases for each row of the file."""
     stem = path.name.split(".")[0]
     domain = stem.removesuffix(_SUFFIX) if stem.endswith(_SUFFIX) else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets._mapping import ColumnMap
-from autoj.datasets.base import Row, read_file
+from autoj.datasets.base import ReadRow, read_file
 from autoj.records import Case
 
 __all__ = ["FIELDS", "matches", "read", "to_case"]
@@ -26,7 +26,7 @@ def matches(row: dict[str, Any]) -> bool:
     return {"query", "response_a", "response_b"} <= row.keys() and "responses" not in row
 
 
-def read(path: Path) -> Iterator[Row]:
+def read(path: Path) -> Iterator[ReadRow]:
     """The rows of a table."""
     return read_file(path, to_case)
 

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.bench.eval_p.measure import PairMeasurement
-from autoj.bench.eval_p.paired import Comparison
+from autoj.bench.eval_p.paired import FigureDifference
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.records import Estimate
@@ -55,7 +55,7 @@ def trivial_table(results: Sequence[Result]) -> render.Listing:
     return parts_table("trivial judge", {result.judge: result.estimates for result in results})
 
 
-def comparison_table(comparisons: Sequence[Comparison], other: str) -> RenderableType:
+def comparison_table(comparisons: Sequence[FigureDifference], other: str) -> RenderableType:
     """How much higher the judge's figures are than another's, in points, and where for sure."""
     columns = [
         render.Column.number(name) for name in ("difference", "95 % interval", "p", "p (Holm)")

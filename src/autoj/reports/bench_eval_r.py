@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.eval_r.best_of_n import Comparison
+from autoj.bench.eval_r.best_of_n import BestOfN
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.reports import render
@@ -93,7 +93,7 @@ def _best_of(
 
 def _differences(results: Sequence[Result]) -> render.Listing:
     """How much higher a judge's picks are than trivial ones, on the same queries."""
-    comparisons: list[tuple[str, Comparison]] = [
+    comparisons: list[tuple[str, BestOfN]] = [
         (result.judge, found)
         for result in results
         for found in result.details["comparisons"]

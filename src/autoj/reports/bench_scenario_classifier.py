@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.scenario_classifier.comparison import Comparison
+from autoj.bench.scenario_classifier.comparison import ClassifierDifference
 from autoj.bench.scenario_classifier.evaluate import ALL, TOP
 from autoj.bench.scenario_classifier.measure import SetMeasurement
 from autoj.bench.scenario_classifier.published import PublishedClassifier
@@ -122,7 +122,7 @@ def published_table(published: Sequence[PublishedClassifier]) -> RenderableType:
     return Group(listing, *render.notes(["F1: over which average of the scenarios is not said."]))
 
 
-def difference_table(comparisons: Sequence[Comparison]) -> RenderableType:
+def difference_table(comparisons: Sequence[ClassifierDifference]) -> RenderableType:
     """How much higher one classifier's figures are than another's, in points, by query."""
     columns = (
         render.Column.number("rows"),

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Section
-from autoj.bench.published import Printed, Source
+from autoj.bench.published import Citation, Printed
 from autoj.reports import render
 from autoj.reports.leaderboard_clearing import clearing_lines
 from autoj.reports.text import excerpt, visible_text
@@ -41,7 +41,7 @@ def _title(board: Board, section: Section) -> str:
     return f"{section.title}: {board.sort} by {board.breakdown}"
 
 
-def _numbered(board: Board) -> dict[Source, int]:
+def _numbered(board: Board) -> dict[Citation, int]:
     """The sources that are cited, numbered as they come; trivial rows have notes instead."""
     found = dict.fromkeys(
         source
@@ -53,7 +53,7 @@ def _numbered(board: Board) -> dict[Source, int]:
     return {source: number for number, source in enumerate(found, start=1)}
 
 
-def _by_figure(board: Board, section: Section, numbers: dict[Source, int]) -> render.Listing:
+def _by_figure(board: Board, section: Section, numbers: dict[Citation, int]) -> render.Listing:
     rows = [
         [_cell(name, row.figures.get(name)) for name in section.figures] for row in section.rows
     ]
@@ -70,7 +70,7 @@ def _heading(name: str, width: int) -> str:
     return name if len(name) <= width else name.replace(" ", "\n")
 
 
-def _by_part(board: Board, section: Section, numbers: dict[Source, int]) -> render.Listing:
+def _by_part(board: Board, section: Section, numbers: dict[Citation, int]) -> render.Listing:
     """Values alone: eight groups with intervals are wider than a terminal."""
     breakdown = board.breakdown or ""
     parts = _parts(section, breakdown)
@@ -100,7 +100,7 @@ def _table(
     headings: Sequence[str],
     section: Section,
     rows: Sequence[Sequence[str]],
-    numbers: dict[Source, int],
+    numbers: dict[Citation, int],
 ) -> render.Listing:
     columns = (
         render.Column.prose("judge"),
@@ -113,7 +113,7 @@ def _table(
     return listing
 
 
-def _head(row: BoardRow, numbers: dict[Source, int]) -> tuple[Text, str]:
+def _head(row: BoardRow, numbers: dict[Citation, int]) -> tuple[Text, str]:
     known = sorted(numbers[source] for source in row.sources if source in numbers)
     cited = ",".join(map(str, known))
     name = excerpt(row.judge, 60).append(f" [{cited}]" if cited else "", style="dim")
@@ -173,7 +173,7 @@ def _key(board: Board) -> Iterator[str]:
         yield f"† {', '.join(sorted(remarks))}"
 
 
-def _sources(numbers: dict[Source, int]) -> RenderableType:
+def _sources(numbers: dict[Citation, int]) -> RenderableType:
     return render.citations(
         (number, source.cite + (f". {source.note}" if source.note else ""))
         for source, number in numbers.items()

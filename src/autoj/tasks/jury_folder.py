@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import decode_as, read_records, storage_error, write_records
 from autoj.protocols import load_protocol
@@ -195,10 +195,10 @@ def pairs_alone(cases: Cases) -> Cases:
     Its run then holds the same cases as those of the judges that compare.
     """
 
-    def read() -> Iterator[Row]:
+    def read() -> Iterator[ReadRow]:
         for line, case in cases.read():
             if isinstance(case, DataError) or len(case.responses) == 2:
-                yield Row(line, case)
+                yield ReadRow(line, case)
             else:
                 error = DataError(
                     f"case {case.id!r} has {len(case.responses)} responses; expected two",
@@ -206,7 +206,7 @@ def pairs_alone(cases: Cases) -> Cases:
                     line=line,
                     field="responses",
                 )
-                yield Row(line, error)
+                yield ReadRow(line, error)
 
     return replace(cases, read=read)
 

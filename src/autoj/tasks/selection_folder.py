@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from autoj.backends.base import Backend
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.jsonl import count_lines, read_records, write_records
 from autoj.records import Case, JudgeCard, Verdict
 from autoj.runs.folder import RunFolder
@@ -281,12 +281,12 @@ def cases_of_matches(folder: RunFolder, pairs: Mapping[str, Sequence[tuple[int, 
     for case_id, its in pairs.items():
         digest.update(repr((case_id, its)).encode("utf-8", "surrogatepass"))
 
-    def read() -> Iterator[Row]:
+    def read() -> Iterator[ReadRow]:
         line = 0
         for case in folder.cases():
             for pair in pairs.get(case.id, ()):
                 line += 1
-                yield Row(line, match_case(case, pair))
+                yield ReadRow(line, match_case(case, pair))
 
     n_pairs = sum(map(len, pairs.values()))
     return Cases(

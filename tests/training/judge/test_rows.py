@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autoj.errors import DataError
-from autoj.training.judge.rows import Row, compare_together, pairs_from_ratings, read_rows
+from autoj.training.judge.rows import TrainingRow, compare_together, pairs_from_ratings, read_rows
 from tests.training import toy
 
 
@@ -80,7 +80,7 @@ def test_one_query_with_many_responses_does_not_crowd_out_the_others(tmp_path: P
     assert pairs == pairs_from_ratings(rows, gap=1, per_query=4, seed=0)
 
 
-def labelled(folder: Path, *pairs: tuple[str, str, str], query: str = "Why?") -> list[Row]:
+def labelled(folder: Path, *pairs: tuple[str, str, str], query: str = "Why?") -> list[TrainingRow]:
     rows = [
         {"id": f"p{at}", "query": query, "responses": [one, other], "label": label}
         for at, (one, other, label) in enumerate(pairs)
@@ -88,7 +88,7 @@ def labelled(folder: Path, *pairs: tuple[str, str, str], query: str = "Why?") ->
     return list(read_rows(toy.write_rows(folder / "pairs.jsonl", rows)))
 
 
-def texts_of(row: Row) -> list[str]:
+def texts_of(row: TrainingRow) -> list[str]:
     return [response.text for response in row.case.responses]
 
 

@@ -17,7 +17,7 @@ from autoj.records import Completion, Request, Verdict
 from autoj.runs.plan import make_spec, plan_case, plan_follow
 from autoj.training.judge.plans import Planned, plan_samples, swapped
 from autoj.training.judge.recipe import Objective, Recipe
-from autoj.training.judge.rows import Comparison, Row, read_rows
+from autoj.training.judge.rows import ComparedResponses, TrainingRow, read_rows
 from autoj.training.judge.samples import (
     Choice,
     Compared,
@@ -63,17 +63,19 @@ def encoder_of(recipe: Recipe, backend: Any) -> SampleEncoder:
     return SampleEncoder(recipe, backend.card, backend.encoder)
 
 
-def rows_of(folder: Path, rows: list[dict[str, Any]]) -> list[Row]:
+def rows_of(folder: Path, rows: list[dict[str, Any]]) -> list[TrainingRow]:
     return list(read_rows(toy.write_rows(folder / "rows.jsonl", rows)))
 
 
-def samples_of(recipe: Recipe, rows: list[Row], backend: Any, augment: bool = True) -> list[Sample]:
+def samples_of(
+    recipe: Recipe, rows: list[TrainingRow], backend: Any, augment: bool = True
+) -> list[Sample]:
     encoder = encoder_of(recipe, backend)
     plan = plan_samples(rows, recipe, augment=augment, lenient=False)
     return [encoder.encode(planned) for planned in plan.samples]
 
 
-def requests_of(row: Row, protocol: str, backend: Any) -> list[Request]:
+def requests_of(row: TrainingRow, protocol: str, backend: Any) -> list[Request]:
     """What a run asks about the same case."""
     task = load_protocol(protocol).subject
     spec = make_spec(
@@ -133,7 +135,7 @@ def test_a_preference_reads_each_response_alone_as_inference_does(
     for row, sample in zip(rows, samples_of(recipe, rows, backend), strict=True):
         requests = requests_of(row, "pairwise-by-rating", backend)
         assert list(sample.sequences) == [backend.encoder.trie(request) for request in requests]
-        assert sample.target == Compared((Comparison(0, 1, SHARES[row.case.label]),))
+        assert sample.target == Compared((ComparedResponses(0, 1, SHARES[row.case.label]),))
 
 
 def test_responses_to_one_query_are_read_once_for_all_their_comparisons(

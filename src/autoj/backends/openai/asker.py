@@ -63,7 +63,7 @@ class _GivenUpError(Exception):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Asking:
+class _RequestCost:
     """What one request has cost so far."""
 
     request: Request
@@ -115,7 +115,7 @@ class Asker:
             An answer, a failure, an error where nothing more needs to be asked, or None where it
             was not wanted any more.
         """
-        asking = _Asking(request=request, ended=ended)
+        asking = _RequestCost(request=request, ended=ended)
         try:
             async with self.slots:
                 if request.choices is None:
@@ -137,7 +137,7 @@ class Asker:
                 attempts=max(asking.n_tries, 1),
             )
 
-    async def _written(self, asking: _Asking) -> Completion:
+    async def _written(self, asking: _RequestCost) -> Completion:
         request = asking.request
         reply = await self._reply(asking)
         return Completion(
@@ -148,7 +148,7 @@ class Asker:
             completion_tokens=asking.completion_tokens,
         )
 
-    async def _scored(self, asking: _Asking) -> Completion:
+    async def _scored(self, asking: _RequestCost) -> Completion:
         request = asking.request
         choices = request.choices or ()
         forced = self.settings.scoring == "prefill"
@@ -169,7 +169,7 @@ class Asker:
             choice_logprobs=logprobs,
         )
 
-    async def _followed(self, menu: Menu, scores: Scores, asking: _Asking) -> Scores:
+    async def _followed(self, menu: Menu, scores: Scores, asking: _RequestCost) -> Scores:
         """Ask how beginnings go on that several choices share and that were not written."""
         for _ in range(MOST_BEGINNINGS):
             open_ones = [item for item in scores.shared if len(item.choices) > 1]
@@ -181,7 +181,7 @@ class Asker:
             scores = menu.read(_positions(reply), shared, scores)
         return scores
 
-    async def _reply(self, asking: _Asking, begun: str = "") -> Reply:
+    async def _reply(self, asking: _RequestCost, begun: str = "") -> Reply:
         """Try until there is a reply; what it cost is added up.
 
         Raises:
@@ -248,7 +248,9 @@ class Asker:
             self.resume_at = max(self.resume_at, now + fault.wait_seconds)
         await ended.sleep(self.backoff.seconds(n_tries, fault.wait_seconds, self.draw))
 
-    def _count(self, reply: Reply, body: dict[str, Any], asking: _Asking, n_reserved: int) -> None:
+    def _count(
+        self, reply: Reply, body: dict[str, Any], asking: _RequestCost, n_reserved: int
+    ) -> None:
         """Add up tokens; estimated where the server does not count them."""
         n_prompt, n_written = reply.prompt_tokens, reply.completion_tokens
         if n_prompt is None:

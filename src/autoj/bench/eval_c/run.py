@@ -14,7 +14,7 @@ from autoj.bench.base import align
 from autoj.bench.eval_c.evaluate import Comparison
 from autoj.bench.eval_c.files import Critiques, Vote
 from autoj.critiques import strip_rating
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import DataError
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol
@@ -127,8 +127,8 @@ def comparison_cases(
         limit=limit,
     )
 
-    def read() -> Iterator[Row]:
-        return (Row(line, case) for line, case in enumerate(compared, start=1))
+    def read() -> Iterator[ReadRow]:
+        return (ReadRow(line, case) for line, case in enumerate(compared, start=1))
 
     return Cases(
         format="critiques of two critics",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.bench.eval_p.evaluate import TieBand, evaluate, fit_tie_band, trivial_results
-from autoj.bench.eval_p.paired import Comparison, compare
+from autoj.bench.eval_p.paired import FigureDifference, compare
 from autoj.bench.sources import (
     Judged,
     JudgeSettings,
@@ -51,7 +51,7 @@ class PairMeasurement:
     """Of judges that read nothing or only lengths."""
     other: Judged | None
     """The judge that it is compared with."""
-    differences: Sequence[Comparison]
+    differences: Sequence[FigureDifference]
     """The judge's figures less the other's."""
 
     def as_json(self) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from autoj.metrics.base import Score
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Verdict
 
-__all__ = ["FIGURE_SCORES", "Comparison", "compare"]
+__all__ = ["FIGURE_SCORES", "FigureDifference", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class FigureDifference:
     """One judge's figure less another's on the same cases, overall and by part."""
 
     figure: str
@@ -51,7 +51,7 @@ def compare(
     other: Sequence[Verdict],
     breakdown: str = "scenario",
     tie_band: TieBand | None = None,
-) -> list[Comparison]:
+) -> list[FigureDifference]:
     """Paired differences of two judges' figures; those that both have.
 
     Args:
@@ -83,11 +83,11 @@ def _comparison(
     one: Sequence[Row],
     other: Sequence[Row],
     name_of: Callable[[Row], str | None],
-) -> Comparison:
+) -> FigureDifference:
     ours, theirs = by(one, name_of), by(other, name_of)
     parts = {name: difference(figure, rows, theirs[name], score) for name, rows in ours.items()}
     known = {name: its.p_value for name, its in parts.items() if its.p_value is not None}
-    return Comparison(
+    return FigureDifference(
         figure=figure,
         overall=difference(figure, one, other, score),
         parts=parts,

@@ -17,7 +17,7 @@ from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Response
 
-__all__ = ["BESIDE", "Comparison", "Scores", "compare", "figures", "scores_beside"]
+__all__ = ["BESIDE", "BestOfN", "Scores", "compare", "figures", "scores_beside"]
 
 BESIDE: Mapping[str, str] = {
     "oracle": "picks what the reference scores call best: no judge can do better",
@@ -73,7 +73,7 @@ def _best_of(size: int, rows: Sequence[Row]) -> Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class BestOfN:
     """A judge's picks beside those of others, on the cases of one base model or of all."""
 
     base_model: str | None
@@ -88,7 +88,7 @@ class Comparison:
 
 def compare(
     cases: Sequence[Case], sizes: Sequence[int], values: Mapping[str, Scores]
-) -> list[Comparison]:
+) -> list[BestOfN]:
     """All cases first, then each base model where the set names any; by N within.
 
     Args:
@@ -106,8 +106,8 @@ def compare(
     ]
 
 
-def _comparison(part: str | None, size: int, rows: Mapping[str, Sequence[Row]]) -> Comparison:
-    return Comparison(
+def _comparison(part: str | None, size: int, rows: Mapping[str, Sequence[Row]]) -> BestOfN:
+    return BestOfN(
         base_model=part,
         size=size,
         figures={name: _best_of(size, its) for name, its in rows.items()},
@@ -120,7 +120,7 @@ def _comparison(part: str | None, size: int, rows: Mapping[str, Sequence[Row]]) 
 
 
 def figures(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[BestOfN],
 ) -> tuple[tuple[Estimate, ...], dict[str, dict[str, tuple[Estimate, ...]]]]:
     """The judge's own: over all cases, and as the parts of a `Result`."""
     parts: dict[str, tuple[Estimate, ...]] = {}

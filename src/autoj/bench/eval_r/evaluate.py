@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from autoj.bench.eval_r.best_of_n import BESIDE, Comparison, Scores, compare, figures, scores_beside
+from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN, Scores, compare, figures, scores_beside
 from autoj.bench.eval_r.selection import TRIVIAL_PICKS, RatedCandidates, pick
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.metrics.result import Result
@@ -137,7 +137,7 @@ def _result(
     )
 
 
-def _warnings(found: Comparison) -> list[str]:
+def _warnings(found: BestOfN) -> list[str]:
     """Which trivial picks the judge's are not clearly better than, at the largest N."""
     failed = [
         name

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autoj.bench.eval_r.selection import RatedCandidates
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.records import Case
 
 __all__ = ["graded_cases", "pick_id", "picked_cases"]
@@ -32,10 +32,10 @@ def picked_cases(data: Cases, cases: Sequence[Case], picks: Iterable[tuple[int, 
     chosen = sorted(set(picks))
     listed = "\n".join(pick_id(cases[number], index) for number, index in chosen)
 
-    def read() -> Iterator[Row]:
+    def read() -> Iterator[ReadRow]:
         for line, (number, index) in enumerate(chosen, start=1):
             case = cases[number]
-            yield Row(line, _picked(case, index))
+            yield ReadRow(line, _picked(case, index))
 
     digest = hashlib.sha256(listed.encode()).hexdigest()
     return Cases(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from autoj.bench.published import Kind, Printed, Source
+from autoj.bench.published import Citation, Kind, Printed
 from autoj.records import Estimate
 
 __all__ = ["Board", "BoardRow", "Clearing", "Figure", "Parts", "Section", "Status"]
@@ -35,7 +35,7 @@ class BoardRow:
     """Whether a free choice, such as a tie threshold, was made on the test set itself."""
     figures: Mapping[str, Figure]
     parts: Parts = field(default_factory=dict)
-    sources: tuple[Source, ...]
+    sources: tuple[Citation, ...]
     """The publications, or where the verdicts are from."""
     printed_as: str | None = None
     """The source's spelling of the judge, where it is another."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import TypeAdapter, ValidationError
 
 from autoj.bench.eval_r import evaluate as eval_r
-from autoj.bench.eval_r.best_of_n import BESIDE, Comparison
+from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.leaderboard.board import BoardRow, Clearing, Figure, Section
 from autoj.bench.leaderboard.clearing import by_intervals, is_above_zero
@@ -110,9 +110,9 @@ def _title(base: str | None, reference: str) -> str:
     return f"Best of N, {whose}: mean reference score of the picks ({reference})"
 
 
-def _comparisons(item: Measured) -> list[Comparison]:
+def _comparisons(item: Measured) -> list[BestOfN]:
     try:
-        return TypeAdapter(list[Comparison]).validate_python(item.result.details["comparisons"])
+        return TypeAdapter(list[BestOfN]).validate_python(item.result.details["comparisons"])
     except (KeyError, ValidationError) as error:
         raise DataError(
             f"holds no comparisons of best of N ({error})",
@@ -138,7 +138,7 @@ def _trivial(name: str, n_cases: int, figures: Mapping[str, Figure]) -> BoardRow
     )
 
 
-def _clearings(item: Measured, comparisons: Sequence[Comparison]) -> list[Clearing]:
+def _clearings(item: Measured, comparisons: Sequence[BestOfN]) -> list[Clearing]:
     return [
         Clearing(
             judge=item.result.judge,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autoj.bench.eval_c.published import OVERALL, PublishedVotes, published_eval_c
 from autoj.bench.leaderboard.board import BoardRow, Figure
-from autoj.bench.published import Kind, Printed, PublishedRow, Source, Work
+from autoj.bench.published import Citation, Kind, Printed, PublishedRow, Work
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.scenarios import groups
@@ -44,9 +44,9 @@ def in_order(parts: Mapping[str, Sequence[Estimate]]) -> dict[str, Mapping[str, 
     return {part: by_name(parts[part]) for part in (*known, *others)}
 
 
-def ours(where: str) -> Source:
+def ours(where: str) -> Citation:
     """A source of our own: a run, or the data."""
-    return Source(cite=where, work="ours")
+    return Citation(cite=where, work="ours")
 
 
 def published_row(row: PublishedRow) -> BoardRow:
@@ -105,13 +105,13 @@ def _votes_row(critic: str, by_group: Mapping[str, PublishedVotes]) -> BoardRow:
         generative=True,
         figures=_shares(overall),
         parts={"group": parts} if parts else {},
-        sources=(Source(cite=overall.source, work=_work(overall)),),
+        sources=(Citation(cite=overall.source, work=_work(overall)),),
     )
 
 
 def _shares(votes: PublishedVotes) -> dict[str, Figure]:
     """Win, tie and lose as printed: counts out of all cases, or percent."""
-    source = Source(cite=votes.source, work=_work(votes))
+    source = Citation(cite=votes.source, work=_work(votes))
     counts = {"win": votes.win, "tie": votes.tie, "lose": votes.lose}
     total = sum(counts.values())
     return {

@@ -12,11 +12,11 @@ from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference, difference_of, f1_difference
 from autoj.records import Case
 
-__all__ = ["Comparison", "compare_all"]
+__all__ = ["ClassifierDifference", "compare_all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class ClassifierDifference:
     """One classifier's figures less another's on the same rows."""
 
     classifier: str
@@ -29,7 +29,7 @@ class Comparison:
 
 def compare_all(
     found: QuerySet, classifiers: Sequence[Classified], dropped: Sequence[str] = ()
-) -> list[Comparison]:
+) -> list[ClassifierDifference]:
     """Paired differences of all pairs of classifiers, by query; a row counts where both are scored.
 
     Args:
@@ -46,11 +46,11 @@ def compare_all(
 
 def _compare(
     found: QuerySet, one: Classified, other: Classified, dropped: Sequence[str]
-) -> list[Comparison]:
+) -> list[ClassifierDifference]:
     ours = views(found, one.guesses, dropped)
     theirs = views(found, other.guesses, dropped)
     return [
-        Comparison(
+        ClassifierDifference(
             classifier=one.classifier,
             other=other.classifier,
             rows=name,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.bench.base import align
-from autoj.bench.scenario_classifier.comparison import Comparison, compare_all
+from autoj.bench.scenario_classifier.comparison import ClassifierDifference, compare_all
 from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
 from autoj.bench.scenario_classifier.guesses import (
     TRIVIAL_CLASSIFIERS,
@@ -45,7 +45,7 @@ class SetMeasurement:
     """Of classifiers that read nothing."""
     published: Sequence[PublishedClassifier]
     """What others published about the same rows."""
-    differences: Sequence[Comparison]
+    differences: Sequence[ClassifierDifference]
     """Of all pairs of classifiers."""
 
     def as_json(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import DataError
 from autoj.records import Case
 from autoj.scenarios.seeds import query_digest
@@ -110,7 +110,7 @@ def without_seen(
         )
     part = replace(
         found.data,
-        read=lambda: (Row(line, case) for line, case in enumerate(kept, start=1)),
+        read=lambda: (ReadRow(line, case) for line, case in enumerate(kept, start=1)),
         derivation=f"without the {len(gone):,} rows whose query stands in training data",
     )
     return replace(found, data=part, cases=kept, seen=seen, keeps_seen=False)

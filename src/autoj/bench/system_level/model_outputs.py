@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.datasets import open_cases
-from autoj.datasets.base import Cases, Row
+from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import read_lines, read_rows
 from autoj.records import Case, normalise_query
@@ -147,10 +147,10 @@ def _as_cases(
 ) -> Cases:
     wanted = frozenset(chosen)
 
-    def read() -> Iterator[Row]:
+    def read() -> Iterator[ReadRow]:
         cases = (case for case in outputs if case.cluster in wanted)
         for line, case in enumerate(cases, start=1):
-            yield Row(line, replace(case, meta={**case.meta, "n_set_queries": n_set_queries}))
+            yield ReadRow(line, replace(case, meta={**case.meta, "n_set_queries": n_set_queries}))
 
     digest = hashlib.sha256("\n".join(sorted(chosen)).encode()).hexdigest()
     return Cases(

@@ -19,7 +19,7 @@ from autoj.runs.merge.row_index import RowIndex
 from autoj.runs.settings import stable_part
 from autoj.runs.shards import PlacedCase, Shard, joined_shards
 
-__all__ = ["JoinedCases", "Source"]
+__all__ = ["JoinedCases", "JoinedRun"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class _Place:
     position: int | None = None
 
 
-class Source:
+class JoinedRun:
     """A run to be merged: its settings, and its rows by case."""
 
     def __init__(self, path: Path) -> None:
@@ -88,14 +88,14 @@ class JoinedCases:
     Memory is 24 bytes a case of each run.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[JoinedRun]) -> None:
         """Compares the cases of the runs.
 
         Raises:
             ConfigError: incomplete shards of different data sets are merged.
             DataError: a run is damaged.
         """
-        data: dict[bytes, list[Source]] = {}
+        data: dict[bytes, list[JoinedRun]] = {}
         for source in sources:
             data.setdefault(orjson.dumps(stable_part(source.settings)["data"]), []).append(source)
         self._groups = [_Group(group) for group in data.values()]
@@ -133,7 +133,7 @@ class JoinedCases:
             "derivation": "; ".join(derivations) or None,
         }
 
-    def first_sources(self) -> list[Source]:
+    def first_sources(self) -> list[JoinedRun]:
         """One run of each data set."""
         return [group.sources[0] for group in self._groups]
 
@@ -143,7 +143,7 @@ class JoinedCases:
         Raises:
             DataError: two runs hold different cases under one id.
         """
-        earlier: list[Source] = []
+        earlier: list[JoinedRun] = []
         for group in self._groups:
             for source, case in group.cases():
                 known = next((rows[0] for one in earlier if (rows := one.cases.of(case.id))), None)
@@ -157,7 +157,7 @@ class JoinedCases:
 class _Group:
     """Runs of the same data."""
 
-    def __init__(self, sources: list[Source]) -> None:
+    def __init__(self, sources: list[JoinedRun]) -> None:
         self.sources = sources
         self.dealt = sources[0].dealt()
         for source in sources:
@@ -183,7 +183,7 @@ class _Group:
                 path=sources[0].path,
             )
 
-    def cases(self) -> Iterator[tuple[Source, PlacedCase]]:
+    def cases(self) -> Iterator[tuple[JoinedRun, PlacedCase]]:
         """The cases in the order of the data, each from the first run that holds it."""
         known: PlacedCase | None = None
         last: int | None = None
@@ -198,7 +198,7 @@ class _Group:
             yield source, PlacedCase.of(case, position)
 
 
-def _check_same(known: Case, found: Case, source: Source) -> None:
+def _check_same(known: Case, found: Case, source: JoinedRun) -> None:
     if _judged(known) != _judged(found):
         raise DataError(
             f"case {found.id!r} differs from the case of that id in an earlier run",

@@ -28,7 +28,7 @@ from autoj.records import Asked, Case, Completion, Verdict
 from autoj.runs.folder import RunFolder, locked
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader
-from autoj.runs.merge.cases import JoinedCases, Source
+from autoj.runs.merge.cases import JoinedCases, JoinedRun
 from autoj.runs.merge.ledgers import UnitedLedger, unite_failures, write_lines
 from autoj.runs.merge.staging import draft_of, recover
 from autoj.runs.plan import follow_pages, n_asked
@@ -95,7 +95,7 @@ def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
         for path in folders:
             if (path / "run.json").is_file() and os.access(path, os.W_OK):
                 opened.enter_context(locked(path))
-        sources = [opened.enter_context(closing(Source(path))) for path in folders]
+        sources = [opened.enter_context(closing(JoinedRun(path))) for path in folders]
         _check_settings(sources)
         cases = JoinedCases(sources)
         with draft_of(place) as draft:
@@ -112,7 +112,7 @@ def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
     )
 
 
-def _write(draft: Path, sources: Sequence[Source], cases: JoinedCases) -> dict[str, int]:
+def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dict[str, int]:
     """Writes all files of the merged run; returns the counts of `Merged`."""
     folders = [source.path for source in sources]
     ledger = UnitedLedger(folders, lambda key: _case_of(key, folders))
@@ -140,7 +140,7 @@ def _write(draft: Path, sources: Sequence[Source], cases: JoinedCases) -> dict[s
     }
 
 
-def _settings(sources: Sequence[Source], cases: JoinedCases) -> dict[str, Any]:
+def _settings(sources: Sequence[JoinedRun], cases: JoinedCases) -> dict[str, Any]:
     first = sources[0].settings
     record: dict[str, Any] = {
         "spec": {**first["spec"], "shard": None if cases.shard is None else str(cases.shard)},
@@ -157,7 +157,7 @@ def _settings(sources: Sequence[Source], cases: JoinedCases) -> dict[str, Any]:
     return record
 
 
-def _check_settings(sources: Sequence[Source]) -> None:
+def _check_settings(sources: Sequence[JoinedRun]) -> None:
     """Refuses runs of different settings."""
     first = sources[0]
     if first.spec.task not in _TASKS:
@@ -179,14 +179,14 @@ def _check_settings(sources: Sequence[Source]) -> None:
             )
 
 
-def _comparable(source: Source) -> dict[str, Any]:
+def _comparable(source: JoinedRun) -> dict[str, Any]:
     spec: dict[str, Any] = stable_part(source.settings)["spec"]
     spec.pop("shard", None)
     return spec
 
 
 def _plan_rows(
-    case: Case, spec: RunSpec, sources: Sequence[Source], answers: LedgerReader
+    case: Case, spec: RunSpec, sources: Sequence[JoinedRun], answers: LedgerReader
 ) -> list[Asked]:
     """The plan of a case, by the first run that asked all of it; none where no run did."""
     wanted = n_asked(case, spec)
@@ -201,7 +201,7 @@ def _are_answered(rows: Sequence[Asked], answers: LedgerReader) -> bool:
     return all(isinstance(answers.find(row.key), Completion) for row in rows)
 
 
-def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[Source]) -> Iterator[Asked]:
+def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun]) -> Iterator[Asked]:
     """The follow-up rows that belong to the verdicts of the merged run.
 
     Missing ones are asked for when the run is resumed.
@@ -221,7 +221,7 @@ def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[Source]) ->
                     break
 
 
-def _own_verdict(case: Case, source: Source, answers: LedgerReader) -> Verdict | None:
+def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
     found = [read_answer(asked, answers) for asked in source.plan.of(case.id)]
     known = [item for item in found if item is not None]
     if len(known) < n_asked(case, source.spec):

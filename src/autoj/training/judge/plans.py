@@ -16,7 +16,7 @@ from autoj.records import WINNERS, Case, Decision, Rating, Reading, Unreadable, 
 from autoj.runs.plan import critique_page
 from autoj.training.judge.prose import closing_number, pair_factors, single_critique
 from autoj.training.judge.recipe import Objective, Recipe
-from autoj.training.judge.rows import EXCHANGED, Row, compare_together, winner_of
+from autoj.training.judge.rows import EXCHANGED, TrainingRow, compare_together, winner_of
 from autoj.verdicts.resolve import to_winner
 
 __all__ = ["Planned", "SamplePlan", "plan_samples", "swapped"]
@@ -26,7 +26,7 @@ __all__ = ["Planned", "SamplePlan", "plan_samples", "swapped"]
 class Planned:
     """A sample to encode."""
 
-    row: Row
+    row: TrainingRow
     objective: int
     """The index of its objective in the recipe."""
     case: Case
@@ -49,7 +49,7 @@ class SamplePlan:
 
 
 def plan_samples(
-    rows: Sequence[Row], recipe: Recipe, *, augment: bool, lenient: bool
+    rows: Sequence[TrainingRow], recipe: Recipe, *, augment: bool, lenient: bool
 ) -> SamplePlan:
     """Plans the samples of rows.
 
@@ -70,7 +70,7 @@ def plan_samples(
     compares = [
         index for index, objective in enumerate(recipe.objectives) if objective.compares_ratings
     ]
-    compared: list[Row] = []
+    compared: list[TrainingRow] = []
     swap = augment and recipe.swap_pairs
     shows_pairs = any(_is_swapped(objective) for objective in recipe.objectives)
     n_copies = 2 if swap and recipe.balance and shows_pairs else 1
@@ -125,7 +125,7 @@ def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> li
     return [case, swapped(case)] if swap and _is_swapped(objective) else [case]
 
 
-def _serves(row: Row, objective: Objective) -> bool:
+def _serves(row: TrainingRow, objective: Objective) -> bool:
     """True where a row has the responses and the label or judgment that an objective needs.
 
     Raises:
@@ -147,7 +147,7 @@ def _serves(row: Row, objective: Objective) -> bool:
     return True
 
 
-def _label_fits(row: Row, objective: Objective) -> bool:
+def _label_fits(row: TrainingRow, objective: Objective) -> bool:
     label = row.case.label
     if objective.subject == "pair":
         return label in WINNERS
@@ -158,14 +158,14 @@ def _label_fits(row: Row, objective: Objective) -> bool:
     return True
 
 
-def _has_critique(row: Row) -> bool:
+def _has_critique(row: TrainingRow) -> bool:
     """True where a judgment gives reasons; a bare decision is valid but has no critique."""
     assert row.judgment is not None
     pair = len(row.case.responses) == 2
     return bool(pair_factors(row.judgment) if pair else single_critique(row.judgment))
 
 
-def _check_stated(row: Row, judgment: str) -> None:
+def _check_stated(row: TrainingRow, judgment: str) -> None:
     """Checks that a critique argues for the label, as far as its judgment states a decision."""
     pair = len(row.case.responses) == 2
     reading = load_protocol("pairwise" if pair else "single").parse(judgment)
@@ -178,7 +178,7 @@ def _check_stated(row: Row, judgment: str) -> None:
     _check_judgment(row, reading)
 
 
-def _check_judgment(row: Row, reading: Reading) -> None:
+def _check_judgment(row: TrainingRow, reading: Reading) -> None:
     if isinstance(reading, Unreadable):
         raise row.error(f"the judgment cannot be read: {reading.reason}")
     stated = _stated(reading)

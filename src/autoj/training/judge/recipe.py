@@ -25,11 +25,11 @@ __all__ = [
 ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
 
 
-class _Strict(BaseModel):
+class _RecipePart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Objective(_Strict):
+class Objective(_RecipePart):
     """One training objective.
 
     ```
@@ -94,7 +94,7 @@ def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
     return None
 
 
-class Base(_Strict):
+class Base(_RecipePart):
     """The model that training starts from."""
 
     judge: str
@@ -103,7 +103,7 @@ class Base(_Strict):
     """A wrapper to use instead of the card's."""
 
 
-class Update(_Strict):
+class Update(_RecipePart):
     """The weights to train."""
 
     method: Literal["lora", "layers", "all"] = "lora"
@@ -127,7 +127,7 @@ class Update(_Strict):
         return self
 
 
-class Optimiser(_Strict):
+class Optimiser(_RecipePart):
     """AdamW and its schedule; the defaults are the paper's (section 4)."""
 
     learning_rate: float = Field(1e-5, gt=0, allow_inf_nan=False)
@@ -142,7 +142,7 @@ class Optimiser(_Strict):
     max_grad_norm: float = Field(1.0, gt=0)
 
 
-class Validation(_Strict):
+class Validation(_RecipePart):
     """The frequency of evaluation on the validation file, and early stopping."""
 
     every_steps: int = Field(50, ge=1)
@@ -152,7 +152,7 @@ class Validation(_Strict):
     """Training stops after this many evaluations without a better loss; None never stops early."""
 
 
-class DerivedPairs(_Strict):
+class DerivedPairs(_RecipePart):
     """Pairs made of two rated responses to one query; the higher-rated one is better."""
 
     gap: float = Field(gt=0, le=9)
@@ -162,7 +162,7 @@ class DerivedPairs(_Strict):
     other data."""
 
 
-class Recipe(_Strict):
+class Recipe(_RecipePart):
     """All settings of a training."""
 
     title: str

@@ -15,8 +15,8 @@ from autoj.records import WINNERS, Case, Response, Winner
 
 __all__ = [
     "EXCHANGED",
-    "Comparison",
-    "Row",
+    "ComparedResponses",
+    "TrainingRow",
     "compare_together",
     "pairs_from_ratings",
     "read_rows",
@@ -29,7 +29,7 @@ EXCHANGED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedResponses:
     """The labels that people gave to two of a row's responses."""
 
     first: int
@@ -40,14 +40,14 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TrainingRow:
     """A case to train on."""
 
     case: Case
     path: Path
     line: int
     """Counted from 1."""
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[ComparedResponses, ...] = ()
     """The labels of pairs, where several responses are compared together."""
 
     @property
@@ -72,7 +72,7 @@ class Row:
         )
 
 
-def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[Row]:
+def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[TrainingRow]:
     """Reads the rows of a training file, in any format that `autoj judge` reads.
 
     Args:
@@ -86,7 +86,7 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
     for line, item in open_cases(path).read():
         if isinstance(item, Case):
             n_rows += 1
-            yield Row(case=item, path=path, line=line)
+            yield TrainingRow(case=item, path=path, line=line)
         elif bad_rows is None:
             item.hint = item.hint or "Use --skip-bad-rows to leave out such rows and count them."
             raise item
@@ -96,7 +96,9 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
         raise DataError("the file has no rows", path=path)
 
 
-def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: int) -> list[Row]:
+def pairs_from_ratings(
+    rows: Sequence[TrainingRow], gap: float, per_query: int, seed: int
+) -> list[TrainingRow]:
     """Makes pairs of responses to one query whose ratings differ.
 
     Args:
@@ -111,7 +113,7 @@ def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: in
     generator = random.Random(seed)
     rated = [row for row in rows if len(row.case.responses) == 1 and _rating(row) is not None]
     rated.sort(key=lambda row: row.case.cluster)
-    pairs: list[Row] = []
+    pairs: list[TrainingRow] = []
     for _, group in groupby(rated, key=lambda row: row.case.cluster):
         apart = [
             (one, other)
@@ -123,7 +125,7 @@ def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: in
     return pairs
 
 
-def compare_together(rows: Sequence[Row], most: int) -> list[Row]:
+def compare_together(rows: Sequence[TrainingRow], most: int) -> list[TrainingRow]:
     """Groups labelled pairs about one query, so that each response is read once.
 
     Nine responses with all their comparisons are 36 pairs, or 72 texts to read; grouped, they are
@@ -140,19 +142,19 @@ def compare_together(rows: Sequence[Row], most: int) -> list[Row]:
     **Source:** Ouyang et al. 2022 (arXiv 2203.02155), section 3.5: all comparisons of one prompt as
     one element of a batch.
     """
-    by_query: dict[object, list[Row]] = defaultdict(list)
+    by_query: dict[object, list[TrainingRow]] = defaultdict(list)
     for row in rows:
         case = row.case
         by_query[(case.query, case.history, case.reference, case.language)].append(row)
     return [group for about_one in by_query.values() for group in _together(about_one, most)]
 
 
-def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
+def _together(rows: Sequence[TrainingRow], most: int) -> Iterator[TrainingRow]:
     """Yields rows with all comparisons of one query, each with at most `most` responses."""
     texts: dict[str, Response] = {}
     counts: dict[tuple[str, str], Counter[Winner]] = defaultdict(Counter)
     # The row that errors of a pair refer to.
-    origins: dict[tuple[str, str], Row] = {}
+    origins: dict[tuple[str, str], TrainingRow] = {}
     for row in rows:
         one, other = row.case.responses
         if one.text == other.text:
@@ -182,7 +184,7 @@ def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
                 meta={},
             ),
             comparisons=tuple(
-                Comparison(place[one], place[other], _shares(counts[one, other]))
+                ComparedResponses(place[one], place[other], _shares(counts[one, other]))
                 for one, other in inside
             ),
         )
@@ -213,17 +215,17 @@ def winner_of(case: Case) -> Winner:
     return case.label
 
 
-def _rating(row: Row) -> float | None:
+def _rating(row: TrainingRow) -> float | None:
     return row.case.label if isinstance(row.case.label, float) else None
 
 
-def _known(row: Row) -> float:
+def _known(row: TrainingRow) -> float:
     rating = _rating(row)
     assert rating is not None
     return rating
 
 
-def _pair(one: Row, other: Row, *, flip: bool) -> Row:
+def _pair(one: TrainingRow, other: TrainingRow, *, flip: bool) -> TrainingRow:
     better, worse = (one, other) if _known(one) > _known(other) else (other, one)
     first, second = (worse, better) if flip else (better, worse)
     case = replace(

@@ -23,7 +23,7 @@ from autoj.runs.fit import Build, Fitted, Page, fit
 from autoj.training.judge.plans import Planned
 from autoj.training.judge.prose import pair_factors, render_factors, single_critique
 from autoj.training.judge.recipe import Objective, Recipe
-from autoj.training.judge.rows import Comparison, Row, winner_of
+from autoj.training.judge.rows import ComparedResponses, TrainingRow, winner_of
 
 __all__ = ["Choice", "Compared", "Sample", "SampleEncoder", "Written"]
 
@@ -48,7 +48,7 @@ class Choice:
 class Compared:
     """Target comparisons: sequences to rate higher than others."""
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ComparedResponses, ...]
 
 
 Target: TypeAlias = Written | Choice | Compared
@@ -216,7 +216,7 @@ def _plain(tokens: Sequence[int]) -> ChoiceTrie:
     return ChoiceTrie(root=tuple(tokens), tokens=(), parents=(), steps=())
 
 
-def _text_to_write(row: Row, objective: Objective, case: Case) -> str:
+def _text_to_write(row: TrainingRow, objective: Objective, case: Case) -> str:
     """The target text, after the prompt and its forced opening."""
     judgment = row.judgment
     assert judgment is not None
