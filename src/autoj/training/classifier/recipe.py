@@ -97,9 +97,9 @@ def read_classifier_recipe(path: Path) -> ClassifierRecipe:
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(f"the file cannot be read: {error.strerror}", path=path) from None
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"the file is not valid YAML: {error}", path=path) from None
+        raise DataError(f"is not YAML ({error})", path=path) from None
     try:
         return ClassifierRecipe.model_validate(loaded)
     except ValidationError as error:

@@ -192,9 +192,7 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
         try:
             found = orjson.loads(place.read_bytes())
         except ValueError:
-            raise DataError(
-                "the file is not valid JSON", path=place, hint="Choose another --out."
-            ) from None
+            raise DataError("is not JSON", path=place, hint="Choose another --out.") from None
         differences = _differences(_comparable(wanted), _comparable(found))
         if not differences:
             return
@@ -203,7 +201,7 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
             raise SpecMismatch(path, differences)
     elif others := _others(path):
         raise DataError(
-            f"the folder is not a training's: it contains {others[0]!r}",
+            f"is not the folder of a training: it contains {others[0]!r}",
             path=path,
             hint="Choose another --out.",
         )

@@ -227,12 +227,12 @@ def read_recipe(path: Path) -> Recipe:
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(f"the file cannot be read: {error.strerror}", path=path) from None
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"the file is not valid YAML: {error}", path=path) from None
+        raise DataError(f"is not YAML ({error})", path=path) from None
     if not isinstance(loaded, dict):
         raise DataError(
-            "this is not a recipe: expected fields such as title, base, objectives", path=path
+            "is not a recipe: it lacks fields such as title, base, objectives", path=path
         )
     try:
         return Recipe.model_validate(loaded)
