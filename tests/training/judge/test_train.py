@@ -456,9 +456,9 @@ def test_samples_that_do_not_fit_are_counted(tmp_path: Path, base: Path) -> None
     job = job_of(tmp_path, base, rows, OBJECTIVE, epochs=1, batch_samples=3, micro_batch_samples=3)
     with pytest.raises(DataError, match=r"rows\.jsonl:4.*its query is too long"):
         train(job, tmp_path / "a")
-    told: list[str] = []
-    train(replace(job, lenient=True), tmp_path / "b", silent, told.append)
-    assert any(line.startswith("1 samples are left out: they are longer") for line in told)
+    told = Notes()
+    train(replace(job, lenient=True), tmp_path / "b", told)
+    assert any(line.startswith("1 samples are left out: they are longer") for line in told.messages)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, base: Path) -> None:
