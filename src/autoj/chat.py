@@ -19,10 +19,6 @@ from typing import TypeAlias
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Message
 
-__all__ = [
-    "TEMPLATE", "WRAPPERS", "WRAPPER_NAMES", "Apply", "Template", "Wrapper", "describe", "render",
-]  # fmt: skip
-
 TEMPLATE = "template"
 """The wrapper that a model's own tokenizer brings."""
 

@@ -14,8 +14,6 @@ from types import ModuleType
 
 from autoj.errors import UnknownComponent
 
-__all__ = ["load", "names"]
-
 _PACKAGE = Path(__file__).parent
 
 

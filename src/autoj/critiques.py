@@ -12,22 +12,6 @@ from typing import Literal, TypeAlias
 
 from autoj.records import Shown
 
-__all__ = [
-    "DECISION_HEADING",
-    "DECISION_OPENING",
-    "FACTORS_HEADING",
-    "Factor",
-    "Language",
-    "PairCritique",
-    "decision_names",
-    "decision_sentence",
-    "parse",
-    "parse_factors",
-    "render",
-    "strip_rating",
-    "swap_responses",
-]
-
 Language: TypeAlias = Literal["en", "zh"]
 
 FACTORS_HEADING: dict[Language, str] = {

@@ -26,25 +26,6 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = [
-    "AutojError",
-    "BackendError",
-    "BadRequest",
-    "Cancelled",
-    "ConfigError",
-    "DataError",
-    "MissingExtra",
-    "RateLimited",
-    "Refused",
-    "RunBusy",
-    "SpecMismatch",
-    "StorageFull",
-    "Unavailable",
-    "Unfinished",
-    "UnknownComponent",
-    "UserError",
-]
-
 
 class AutojError(Exception):
     """The root of every error that this library raises on purpose.

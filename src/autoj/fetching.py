@@ -20,17 +20,6 @@ from typing import IO
 import platformdirs
 from filelock import FileLock
 
-__all__ = [
-    "Checksum",
-    "FetchFailed",
-    "OnFetch",
-    "Source",
-    "cache_folder",
-    "fetch_file",
-    "open_address",
-    "say_nothing",
-]
-
 OnFetch = Callable[[str, int, int], None]
 """Called with the name of the file, the bytes received, and the bytes in all."""
 

@@ -22,22 +22,6 @@ import orjson
 
 from autoj.errors import DataError, StorageFull
 
-__all__ = [
-    "Appender",
-    "count_lines",
-    "decode",
-    "decode_as",
-    "encode",
-    "read_lines",
-    "read_records",
-    "read_rows",
-    "repair",
-    "sha256_of",
-    "storage_error",
-    "whole_lines",
-    "write_records",
-]
-
 T = TypeVar("T")
 
 

@@ -13,36 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-__all__ = [
-    "SHOWN",
-    "WINNERS",
-    "Asked",
-    "Calibration",
-    "Case",
-    "CaseOutline",
-    "Completion",
-    "Critique",
-    "Decision",
-    "Decoding",
-    "Estimate",
-    "Failure",
-    "JudgeCard",
-    "Judgment",
-    "Label",
-    "Message",
-    "PublishedFigure",
-    "Rating",
-    "Reading",
-    "Request",
-    "Response",
-    "Score",
-    "Shown",
-    "Unreadable",
-    "Verdict",
-    "Winner",
-    "normalise_query",
-]
-
 Winner: TypeAlias = Literal["a", "b", "tie"]
 Shown: TypeAlias = Literal["1", "2", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")

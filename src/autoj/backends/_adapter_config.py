@@ -18,8 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autoj.errors import ConfigError
 
-__all__ = ["CONFIG_FILE", "LoraConfig", "parse_config"]
-
 CONFIG_FILE = "adapter_config.json"
 
 # Records of the training, without effect on the merged weights.

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
 from autoj.errors import ConfigError
 
-__all__ = ["BASE_FIELD", "WEIGHTS_FILE", "Adapter", "LoraModule", "read_adapter"]
-
 WEIGHTS_FILE = "adapter_model.safetensors"
 
 BASE_FIELD = "base_sha256"

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["ChoiceTrie", "build_trie"]
-
 
 @dataclass(frozen=True, slots=True)
 class ChoiceTrie:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["in_short", "quiet"]
-
 _MOST_CHARACTERS = 300
 
 

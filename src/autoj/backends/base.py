@@ -8,8 +8,6 @@ from typing import Protocol, TypeAlias
 
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["Backend", "Limits", "OnText", "Outcome"]
-
 Outcome: TypeAlias = Completion | Failure
 OnText: TypeAlias = Callable[[str, str], None]
 """Called with a request's key and the text that was just generated for it."""

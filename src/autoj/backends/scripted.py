@@ -14,8 +14,6 @@ from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.records import Asked, Completion, Failure, JudgeCard, Request
 
-__all__ = ["Answer", "ScriptedBackend", "load"]
-
 Answer = Callable[[Request], "str | tuple[float, ...] | Outcome"]
 """A text, the log-probabilities of the request's choices, or a whole completion or failure."""
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from autoj.records import WINNERS, Winner, likeliest
 
-__all__ = ["Chances", "FileFigures", "figures_of"]
-
 Chances: TypeAlias = tuple[float, float, float]
 """The probabilities of a, b and tie."""
 Floats: TypeAlias = npt.NDArray[np.float64]

@@ -17,14 +17,6 @@ from autoj.calibration.model import outcome_probabilities
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 
-__all__ = [
-    "N_FOLDS",
-    "N_NEEDED",
-    "CalibrationFit",
-    "SurfaceLeads",
-    "fit_calibration",
-]
-
 N_NEEDED = 100
 """The fewest labelled pairs. For a judge that is right on 60 of 100 decided pairs, the temperature
 is then known to within a half; with 500 pairs, to within a fifth."""

@@ -19,13 +19,6 @@ import sys
 
 from autoj.records import Calibration
 
-__all__ = [
-    "outcome_probabilities",
-    "preference_of_probabilities",
-    "preference_of_ratings",
-    "tie_width",
-]
-
 _LEAST = sys.float_info.min
 """Replaces a probability of 0, whose logarithm is not finite."""
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 
 from autoj.records import Case
 
-__all__ = ["SURFACE_FEATURES", "surface_features", "surface_lead"]
-
 SURFACE_FEATURES: Mapping[str, str] = {
     "characters": "log, without the space around the text",
     "sentences": "log, stretches that end in . ! or ? (or their full-width forms)",

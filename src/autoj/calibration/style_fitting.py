@@ -13,8 +13,6 @@ from autoj.calibration.style_features import SURFACE_FEATURES, surface_features
 from autoj.errors import ConfigError
 from autoj.records import Case
 
-__all__ = ["N_PAIRS_NEEDED", "SurfaceFit", "fit_surface"]
-
 N_PAIRS_NEEDED = 500
 """The fewest decided pairs: about thirty per feature."""
 

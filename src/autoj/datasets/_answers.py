@@ -30,8 +30,6 @@ from autoj.datasets.base import FieldError, ReadRow, make_case, optional_text, r
 from autoj.errors import DataError
 from autoj.records import Case, Message, Response, normalise_query
 
-__all__ = ["AnswerFiles", "is_answer", "is_question", "said_in"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:

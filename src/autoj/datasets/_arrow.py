@@ -12,8 +12,6 @@ from typing import Any
 
 from autoj.errors import DataError, MissingExtra
 
-__all__ = ["plain", "read_parquet"]
-
 _ROWS_AT_ONCE = 256
 """Rows read into memory at once: texts are long, and reading must be lazy."""
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from autoj.records import Message
 
-__all__ = ["as_texts"]
-
 _NAMES = {"user": "User", "assistant": "Assistant", "system": "System"}
 
 

@@ -21,8 +21,6 @@ from typing import IO, Any, cast
 
 from autoj.errors import DataError
 
-__all__ = ["NUMBERS", "read_delimited"]
-
 NUMBERS = frozenset({
     "annotator1", "annotator2", "annotator3", "annotator_index", "gt_label", "idx", "label", "pid",
     "pred_score", "preference",

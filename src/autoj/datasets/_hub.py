@@ -15,8 +15,6 @@ from typing import Any
 from autoj.datasets._arrow import plain
 from autoj.errors import DataError, MissingExtra
 
-__all__ = ["DatasetName", "data_files", "is_dataset", "parse_name", "read_dataset"]
-
 _PREFIX = "hf-dataset:"
 _ROWS_AT_ONCE = 256
 # Marker files that `save_to_disk` writes: of a single data set, and of several splits.

@@ -12,8 +12,6 @@ from autoj.datasets.base import ReadRow
 from autoj.errors import DataError
 from autoj.records import Case
 
-__all__ = ["check_joined", "read_joined"]
-
 Read = Callable[[], Iterator[ReadRow]]
 
 

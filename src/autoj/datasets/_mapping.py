@@ -18,8 +18,6 @@ from autoj.datasets.base import FieldError, make_case, scenario_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Case, Response, Winner
 
-__all__ = ["ColumnMap", "parse_map"]
-
 _TARGETS = (
     "query", "a", "b", "response", "responses", "label", "id", "scenario", "source", "reference",
     "model", "model_a", "model_b",

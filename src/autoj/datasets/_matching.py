@@ -10,8 +10,6 @@ from typing import Literal, TypeAlias
 
 from autoj.errors import DataError
 
-__all__ = ["Join", "Side", "check_match"]
-
 Join: TypeAlias = Literal["strict", "inner"]
 """Treatment of a query that one of two files lacks: "strict" raises, "inner" leaves it out."""
 

@@ -16,18 +16,6 @@ from autoj.datasets.base import FieldError
 from autoj.errors import UnknownComponent
 from autoj.records import Winner
 
-__all__ = [
-    "CONVENTIONS",
-    "Code",
-    "Convention",
-    "convention_of",
-    "decode",
-    "decode_rating",
-    "encode",
-    "first_probability",
-    "strength_of",
-]
-
 Code: TypeAlias = str | int | float | None
 """A preference as written in a JSON file."""
 

@@ -20,8 +20,6 @@ from autoj.errors import DataError
 from autoj.jsonl import read_lines
 from autoj.records import Case
 
-__all__ = ["is_query", "is_text_file", "read_queries", "read_text_file", "to_query"]
-
 _WITH_RESPONSES = ("response", "responses", "response_a", "response_b")
 
 

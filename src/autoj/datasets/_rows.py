@@ -16,8 +16,6 @@ from autoj.datasets._delimited import NUMBERS, read_delimited
 from autoj.datasets._hub import is_dataset, read_dataset
 from autoj.errors import DataError
 
-__all__ = ["Rows", "data_files_in", "first_row", "read_rows"]
-
 Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
 """Each row with its line, counted from 1, or its error."""
 

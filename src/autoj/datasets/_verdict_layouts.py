@@ -10,8 +10,6 @@ from autoj.datasets._preferences import decode, decode_rating, first_probability
 from autoj.datasets.base import FieldError, optional_text, query_of, require, require_text
 from autoj.records import Verdict, Winner, normalise_query
 
-__all__ = ["VERDICT_FORMATS", "PublishedVerdict", "Strength", "VerdictFormat"]
-
 Strength: TypeAlias = Literal[0, 1, 2]
 """0 is a tie, 1 a preference, 2 a strong one (`A>>B`)."""
 

@@ -26,8 +26,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"instruction" with "output_1", "output_2" and "preference"'
 
 _KEPT = ("annotator", "annotator_index", "dataset", "datasplit")

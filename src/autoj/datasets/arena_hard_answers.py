@@ -17,8 +17,6 @@ from autoj.datasets._conversations import as_texts
 from autoj.datasets.base import ReadRow, make_case, optional_text, read_file, require
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"uid" with "messages"'
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from autoj.datasets.base import FieldError, ReadRow, make_case, read_file, require_text, scenario_of
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"prompt" with "response"'
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from autoj.datasets.base import ReadRow, make_case, read_file, require, require_text, scenario_of
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"output" with "prompt" and "response" in "meta"'
 
 

@@ -13,8 +13,6 @@ from typing import Any
 from autoj.datasets.base import ReadRow, make_case, query_of, read_file, require_text, scenario_of
 from autoj.records import Case
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"category" with "instruction"'
 
 

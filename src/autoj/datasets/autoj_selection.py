@@ -22,8 +22,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_cases"]
-
 FIELDS = '"prompt" with "outputs", an object of base models'
 
 

@@ -21,8 +21,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import WINNERS, Case, Response, Winner
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"usrmsg" or "usermsg"'
 
 _DATA = re.compile(r"\[BEGIN DATA\]\n\*\*\*\n(?P<data>.*)\n\*\*\*\n\[END DATA\]", re.DOTALL)

@@ -14,26 +14,6 @@ from autoj.jsonl import encode
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
 from autoj.scenarios import resolve_scenario
 
-__all__ = [
-    "Cases",
-    "FieldError",
-    "ReadRow",
-    "ToCase",
-    "ToCases",
-    "as_pair",
-    "cases_of",
-    "label_of",
-    "make_case",
-    "number_of",
-    "optional_text",
-    "query_of",
-    "read_file",
-    "read_file_of_several",
-    "require",
-    "require_text",
-    "scenario_of",
-]
-
 
 class FieldError(Exception):
     """A missing or invalid field; `read_file` adds the file and the line."""

@@ -27,8 +27,6 @@ from autoj.fetching import (
 )
 from autoj.jsonl import storage_error
 
-__all__ = ["Entry", "PublicFile", "data_names", "find", "get", "is_here", "load_entry"]
-
 _CATALOG = Path(__file__).with_name("catalog.yaml")
 
 

@@ -25,8 +25,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"input" with "target_scores" or "targets"'
 
 _SUBSETS = ("harmless", "helpful", "honest", "other")

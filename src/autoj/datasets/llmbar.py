@@ -15,8 +15,6 @@ from typing import Any
 from autoj.datasets.base import ReadRow, make_case, number_of, read_file, require_text
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"input" with "output_1", "output_2"'
 
 _SUBSETS = (

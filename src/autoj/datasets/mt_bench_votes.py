@@ -25,8 +25,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"conversation_a", "conversation_b" and "winner"'
 
 

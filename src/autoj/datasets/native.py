@@ -25,8 +25,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "is_score", "matches", "read", "to_case"]
-
 FIELDS = '"query" with "responses" or "response"'
 _LARGEST = 1e100
 """Sums of products of larger scores, as in correlations, overflow."""

@@ -15,8 +15,6 @@ from typing import Literal
 from autoj.errors import ConfigError
 from autoj.records import normalise_query
 
-__all__ = ["Overlap", "SharedQuery", "find_overlap"]
-
 # Scripts without spaces between words are counted by characters.
 _WORDS = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\U00020000-\U0003134f]"

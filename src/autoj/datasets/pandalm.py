@@ -27,8 +27,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response, Winner
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"instruction" with "response1", "response2" and "annotator1"'
 
 _ANNOTATORS = ("annotator1", "annotator2", "annotator3")

@@ -24,8 +24,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"chosen" and "rejected", strings or lists of messages'
 
 

@@ -26,8 +26,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"prompt" with "chosen" and "rejected", lists of strings, and "num_correct"'
 
 _COUNTS = {"chosen": "num_correct", "rejected": "num_incorrect"}

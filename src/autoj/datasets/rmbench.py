@@ -26,8 +26,6 @@ from autoj.datasets.base import (
 )
 from autoj.records import Case, Response
 
-__all__ = ["FIELDS", "matches", "read", "to_cases"]
-
 FIELDS = '"prompt" with "chosen" and "rejected", lists of three strings'
 
 _N_STYLES = 3

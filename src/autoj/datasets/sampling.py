@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from autoj.records import Case
 
-__all__ = ["lot", "sample_cases"]
-
 
 def lot(seed: int, what: str) -> Callable[[Case], bytes]:
     """A sort key that shuffles cases, independent of their position in the file."""

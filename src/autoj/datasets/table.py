@@ -14,8 +14,6 @@ from autoj.datasets._mapping import ColumnMap
 from autoj.datasets.base import ReadRow, read_file
 from autoj.records import Case
 
-__all__ = ["FIELDS", "matches", "read", "to_case"]
-
 FIELDS = '"query" with "response_a", "response_b"'
 
 _OPTIONAL = ("id", "label", "scenario", "source", "reference", "model_a", "model_b")

@@ -14,8 +14,6 @@ from autoj.errors import ConfigError
 from autoj.judges.cards import FOLDER_CARD, load_card
 from autoj.records import Calibration, JudgeCard
 
-__all__ = ["find_card", "write_calibration"]
-
 _KEY = "calibration"
 # Fields in which two cards of the same judge must agree, where both have them.
 _PINS = ("backend", "model", "revision", "adapter", "adapter_revision")

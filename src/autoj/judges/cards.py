@@ -25,8 +25,6 @@ from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 
-__all__ = ["FOLDER_CARD", "card_text", "judge_names", "load_card"]
-
 FOLDER_CARD = "judge.yaml"
 """The card of a judge's folder, as training writes it."""
 

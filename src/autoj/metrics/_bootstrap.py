@@ -27,17 +27,6 @@ from scipy.special import stdtrit
 
 from autoj.records import Estimate
 
-__all__ = [
-    "N_DRAWS",
-    "Floats",
-    "Ints",
-    "Statistic",
-    "cluster_totals",
-    "cluster_weights",
-    "from_totals",
-    "student_interval",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Statistic = Callable[[Floats], Floats]

@@ -18,8 +18,6 @@ from autoj.metrics._bootstrap import Floats, Ints, Statistic, from_totals
 from autoj.metrics._comparison import Difference
 from autoj.records import Estimate
 
-__all__ = ["Average", "class_f1", "f1", "f1_difference"]
-
 Average: TypeAlias = Literal["macro", "weighted"]
 """"macro" weights all classes the same, "weighted" by their number of cases."""
 

@@ -13,8 +13,6 @@ from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
 from autoj.metrics.base import Row, Score
 from autoj.records import Estimate
 
-__all__ = ["Difference", "difference", "difference_of", "holm"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:

@@ -8,8 +8,6 @@ from autoj.metrics._bootstrap import Floats, from_totals
 from autoj.metrics.base import Rows, Score, contributions
 from autoj.records import Estimate
 
-__all__ = ["prediction_powered"]
-
 
 def prediction_powered(
     name: str, rows: Rows, judged: Score, labelled: Score, *, span: tuple[float, float]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 
-__all__ = ["compute"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The accuracy of the first order alone, before any swap.

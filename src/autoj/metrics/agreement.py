@@ -5,8 +5,6 @@ from __future__ import annotations
 from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 
-__all__ = ["compute"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The agreement rate of the paper (section 6.1), from each order's own winner.

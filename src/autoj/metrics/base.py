@@ -24,23 +24,6 @@ from scipy.special import stdtrit
 from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
 from autoj.records import Estimate, Winner
 
-__all__ = [
-    "Row",
-    "Rows",
-    "Score",
-    "Tally",
-    "by",
-    "contributions",
-    "is_labelled",
-    "mean",
-    "mean_of",
-    "proportion",
-    "proportion_of",
-    "scored",
-    "select",
-    "tally",
-]
-
 _Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
 
 

@@ -11,15 +11,6 @@ from autoj.metrics._bootstrap import Floats, Ints, from_totals
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, mean, select
 from autoj.records import WINNERS, Estimate
 
-__all__ = [
-    "ReliabilityBin",
-    "calibration_error",
-    "compute",
-    "expected_calibration_error",
-    "reliability",
-    "reliability_bins",
-]
-
 _N_BINS = 10
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from autoj.metrics.base import Rows, proportion
 from autoj.records import Estimate
 
-__all__ = ["compute"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The consistency rate (paper, section 6.1 and Fig. 4), from each order's own winner.

@@ -21,8 +21,6 @@ from autoj.metrics._bootstrap import (
 from autoj.metrics.base import Row, Rows, contributions, select
 from autoj.records import Estimate
 
-__all__ = ["Coefficient", "Correlation", "compute", "correlate"]
-
 Coefficient: TypeAlias = Literal["pearson", "spearman", "kendall"]
 
 _FUNCTIONS: dict[Coefficient, Callable[..., Any]] = {

@@ -10,8 +10,6 @@ from autoj.metrics._bootstrap import Floats, from_totals
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, select
 from autoj.records import WINNERS, Estimate, Winner
 
-__all__ = ["compute"]
-
 _CELLS: Sequence[Sequence[float]] = np.eye(9).tolist()
 
 

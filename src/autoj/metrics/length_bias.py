@@ -10,8 +10,6 @@ from autoj.metrics._bootstrap import Floats, from_totals
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, proportion, select
 from autoj.records import Estimate, Winner
 
-__all__ = ["compute", "is_close_in_length", "share_of_longer"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The judge's share of longer winners minus that of the labels, -1 to 1.

@@ -7,8 +7,6 @@ from dataclasses import replace
 from autoj.metrics.base import Rows, mean
 from autoj.records import Estimate
 
-__all__ = ["compute"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The mean rating, 1.0 to 10.0, with an interval over queries.

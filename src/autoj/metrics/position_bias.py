@@ -7,8 +7,6 @@ from dataclasses import replace
 from autoj.metrics.base import Row, Rows, proportion
 from autoj.records import Estimate
 
-__all__ = ["compute"]
-
 
 def compute(rows: Rows) -> Estimate:
     """The signed position bias, -1 (always the second) to 1 (always the first); 0 is none.

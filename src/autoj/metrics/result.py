@@ -11,8 +11,6 @@ from autoj.errors import DataError
 from autoj.jsonl import decode_as, write_records
 from autoj.records import Estimate
 
-__all__ = ["Result", "read_result", "save_result"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:

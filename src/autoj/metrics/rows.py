@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from autoj.metrics.base import Row
 from autoj.records import Case, CaseOutline, Verdict, Winner, likeliest
 
-__all__ = ["cluster_number", "pair_row", "rating_rows"]
-
 
 def cluster_number(cluster: str) -> int:
     """A number for a normalised query, the same in every process.

@@ -15,8 +15,6 @@ from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, Rows, Score, proportion
 from autoj.records import WINNERS, Estimate, Winner
 
-__all__ = ["CONVENTIONS", "WinRule", "by_convention", "compute", "corrected"]
-
 _SHARE: Mapping[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _WON: Mapping[Winner, float] = {"a": 1.0, "tie": 0.0, "b": 0.0}
 _Orders: TypeAlias = tuple[Winner | None, ...]

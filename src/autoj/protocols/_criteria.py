@@ -9,8 +9,6 @@ from autoj.protocols._folding import clean, fold
 from autoj.records import Case, Message
 from autoj.scenarios import Library, Scenario, render_message
 
-__all__ = ["asks_for_own_answer", "assessment_of", "criteria_message", "scenario_of"]
-
 # The groups whose queries have one right answer (paper, Table 6): a judge that solves them first is
 # not misled by a response.
 _ONE_RIGHT_ANSWER = ("Exam Questions",)

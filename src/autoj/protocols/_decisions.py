@@ -7,8 +7,6 @@ import re
 from autoj.protocols._folding import clean, fold
 from autoj.records import Decision, Reading, Shown, Unreadable
 
-__all__ = ["parse_decision"]
-
 # Allowed between "final decision is" and the answer: space, markdown, quotes, brackets.
 _LEAD = r"[\s:*_\"'“”‘’`\[\](){}<>#~\-]*"
 _STATEMENT = re.compile(

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["clean", "fold"]
-
 # Zero-width and directional marks, soft hyphens and byte-order marks: a judge's text may have them
 # between any two characters, and they are not part of a statement.
 _INVISIBLE = re.compile(

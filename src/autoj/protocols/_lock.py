@@ -12,8 +12,6 @@ from autoj.chat import describe
 from autoj.protocols.base import JudgeProtocol
 from autoj.records import Case, Response, Verdict
 
-__all__ = ["digest_prompts"]
-
 _PAIR = Case(
     id="", query="{query}", responses=(Response(text="{first}"), Response(text="{second}")),
     cluster="", scenario="others",

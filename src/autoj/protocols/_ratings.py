@@ -8,8 +8,6 @@ from autoj.critiques import strip_rating
 from autoj.protocols._folding import clean, fold
 from autoj.records import Rating, Reading, Unreadable
 
-__all__ = ["parse_rating"]
-
 _NAME = r"(?:\b(?:rating|score)|评分|打分|评级|得分|分数)"
 _JOINT = r"[\s*_:\"'`=是为]{0,12}"
 # "the rating [1] of the hotel" cites: one pair of brackets needs more than a space before it.

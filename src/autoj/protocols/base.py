@@ -17,16 +17,6 @@ from typing import Literal, Protocol, runtime_checkable
 from autoj.records import Case, Completion, Message, Reading, Verdict
 from autoj.scenarios import Library
 
-__all__ = [
-    "ByCriteria",
-    "JudgeProtocol",
-    "RequestBody",
-    "Subject",
-    "fill",
-    "load_text",
-    "whole_sentences",
-]
-
 Subject = Literal["pair", "response", "critiques", "query"]
 
 

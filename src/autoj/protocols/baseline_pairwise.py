@@ -10,8 +10,6 @@ from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
-__all__ = ["PROTOCOL", "BaselinePairwise"]
-
 _VERDICT = re.compile(r"\[[*_ ]{0,3}\[(?P<letter>[^\[\]]{0,40})\][*_ ]{0,3}\]")
 # '"[[A]]" if assistant A is better, "[[B]]" if …, and "[[C]]" for a tie', or "[[A]] or [[B]]".
 _MENU = re.compile(

@@ -8,8 +8,6 @@ from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.single import Single
 from autoj.records import Case, Message
 
-__all__ = ["PROTOCOL", "BaselineSingle"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSingle(Single):

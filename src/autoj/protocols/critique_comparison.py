@@ -10,8 +10,6 @@ from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
-__all__ = ["PROTOCOL", "CritiqueComparison"]
-
 # The option begins a line; "A more thorough critique …" is prose.
 _OPTION = re.compile(
     r"^[ \t*_#>\"'(\[]*(?:(?i:option|answer|choice|选项|答案|选择)[ \t*_:]{0,8})?(?P<letter>[A-Z])"

@@ -2,6 +2,4 @@
 
 from autoj.protocols.critique_comparison import CritiqueComparison
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = CritiqueComparison(name="critique-comparison-zh", language="zh")

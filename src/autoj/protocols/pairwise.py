@@ -29,8 +29,6 @@ from autoj.records import (
     Winner,
 )
 
-__all__ = ["PROTOCOL", "Pairwise", "PairwiseVerdict", "choice_probabilities"]
-
 
 def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | None:
     """Probabilities over the choices alone, from the log-probability of each whole string.

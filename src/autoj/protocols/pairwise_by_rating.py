@@ -14,8 +14,6 @@ from autoj.protocols.pairwise import PairwiseVerdict
 from autoj.protocols.single import SingleVerdict
 from autoj.records import Case, Completion, Reading
 
-__all__ = ["PROTOCOL", "PairwiseByRating"]
-
 _ALONE: dict[Literal["en", "zh"], SingleVerdict] = {
     "en": single_verdict.PROTOCOL,
     "zh": single_verdict_zh.PROTOCOL,

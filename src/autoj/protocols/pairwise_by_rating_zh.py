@@ -2,6 +2,4 @@
 
 from autoj.protocols.pairwise_by_rating import PairwiseByRating
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = PairwiseByRating(name="pairwise-by-rating-zh", language="zh")

@@ -16,8 +16,6 @@ from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Message, Reading
 from autoj.scenarios import Library, shipped_library
 
-__all__ = ["PROTOCOL", "PairwiseCriteria"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseCriteria(Pairwise):

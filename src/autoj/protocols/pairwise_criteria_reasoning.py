@@ -2,6 +2,4 @@
 
 from autoj.protocols.pairwise_criteria import PairwiseCriteria
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = PairwiseCriteria(name="pairwise-criteria-reasoning", answers_first=True)

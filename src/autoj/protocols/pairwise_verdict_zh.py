@@ -2,6 +2,4 @@
 
 from autoj.protocols.pairwise import PairwiseVerdict
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = PairwiseVerdict(name="pairwise-verdict-zh", language="zh")

@@ -10,8 +10,6 @@ from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
-__all__ = ["PROTOCOL", "PandaLM"]
-
 # Strings that PandaLM removes from the texts it compares: they would end or mask its prompt.
 _MARKS = re.compile(
     r"<unk>|<pad>|</?s>|\[(?:PAD|UNK|CLS|MASK)\]|<\|endoftext\|>|<\|(?:start|end)ofpiece\|>"

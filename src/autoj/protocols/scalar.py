@@ -11,8 +11,6 @@ from autoj.protocols.base import RequestBody
 from autoj.protocols.single import Single
 from autoj.records import Case, Message, Reading, Score, Unreadable
 
-__all__ = ["PROTOCOL", "Scalar"]
-
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 

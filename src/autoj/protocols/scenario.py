@@ -12,8 +12,6 @@ from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.records import Case, Completion, Label, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import resolve_scenario
 
-__all__ = ["PROTOCOL", "ScenarioName"]
-
 # Some models write their reasoning before the answer; it is not part of the answer.
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(

@@ -10,8 +10,6 @@ from autoj.protocols.scenario import ScenarioName
 from autoj.records import Case, Message
 from autoj.scenarios import groups, shipped_library
 
-__all__ = ["PROTOCOL", "ScenarioMenu"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioMenu(ScenarioName):

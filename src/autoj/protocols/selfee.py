@@ -11,8 +11,6 @@ from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.single import Single
 from autoj.records import Case, Completion, Message, Rating, Reading, Unreadable
 
-__all__ = ["PROTOCOL", "SelFee", "feedback_without_score"]
-
 # After its feedback SelFee continues: it revises the answer and writes feedback on that.
 _NEXT = re.compile(r"^[ \t]{0,8}#{2,4}[ \t]{0,8}(?:revision|feedback|answer)\b", re.I | re.M)
 

@@ -24,8 +24,6 @@ from autoj.records import (
     Verdict,
 )
 
-__all__ = ["PROTOCOL", "RATINGS", "Single", "SingleVerdict"]
-
 RATINGS = tuple(range(1, 11))
 """The scale: 1 (worst) to 10 (best)."""
 _OPENING: dict[Literal["en", "zh"], str] = {"en": "Rating: [[", "zh": "评分: [["}

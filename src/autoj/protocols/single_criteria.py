@@ -16,8 +16,6 @@ from autoj.protocols.single import Single
 from autoj.records import Case, Message, Reading
 from autoj.scenarios import Library, shipped_library
 
-__all__ = ["PROTOCOL", "SingleCriteria"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleCriteria(Single):

@@ -2,6 +2,4 @@
 
 from autoj.protocols.single_criteria import SingleCriteria
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = SingleCriteria(name="single-criteria-reasoning", answers_first=True)

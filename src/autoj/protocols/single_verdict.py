@@ -2,6 +2,4 @@
 
 from autoj.protocols.single import SingleVerdict
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = SingleVerdict(name="single-verdict")

@@ -2,6 +2,4 @@
 
 from autoj.protocols.single import Single
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = Single(name="single-zh", aliases=("zh_single",), language="zh")

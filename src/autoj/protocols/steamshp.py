@@ -18,8 +18,6 @@ from autoj.records import (
     Unreadable,
 )
 
-__all__ = ["PROTOCOL", "SteamSHP"]
-
 _CHOICES = (" A", " B")
 _ANSWER = re.compile(
     r"(?:<pad>|\s)*[*_\"'`(\[]{0,4}(?:response\s{1,4})?(?P<letter>[A-Z])[*_\"'`)\].:!]{0,4}\s*"

@@ -15,8 +15,6 @@ from autoj.backends.base import Limits
 from autoj.errors import ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["Budget", "Caps", "price_usd"]
-
 Caps: TypeAlias = tuple[float | None, int | None]
 """The cap in US dollars and the cap on requests; None sets no limit."""
 

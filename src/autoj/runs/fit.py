@@ -17,18 +17,6 @@ from autoj.errors import ConfigError
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Decoding, JudgeCard, Response
 
-__all__ = [
-    "Build",
-    "Fitted",
-    "OnOverflow",
-    "Overflow",
-    "Page",
-    "Reader",
-    "check_context",
-    "fit",
-    "fit_query",
-]
-
 OnOverflow: TypeAlias = Literal["error", "truncate"]
 Page: TypeAlias = tuple[int, ...]
 """The responses that a page shows, in its order."""

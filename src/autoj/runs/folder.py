@@ -61,8 +61,6 @@ from autoj.runs.settings import (
 from autoj.runs.shards import Dealer, PlacedCase, Shard
 from autoj.runs.spec import RunSpec
 
-__all__ = ["HOLDER", "LOCK", "PlanWriter", "RunFolder", "locked", "open_run"]
-
 _log = logging.getLogger(__name__)
 
 HOLDER = "holder.json"

@@ -12,8 +12,6 @@ from autoj.records import Case
 from autoj.runs.naming import settle_scenario
 from autoj.runs.spec import RunSpec
 
-__all__ = ["bad_row", "checked_cases"]
-
 
 def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Iterator[Case]:
     """The cases of a data set that a run can judge.

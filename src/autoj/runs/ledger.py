@@ -20,8 +20,6 @@ import numpy as np
 from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
 from autoj.records import Completion, Failure
 
-__all__ = ["FAILURES", "LEDGER", "Answers", "Ledger", "LedgerReader", "MemoryLedger"]
-
 LEDGER = "ledger.jsonl"
 FAILURES = "failures.jsonl"
 _SYNC_SECONDS = 1.0

@@ -12,8 +12,6 @@ from autoj.runs.budget import Budget
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.plan import Planned
 
-__all__ = ["OnOutcome", "ask"]
-
 OnOutcome = Callable[[Completion | Failure | None], None]
 """Called once per planned request: with its answer or failure, or None where the ledger has it."""
 

@@ -19,8 +19,6 @@ from autoj.runs.spec import RunSpec
 from autoj.scenarios import Library, scenario_names
 from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
 
-__all__ = ["group_in_meta", "name_scenarios", "naming_of", "settle_scenario"]
-
 _NAMED_BY = "scenario_named_by"
 _GROUP = "scenario_group"
 _OTHERS = "others"

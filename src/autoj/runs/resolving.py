@@ -26,18 +26,6 @@ from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
 
-__all__ = [
-    "CaseRecord",
-    "is_finished",
-    "read_answer",
-    "read_case",
-    "read_outcomes",
-    "resolve_first",
-    "resolve_judgments",
-    "resolve_run",
-    "with_critiques",
-]
-
 
 def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None = None) -> bool:
     """True where every planned question has an answer.

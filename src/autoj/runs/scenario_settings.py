@@ -14,16 +14,6 @@ from autoj.errors import DataError
 from autoj.scenarios import Library, load_library, shipped_library
 from autoj.scenarios.classifier import SHIPPED, ScenarioClassifier, load_classifier
 
-__all__ = [
-    "OnUnknownScenario",
-    "OwnScenarios",
-    "UsedClassifier",
-    "classifier_of",
-    "find_classifier",
-    "find_own_scenarios",
-    "library_of",
-]
-
 OnUnknownScenario: TypeAlias = Literal["error", "others", "keep"]
 """The treatment of a row whose scenario is unknown."""
 

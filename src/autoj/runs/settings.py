@@ -19,18 +19,6 @@ from autoj.jsonl import sha256_of, storage_error
 from autoj.runs.plan import answer_options
 from autoj.runs.spec import RunSpec
 
-__all__ = [
-    "Difference",
-    "differences",
-    "read_settings",
-    "read_spec",
-    "settings_of",
-    "spec_digest",
-    "stable_part",
-    "versions",
-    "write_settings",
-]
-
 # Fields of a card that affect an answer or the allowed questions; notes and prices do not.
 _JUDGE_SETTINGS = (
     "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",

@@ -21,8 +21,6 @@ import orjson
 from autoj.errors import ConfigError
 from autoj.records import Case
 
-__all__ = ["Dealer", "PlacedCase", "Shard", "joined_shards", "missing_parts"]
-
 _SYNTAX = re.compile(r"([1-9][0-9]{0,5}(?:,[1-9][0-9]{0,5})*)/([1-9][0-9]{0,5})")
 _MOST_PARTS = 1_000_000
 

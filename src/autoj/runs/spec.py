@@ -23,8 +23,6 @@ from autoj.runs.shards import Shard
 from autoj.scenarios import Library
 from autoj.verdicts.resolve import OnConflict
 
-__all__ = ["Orders", "RunSpec", "Task", "make_spec"]
-
 Task = Literal["judge", "rate", "compare", "select", "classify"]
 Orders = Literal["both", "one", "shuffled"]
 _SUBJECTS: dict[Task, Subject] = {

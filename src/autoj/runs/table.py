@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias
 from autoj.records import Case, Response, Verdict
 from autoj.runs.spec import RunSpec
 
-__all__ = ["ColumnKind", "columns_of", "compared", "flat_rows", "full_row"]
-
 ColumnKind: TypeAlias = Literal["text", "number", "whole", "flag"]
 
 _CASE: Mapping[str, ColumnKind] = {"id": "text", "query": "text"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SILENT", "Watch"]
-
 
 class Watch:
     """Follows a task; this one shows nothing and stops nothing.

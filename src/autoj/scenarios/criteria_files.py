@@ -32,8 +32,6 @@ from autoj.errors import DataError
 from autoj.scenarios.criteria import HIGHEST_WEIGHT, LOWEST_WEIGHT, TYPES, Criterion, CriterionType
 from autoj.scenarios.yaml_nodes import INT, MAP, NULL, STR, compose, kind_of, line_of, name_of
 
-__all__ = ["CriteriaFile", "Dropped", "Fact", "Include", "read_criteria_file"]
-
 _INCLUDE = "!include"
 _FACTS = ("description", "group")
 _ALIASES = "aliases"

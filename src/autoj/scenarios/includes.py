@@ -10,8 +10,6 @@ from autoj.errors import DataError
 from autoj.scenarios.criteria import Criterion, normalise_content
 from autoj.scenarios.criteria_files import CriteriaFile, Dropped, Include, read_criteria_file
 
-__all__ = ["OURS", "SHIPPED", "CriteriaReader"]
-
 SHIPPED = Path(__file__).parent / "data" / "criteria"
 """The folder of the shipped criteria: one file per scenario, and `shared/`."""
 OURS = "autoj:"

@@ -23,8 +23,6 @@ from autoj.scenarios.taxonomy import (
     scenario_names,
 )
 
-__all__ = ["CheckedFolder", "Library", "check_folder", "load_library", "shipped_library"]
-
 _YAML = (".yaml", ".yml")
 
 

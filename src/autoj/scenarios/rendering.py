@@ -7,8 +7,6 @@ from pathlib import Path
 
 from autoj.scenarios.criteria import TYPES, CriterionType, Scenario
 
-__all__ = ["render_criteria", "render_message"]
-
 _SPECIFIC = (
     "The following are the specific criteria for this type of query, focusing on the {} aspect:"
 )

@@ -13,8 +13,6 @@ from pathlib import Path
 from autoj.jsonl import read_records
 from autoj.records import normalise_query
 
-__all__ = ["KnownScenario", "known_scenarios", "query_digest", "seed_files"]
-
 _DATA = Path(__file__).parent / "data"
 
 

@@ -10,8 +10,6 @@ import yaml
 
 from autoj.errors import UnknownComponent
 
-__all__ = ["group_of", "groups", "plain_name", "resolve_scenario", "scenario_names"]
-
 
 @cache
 def _taxonomy() -> dict[str, Any]:

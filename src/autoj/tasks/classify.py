@@ -25,17 +25,6 @@ from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
-__all__ = [
-    "SCENARIOS",
-    "ClassifiedQuery",
-    "ask_scenario",
-    "classified_run",
-    "classify",
-    "classify_case",
-    "classify_cases",
-    "make_classify_spec",
-]
-
 SCENARIOS = "scenarios.jsonl"
 """The file of rows of a judge's run."""
 _BATCH = 512

@@ -29,19 +29,6 @@ from autoj.runs.kind import JURY_FILE
 from autoj.runs.spec import RunSpec, Task, make_spec
 from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
-__all__ = [
-    "Jury",
-    "Seat",
-    "choose_method",
-    "make_jury",
-    "make_seats",
-    "pairs_alone",
-    "read_jury",
-    "read_jury_verdicts",
-    "write_jury",
-    "write_jury_verdicts",
-]
-
 _LONGEST_NAME = 80
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 

@@ -39,22 +39,6 @@ from autoj.verdicts.knockout import (
 )
 from autoj.verdicts.selection import Pick, best_by_rating
 
-__all__ = [
-    "By",
-    "PickedResponse",
-    "Selection",
-    "answered_matches",
-    "cases_of_matches",
-    "clear_for",
-    "make_select_spec",
-    "pair_spec",
-    "read_selections",
-    "replay_all",
-    "select_case",
-    "write_picks_by_rating",
-    "write_picks_of_tournaments",
-]
-
 By: TypeAlias = Literal["ratings", "pairs"]
 """"ratings" rates each response, "pairs" compares pairs of them."""
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from autoj.records import WINNERS, Case, Verdict, Winner
 from autoj.verdicts.resolve import settle
 
-__all__ = ["TRIVIAL_JUDGES", "trivial_verdicts"]
-
 Pick = Callable[[Case, Winner], tuple[Winner, Winner]]
 """From a case and the most frequent label to the winner in each order, in the case's frame."""
 

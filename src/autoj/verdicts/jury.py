@@ -24,8 +24,6 @@ from typing import Literal, TypeAlias
 from autoj.records import Verdict, Winner, likeliest
 from autoj.verdicts.resolve import preference
 
-__all__ = ["JURY_RULES", "JuryVerdict", "Method", "as_vote", "jury_rating", "jury_verdict"]
-
 Method: TypeAlias = Literal["majority", "mean"]
 
 JURY_RULES: Mapping[str, str] = {

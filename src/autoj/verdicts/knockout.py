@@ -27,19 +27,6 @@ from dataclasses import dataclass, replace
 from autoj.records import Case, Verdict
 from autoj.verdicts.selection import Pick, among_equals
 
-__all__ = [
-    "MATCH_RULES",
-    "Match",
-    "Tournament",
-    "champion",
-    "match_case",
-    "next_pairs",
-    "play",
-    "replay",
-    "start",
-    "tournament_verdict",
-]
-
 MATCH_RULES: Mapping[str, str] = {
     "verdict": "the judge prefers this one",
     "output probability": "level; this one has the higher output probability",

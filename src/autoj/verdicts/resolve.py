@@ -36,8 +36,6 @@ from autoj.records import (
 )
 from autoj.verdicts.votes import Vote, take_votes
 
-__all__ = ["RULES", "OnConflict", "add_critiques", "preference", "resolve", "settle", "to_winner"]
-
 OnConflict: TypeAlias = Literal["probability", "tie", "unresolved"]
 
 RULES = {

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from autoj.records import Response
 
-__all__ = ["PICK_RULES", "Pick", "among_equals", "best_by_rating", "pick"]
-
 PICK_RULES: Mapping[str, str] = {
     "rating": "no other rating is as high",
     "output probability": "of equal ratings it has the highest output probability",

@@ -20,8 +20,6 @@ from dataclasses import dataclass, replace
 
 from autoj.records import Decision, Failure, Judgment, Rating, Score, Unreadable
 
-__all__ = ["Vote", "take_vote", "take_votes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:

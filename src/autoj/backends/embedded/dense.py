@@ -19,8 +19,6 @@ from autoj.backends._adapters import Adapter, LoraModule
 from autoj.backends.embedded.merging import place_modules
 from autoj.errors import BackendError, ConfigError
 
-__all__ = ["write_dense"]
-
 
 def write_dense(quantised: Path, dense: Path, adapter: Adapter | None = None) -> None:
     """Copies a GGUF file with its quantised tensors unpacked to float16.

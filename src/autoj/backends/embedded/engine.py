@@ -17,8 +17,6 @@ from autoj.chat import render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
-__all__ = ["EmbeddedBackend"]
-
 # A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from autoj.backends._adapters import Adapter, LoraModule
 from autoj.errors import ConfigError
 
-__all__ = ["llama_rows", "place_modules"]
-
 _ARCHITECTURE = "llama"
 _MODULE = re.compile(r"model\.layers\.(\d+)\.(.+)")
 _PARTS = {

@@ -18,8 +18,6 @@ from autoj.backends.embedded.dense import write_dense
 from autoj.errors import BackendError
 from autoj.jsonl import storage_error
 
-__all__ = ["ChoiceModel", "convert"]
-
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
 

@@ -21,8 +21,6 @@ from autoj.errors import ConfigError
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
-__all__ = ["check_adapter", "lay_adapter"]
-
 
 def check_adapter(card: JudgeCard, base: Path | None) -> Path:
     """The folder of a card's adapter, after checking that it is complete and fits the base.

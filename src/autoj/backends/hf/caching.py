@@ -15,8 +15,6 @@ from autoj.backends.hf.scoring import decoder_of
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["growing_cache", "read_one_by_one"]
-
 
 def growing_cache(model: Any, room_tokens: int) -> Any:
     """A KV cache for `generate`, whose rows can be selected when some have ended.

@@ -15,8 +15,6 @@ from typing import Any
 from autoj.backends._loading import in_short
 from autoj.backends.hf.writing import Writer, Writing
 
-__all__ = ["can_continue", "has_continuous", "write_continuously"]
-
 _log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 1.0

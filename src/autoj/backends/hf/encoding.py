@@ -24,8 +24,6 @@ from autoj.chat import TEMPLATE, WRAPPER_NAMES, WRAPPERS, Template, render
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Message
 
-__all__ = ["Encoder", "RequestBodyLike"]
-
 # Wrappers that mark the start of a text themselves, with their start token.
 _START_MARKS = {"chatml": "<|im_start|>"}
 

@@ -20,8 +20,6 @@ from autoj.backends.hf.writing import Writer, Writing
 from autoj.errors import BackendError
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["HfBackend"]
-
 # A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = {"cpu": 128, "cuda": 1024}

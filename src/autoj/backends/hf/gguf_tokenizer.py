@@ -16,8 +16,6 @@ from typing import Any
 
 from autoj.errors import ConfigError
 
-__all__ = ["mend_splits"]
-
 _AS_GPT2 = ("gpt-2", "mpt", "olmo", "jais", "trillion", "granite-docling")
 _DIGITS_FIRST = (
     "smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b",

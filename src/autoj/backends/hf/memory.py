@@ -5,8 +5,6 @@ from __future__ import annotations
 from autoj.backends._loading import in_short
 from autoj.errors import ConfigError
 
-__all__ = ["does_not_fit", "is_out_of_memory", "no_room_for_a_request"]
-
 # Messages of PyTorch on a GPU, of its allocator on the CPU, and of bitsandbytes.
 _SAID = (
     "out of memory",

@@ -18,8 +18,6 @@ from autoj.backends.hf.templates import PIN
 from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard
 
-__all__ = ["check_options", "load_model"]
-
 _OPTIONS = (
     "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
 )  # fmt: skip

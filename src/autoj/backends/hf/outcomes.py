@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from autoj.backends.base import Outcome
 from autoj.records import Completion, Failure, Request
 
-__all__ = ["failed", "overflowed", "scored"]
-
 
 def scored(request: Request, n_prompt_tokens: int, logprobs: Sequence[float]) -> Outcome:
     """The likeliest choice with the probabilities of all; a failure where they are not finite.

@@ -11,8 +11,6 @@ from autoj.errors import ConfigError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
-__all__ = ["Base", "find_base", "is_unknown"]
-
 _WEIGHTS = "model.safetensors"
 # Messages of transformers and the hub's client for names or files that will never exist.
 _UNKNOWN = (

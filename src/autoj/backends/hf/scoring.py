@@ -21,17 +21,6 @@ from autoj.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = [
-    "asked_positions",
-    "check_scoring",
-    "choice_logprobs",
-    "decoder_of",
-    "hidden_states",
-    "next_token_logits",
-    "project",
-    "sum_steps",
-]
-
 # Attention kernels that accept a custom mask; the others support causal attention only.
 _MASKED_ATTENTION = ("eager", "sdpa")
 _MASKED_LAYERS = {"full_attention", "sliding_attention"}

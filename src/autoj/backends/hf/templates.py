@@ -26,8 +26,6 @@ from autoj.chat import Apply, Template
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard, Message
 
-__all__ = ["PIN", "any_of", "pin_template", "read_template"]
-
 PIN = "template_sha256"
 """The option of a card that pins the judge's chat template. It is part of a request's key: another
 rendering of a question is another question."""

@@ -23,8 +23,6 @@ from autoj.records import Decoding
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Writer", "Writing", "end_tokens"]
-
 # The share of a batch's rows that counts as few: those are handed back, or go on by themselves.
 _FEW = {"cpu": 0.5, "cuda": 0.25}
 # Tokens before a stop string that are decoded with it: one may hold its first letters, and the very

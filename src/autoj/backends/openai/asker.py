@@ -18,8 +18,6 @@ from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["MOST_BEGINNINGS", "Asker", "Ended"]
-
 # If nothing ever answered, a wrong address is likelier than a server that is starting.
 _FIRST_TRIES = 3
 # The probability of a shared beginning below which it is divided without a further request.

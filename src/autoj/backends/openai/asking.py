@@ -14,8 +14,6 @@ from autoj.backends.openai.scoring import short_names
 from autoj.backends.openai.settings import Settings
 from autoj.records import Message, Request
 
-__all__ = ["body_of", "without_opening"]
-
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 # Room for a judge that repeats the opening before it states its choice.
 _ASKED_TOKENS = 16

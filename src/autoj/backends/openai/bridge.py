@@ -11,8 +11,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["Bridge"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from autoj.backends.openai.faults import Fault, Place, Scrub, fault_of_connectio
 from autoj.backends.openai.replies import Reply, read_reply
 from autoj.backends.openai.settings import Settings
 
-__all__ = ["Client"]
-
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 5.0
 _MOST_LISTED = 5

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["estimate_tokens"]
-
 # Each match counts as a token: a piece of a word, a line break with its indentation, a run of
 # spaces, a digit, a sign. One space alone belongs to the word after it.
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,5}|[A-Z]{1,2}|[^\S ]\s*|  +|[!-@\[-`{-~]")

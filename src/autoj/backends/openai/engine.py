@@ -18,8 +18,6 @@ from autoj.backends.openai.settings import Settings
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard, Request
 
-__all__ = ["OpenAIBackend"]
-
 # Requests read ahead per slot, so that a free slot does not wait for the caller.
 _AHEAD = 2
 

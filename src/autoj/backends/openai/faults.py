@@ -15,8 +15,6 @@ from pydantic import SecretStr
 from autoj.backends.openai.retries import retry_after
 from autoj.errors import AutojError, BackendError, ConfigError
 
-__all__ = ["Fault", "Place", "Scrub", "fault_of_connection", "fault_of_status"]
-
 _MOST_CHARACTERS = 300
 _ANY_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.\-]{6,}|(?<=Bearer )\S+")
 _TOO_LONG = re.compile(

@@ -11,8 +11,6 @@ import orjson
 from autoj.backends.openai.faults import Fault, Place, Scrub, fault_of_status
 from autoj.backends.openai.scoring import Position
 
-__all__ = ["Reply", "read_reply"]
-
 # The provider's log-probability for a probability of 0.
 _NEVER = -9999.0
 # In single precision the log-probability of a certain token may be slightly above 0.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-__all__ = ["Backoff", "Pace", "retry_after"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:

@@ -22,8 +22,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Menu", "Position", "Scores", "Shared", "short_names"]
-
 # Servers send log-probabilities in single precision.
 _SMALLEST = 1e-6
 _NUMBERED = re.compile(r"\D*(\d+)\D*")

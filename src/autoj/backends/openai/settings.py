@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
 
-__all__ = ["Settings", "find_key", "read_settings"]
-
 _PROVIDER = "https://api.openai.com/v1"
 _PROVIDERS_KEY = "OPENAI_API_KEY"
 # Fields that this backend sets itself; `extra_body` may not contradict them.

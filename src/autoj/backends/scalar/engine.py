@@ -14,8 +14,6 @@ from autoj.backends.scalar.inputs import Encoded, Inputs
 from autoj.errors import BackendError, ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
 
-__all__ = ["ScalarBackend"]
-
 # A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128

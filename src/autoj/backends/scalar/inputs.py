@@ -11,8 +11,6 @@ from typing import Any
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
 
-__all__ = ["Encoded", "Inputs"]
-
 # Placeholders of a query and a response where only the text around them matters.
 _QUERY, _RESPONSE = "\ue000", "\ue001"
 # Marks of turns in plain text are short: "### Response:", "[/INST]", "ASSISTANT:".

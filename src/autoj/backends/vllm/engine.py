@@ -22,8 +22,6 @@ from autoj.backends.vllm.scoring import Prompt, by_rows, by_wholes, read_rows, r
 from autoj.errors import ConfigError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
-__all__ = ["VllmBackend"]
-
 _BATCH_REQUESTS = 1024
 _WARMEST = 2.0
 

@@ -15,8 +15,6 @@ from autoj.backends.hf.places import is_unknown
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
 from autoj.records import JudgeCard
 
-__all__ = ["as_ours"]
-
 # Messages of vLLM (0.33) and PyTorch for too little GPU memory.
 _MEMORY = (
     "out of memory",

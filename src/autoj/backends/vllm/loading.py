@@ -16,8 +16,6 @@ from autoj.backends.vllm.failures import as_ours
 from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard
 
-__all__ = ["check_options", "load_engine"]
-
 _OPTIONS = (
     "tensor_parallel", "precision", "quantization", "gpu_memory_utilization", "enforce_eager",
     "batch_requests", PIN,

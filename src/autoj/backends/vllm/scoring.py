@@ -26,8 +26,6 @@ from typing import Any
 
 from autoj.backends._choices import ChoiceTrie
 
-__all__ = ["Prompt", "by_rows", "by_wholes", "read_rows", "read_wholes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:

@@ -19,8 +19,6 @@ from autoj.runs.merge.row_index import RowIndex
 from autoj.runs.settings import stable_part
 from autoj.runs.shards import PlacedCase, Shard, joined_shards
 
-__all__ = ["JoinedCases", "JoinedRun"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:

@@ -16,8 +16,6 @@ from autoj.jsonl import decode_as, read_records, storage_error, whole_lines, wri
 from autoj.records import Completion, Failure
 from autoj.runs.ledger import FAILURES, LEDGER, LedgerReader
 
-__all__ = ["LOGPROB_TOLERANCE", "UnitedLedger", "unite_failures", "write_lines"]
-
 LOGPROB_TOLERANCE = 1e-3
 """The largest difference of two scores of one choice: other batch sizes round differently."""
 _EXCERPT = 30

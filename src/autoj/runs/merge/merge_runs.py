@@ -37,8 +37,6 @@ from autoj.runs.settings import differences, stable_part, versions, write_settin
 from autoj.runs.shards import missing_parts
 from autoj.runs.spec import RunSpec
 
-__all__ = ["Merged", "merge_runs"]
-
 _log = logging.getLogger(__name__)
 
 _TASKS = ("judge", "rate", "compare")

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from autoj.errors import DataError
 from autoj.jsonl import decode_as, whole_lines
 
-__all__ = ["RowIndex"]
-
 T = TypeVar("T")
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from autoj.jsonl import storage_error
 from autoj.runs.folder import HOLDER, LOCK, locked
 
-__all__ = ["draft_of", "recover"]
-
 _OF_A_RUN = {
     HOLDER, LOCK, "run.json",
     *(

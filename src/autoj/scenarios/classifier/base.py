@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["ScenarioClassifier", "ScenarioGuess"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioGuess:

@@ -13,8 +13,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Characters", "Kind", "read_characters"]
-
 _N_HEAD = 1000
 _N_TAIL = 800
 _N_BASIC = 0x10000

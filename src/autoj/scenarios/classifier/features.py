@@ -23,8 +23,6 @@ from autoj.scenarios.classifier.structure import structure_grams
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["BLOCKS", "HashedFeatures"]
-
 BLOCKS: Mapping[str, Callable[[Characters, Tokens], Grams]] = {
     "words-1": lambda _, tokens: word_grams(tokens, 1),
     "words-2": lambda _, tokens: word_grams(tokens, 2),

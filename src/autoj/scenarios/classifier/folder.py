@@ -20,8 +20,6 @@ from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
 from autoj.scenarios.classifier.minilm import N_DIMENSIONS
 from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder
 
-__all__ = ["CARD", "WEIGHTS", "ClassifierCard", "read_folder", "write_card", "write_weights"]
-
 CARD = "card.yaml"
 WEIGHTS = "weights.npz"
 _LEVELS = 127

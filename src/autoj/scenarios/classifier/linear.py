@@ -13,8 +13,6 @@ from autoj.scenarios.classifier.base import ScenarioGuess
 from autoj.scenarios.classifier.features import HashedFeatures
 from autoj.scenarios.classifier.sentences import SentenceEncoder
 
-__all__ = ["OTHERS", "LinearClassifier", "LinearWeights", "probabilities_of"]
-
 OTHERS = "others"
 """The scenario of queries that belong to no other."""
 

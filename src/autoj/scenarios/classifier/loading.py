@@ -9,8 +9,6 @@ from autoj.errors import UnknownComponent
 from autoj.scenarios.classifier.base import ScenarioClassifier
 from autoj.scenarios.classifier.folder import CARD, read_folder
 
-__all__ = ["DATA", "SHIPPED", "load_classifier"]
-
 SHIPPED = ("fast", "best")
 DATA = Path(__file__).parent.parent / "data" / "classifier"
 """The shipped classifiers and their recipe."""

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ACTIVATION", "N_DIMENSIONS", "MiniLM"]
-
 ACTIVATION = "gelu_pytorch_tanh"
 """The activation's name in transformers: GELU by the hyperbolic tangent, as training computes it
 (Hendrycks and Gimpel 2016, section 2)."""

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 
 from autoj.scenarios.classifier.characters import Characters, Kind
 
-__all__ = [
-    "Grams",
-    "Tokens",
-    "character_grams",
-    "edge_grams",
-    "hash_numbers",
-    "read_tokens",
-    "word_grams",
-]
-
 _PRIME_NUMBER = 0x9E3779B97F4A7C15
 _PRIME = np.uint64(_PRIME_NUMBER)
 _BASE = np.uint64(0xD6E8FEB86659FD93)

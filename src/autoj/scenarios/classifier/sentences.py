@@ -24,8 +24,6 @@ from autoj.scenarios.classifier.minilm import N_DIMENSIONS, MiniLM
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["N_ENDS", "SentenceEncoder", "model_folder"]
-
 N_ENDS = 2
 """Embeddings per query: of its first and its last window."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from autoj.scenarios.classifier.characters import Characters, Kind
 from autoj.scenarios.classifier.ngrams import Grams, hash_numbers
 
-__all__ = ["structure_grams"]
-
 _COUNT_BINS = np.array([1, 2, 3, 5, 9, 17, 33])
 _SHARE_BINS = np.array([0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7])
 _LENGTH_BINS = 2.0 ** np.arange(3, 15, 0.5)

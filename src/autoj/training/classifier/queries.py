@@ -15,8 +15,6 @@ from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import read_rows
 from autoj.scenarios.seeds import known_scenarios, query_digest
 
-__all__ = ["ScenarioQueries", "read_scenario_queries"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioQueries:

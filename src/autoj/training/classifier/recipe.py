@@ -12,14 +12,6 @@ from autoj.errors import DataError
 from autoj.scenarios.classifier.features import BLOCKS
 from autoj.scenarios.classifier.loading import DATA
 
-__all__ = [
-    "ClassifierRecipe",
-    "SentenceTuning",
-    "is_classifier_recipe",
-    "read_classifier_recipe",
-    "shipped_recipe",
-]
-
 
 class SentenceTuning(BaseModel):
     """Settings of tuning the sentence encoder: LoRA on all its layers, and a linear head."""

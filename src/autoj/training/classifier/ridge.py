@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from autoj.runs.watch import Watch
 
-__all__ = ["Indices", "RidgeProblem", "held_out_scores"]
-
 Indices = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 

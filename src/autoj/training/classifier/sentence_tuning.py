@@ -29,8 +29,6 @@ from autoj.training.judge.settings import quietly
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["TunedSentences", "tune_sentences"]
-
 _PACKAGES = ("torch", "transformers", "peft")
 _MATRICES = ("query", "key", "value", "dense")
 _HEAD_SCALE = 4.0

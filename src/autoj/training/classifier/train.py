@@ -40,8 +40,6 @@ from autoj.training.classifier.recipe import ClassifierRecipe
 from autoj.training.classifier.ridge import Indices, RidgeProblem, held_out_scores
 from autoj.training.classifier.sentence_tuning import TunedSentences, tune_sentences
 
-__all__ = ["ClassifierReport", "folds_of", "train_classifier"]
-
 _NEAR_DUPLICATE = 0.75
 """Queries whose character n-grams have a cosine above this stay in one fold."""
 _MAX_QUERIES = 12_000

@@ -19,16 +19,6 @@ from autoj.training.judge.model_card import render_model_card
 from autoj.training.judge.models import save_adapter, save_model
 from autoj.training.judge.recipe import Recipe
 
-__all__ = [
-    "ADAPTER",
-    "SCALAR_OPTIONS",
-    "adapter_fields",
-    "base_metadata",
-    "base_revision",
-    "pin",
-    "write_judge",
-]
-
 SCALAR_OPTIONS: dict[str, Any] = {
     "input": "text",
     "template": "[Query]: {query}\n***\n[Response]: {response}",

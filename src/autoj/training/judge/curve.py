@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["write_curve", "write_picture"]
-
 # Not of interest in a curve: speeds and totals of one evaluation or of the whole run.
 _LEFT_OUT = ("runtime", "per_second", "flos", "entropy", "num_tokens", "mean_token_accuracy")
 

@@ -13,8 +13,6 @@ from autoj.training.judge.sample_files import Material
 from autoj.training.judge.samples import Sample
 from autoj.training.judge.trainer import learn
 
-__all__ = ["Estimated", "check_memory", "estimate"]
-
 _FLOAT_BYTES = 4
 # A weight that is trained has a gradient and AdamW's two moments beside it.
 _TRAINED_BYTES = 3 * _FLOAT_BYTES

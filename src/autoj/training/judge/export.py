@@ -34,8 +34,6 @@ from autoj.training.judge.folder import TrainingFolder
 from autoj.training.judge.low_rank import low_rank_adapter
 from autoj.training.judge.model_card import render_model_card
 
-__all__ = ["Format", "export_model"]
-
 Format: TypeAlias = Literal["merged", "gguf", "openvino", "adapter"]
 
 _LIBRARIES: dict[Format, str] = {

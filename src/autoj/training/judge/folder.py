@@ -30,8 +30,6 @@ from autoj.jsonl import sha256_of, storage_error
 from autoj.judges.cards import FOLDER_CARD
 from autoj.training.judge.recipe import Recipe
 
-__all__ = ["TrainingFolder", "describe_files", "open_folder"]
-
 _SETTINGS = "train.json"
 _STATE = "trainer_state.json"
 _LOCK = "train.lock"

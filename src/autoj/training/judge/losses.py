@@ -14,8 +14,6 @@ from autoj.training.judge.recipe import Objective
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["choice_loss", "comparison_loss", "expected_rating", "preference_loss", "written_loss"]
-
 
 def written_loss(logits: Tensor, tokens: Tensor) -> Tensor:
     """Computes the mean negative log-likelihood of the target text, the end token included.

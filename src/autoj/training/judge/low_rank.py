@@ -14,8 +14,6 @@ from typing import Any
 
 from autoj.errors import ConfigError
 
-__all__ = ["low_rank_adapter"]
-
 
 def low_rank_adapter(
     base: Any, trained: Any, rank: int, folder: Path, metadata: Mapping[str, str]

@@ -7,8 +7,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["render_model_card"]
-
 
 def render_model_card(
     card: Mapping[str, Any],

@@ -11,15 +11,6 @@ from typing import Any
 from autoj.errors import ConfigError
 from autoj.training.judge.recipe import Update
 
-__all__ = [
-    "add_score_head",
-    "choose_weights",
-    "multiplies_bfloat16_fast",
-    "n_parameters",
-    "save_adapter",
-    "save_model",
-]
-
 
 def add_score_head(model: Any) -> None:
     """Adds the module `score` to a causal language model: from hidden states to one number.

@@ -19,8 +19,6 @@ from autoj.training.judge.recipe import Objective, Recipe
 from autoj.training.judge.rows import EXCHANGED, TrainingRow, compare_together, winner_of
 from autoj.verdicts.resolve import to_winner
 
-__all__ = ["Planned", "SamplePlan", "plan_samples", "swapped"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:

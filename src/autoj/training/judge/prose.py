@@ -16,8 +16,6 @@ from autoj import critiques
 from autoj.critiques import Factor, PairCritique
 from autoj.records import Shown
 
-__all__ = ["closing_number", "pair_factors", "render_factors", "single_critique"]
-
 _ASPECTS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(rf"\b(?:{words})", re.IGNORECASE))
     for name, words in (

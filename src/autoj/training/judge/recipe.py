@@ -12,16 +12,6 @@ from autoj.errors import DataError, UserError
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, Subject
 
-__all__ = [
-    "Base",
-    "DerivedPairs",
-    "Objective",
-    "ObjectiveKind",
-    "Recipe",
-    "Update",
-    "read_recipe",
-]
-
 ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
 
 

@@ -13,17 +13,6 @@ from autoj.datasets import open_cases
 from autoj.errors import DataError
 from autoj.records import WINNERS, Case, Response, Winner
 
-__all__ = [
-    "EXCHANGED",
-    "ComparedResponses",
-    "TrainingRow",
-    "compare_together",
-    "pairs_from_ratings",
-    "read_rows",
-    "winner_of",
-]
-
-
 EXCHANGED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 """The label of a pair after its responses are swapped."""
 

@@ -15,8 +15,6 @@ from autoj.training.judge.rows import pairs_from_ratings, read_rows
 from autoj.training.judge.samples import Sample, SampleEncoder
 from autoj.training.judge.schedule import draw, in_batches, up_to_tokens
 
-__all__ = ["Material", "Outline", "encode_material", "read_outline"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:

@@ -25,8 +25,6 @@ from autoj.training.judge.prose import pair_factors, render_factors, single_crit
 from autoj.training.judge.recipe import Objective, Recipe
 from autoj.training.judge.rows import ComparedResponses, TrainingRow, winner_of
 
-__all__ = ["Choice", "Compared", "Sample", "SampleEncoder", "Written"]
-
 
 @dataclass(frozen=True, slots=True)
 class Written:

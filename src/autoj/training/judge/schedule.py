@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["draw", "in_batches", "up_to_tokens"]
-
 T = TypeVar("T")
 
 # Batches that are sorted by length together: enough for little padding, few enough that each

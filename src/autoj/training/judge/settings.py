@@ -17,8 +17,6 @@ from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import Material
 
-__all__ = ["callbacks", "is_halved", "quietly", "trainer_settings"]
-
 
 def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, model: Any) -> Any:
     """Builds the trainer's settings for a recipe: a `trl.SFTConfig`.

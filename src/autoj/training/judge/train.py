@@ -37,8 +37,6 @@ from autoj.training.judge.samples import SampleEncoder
 from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
 from autoj.training.judge.trainer import build_trainer
 
-__all__ = ["Report", "TrainingJob", "plan", "train"]
-
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
 
 

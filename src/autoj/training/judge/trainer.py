@@ -19,8 +19,6 @@ from autoj.training.judge.samples import Choice, Compared, Sample, Written
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Learnt", "build_trainer", "learn", "summarise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
