@@ -96,8 +96,8 @@ def test_a_killed_tuning_goes_on_and_learns_the_same(whole, tmp_path: Path) -> N
     (torn / "model.safetensors").write_bytes(b"\x40")
     said: list[str] = []
     resumed = tune(tmp_path / "cut", said)
-    assert said[0] == "tuning sentences: going on from a checkpoint"
-    assert said[-1] == "tuning sentences: 100 %"
+    assert said[0] == "tuning the sentence encoder: resuming from a checkpoint"
+    assert said[-1] == "tuning the sentence encoder: 100 %"
     assert len(said) < 8
     assert not torn.exists()
     for name, array in whole.changes.items():

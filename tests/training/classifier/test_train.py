@@ -15,7 +15,7 @@ from autoj.scenarios import seeds
 from autoj.scenarios.classifier import load_classifier
 from autoj.scenarios.classifier.loading import DATA
 from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
-from autoj.training import scenario_classifier
+from autoj.training.classifier import train as scenario_classifier
 from autoj.training.classifier.queries import read_scenario_queries
 from autoj.training.classifier.recipe import (
     ClassifierRecipe,
@@ -87,7 +87,7 @@ def test_the_better_tier_is_tuned_and_read_back(data: Path, tmp_path: Path) -> N
     report = train_classifier(better(1), queries, tmp_path / "out", said.append)
     assert (report.n_queries, report.n_held_out) == (24, 5)
     # Once without the held-out fold, and once on all queries.
-    assert said.count("tuning sentences: 100 %") == 2
+    assert said.count("tuning the sentence encoder: 100 %") == 2
     assert sorted(path.name for path in report.folder.iterdir()) == ["card.yaml", "weights.npz"]
     learnt = load_classifier(str(tmp_path / "out"))
     (guess,) = learnt.classify(["Write an email about penguins"])
@@ -185,7 +185,7 @@ def test_queries_of_which_none_can_be_held_out_are_refused(
 ) -> None:
     rows = [{"query": query, "scenario": f"s{n % 2}"} for n, query in enumerate(queries)]
     read = read_scenario_queries([write_rows(tmp_path / "few.jsonl", rows)])
-    with pytest.raises(DataError, match=r"few\.jsonl: has no scenario of two queries"):
+    with pytest.raises(DataError, match=r"few\.jsonl: no scenario has two distinct queries"):
         train_classifier(RECIPE, read, tmp_path / "out")
 
 
@@ -222,10 +222,10 @@ def test_rows_of_the_release_are_read(tmp_path: Path) -> None:
 
 def test_bad_rows_are_told_by_line_and_field(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "bad.jsonl", [{"query": "a", "scenario": "b"}, {"query": "a"}])
-    with pytest.raises(DataError, match=r"bad\.jsonl:2: expected a scenario, found none"):
+    with pytest.raises(DataError, match=r"bad\.jsonl:2: this row has no scenario"):
         read_scenario_queries([path])
     path.write_text("", encoding="utf-8")
-    with pytest.raises(DataError, match="holds no query whose"):
+    with pytest.raises(DataError, match="no query has a known scenario"):
         read_scenario_queries([path])
 
 
@@ -233,10 +233,10 @@ def test_data_that_cannot_be_learnt_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     one = write_rows(tmp_path / "one.jsonl", [{"query": "a", "scenario": "planning"}])
-    with pytest.raises(DataError, match="fewer than two scenarios"):
+    with pytest.raises(DataError, match="at least two scenarios"):
         train_classifier(RECIPE, read_scenario_queries([one]), tmp_path / "out")
     monkeypatch.setattr(scenario_classifier, "_MAX_QUERIES", 10)
-    with pytest.raises(ConfigError, match="at most 10 queries, found 24"):
+    with pytest.raises(ConfigError, match="have 24 queries; a classifier takes 10 at most"):
         train_classifier(RECIPE, read_scenario_queries([data]), tmp_path / "out")
 
 
@@ -251,7 +251,7 @@ def test_the_shipped_recipes_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kind: classifier\ntitle: a\nfeatures: {word: 1}", "there are no features 'word'"),
+        ("kind: classifier\ntitle: a\nfeatures: {word: 1}", "unknown features 'word'"),
         ("kind: classifier\ntitle: a\nfeatures: {words-1: 0}", "must be above 0"),
         ("kind: classifier\ntitle: a\nfeatures: {words-1: 1}\nlayers: 3", "layers"),
         ("kind: [", "is not YAML"),
@@ -304,7 +304,7 @@ def test_a_query_without_a_scenario_takes_the_one_that_ships_once(
     assert found.queries == ("why is it SO", "Sea, or hills?")
     assert found.scenarios == ("open_question", "recommendation")
     assert found.seconds == (None, "seeking_advice")
-    with pytest.raises(DataError, match="holds no query whose scenario is known"):
+    with pytest.raises(DataError, match="no query has a known scenario"):
         read_scenario_queries([write_rows(tmp_path / "none.jsonl", [{"query": "Unlabelled."}])])
 
 

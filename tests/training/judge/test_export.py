@@ -100,7 +100,7 @@ def test_a_merged_model_is_the_same_judge_with_a_model_card(whole: Path, tmp_pat
     front, text = (tmp_path / "merged" / "README.md").read_text().split("---\n")[1:]
     assert yaml.safe_load(front)["license"] == "apache-2.0"
     assert yaml.safe_load(front)["library_name"] == "transformers"
-    for told in ("rows.jsonl", "preference by pairwise-by-rating", "samples an update", "Limits"):
+    for told in ("rows.jsonl", "preference by pairwise-by-rating", "samples per update", "Limits"):
         assert told in text
 
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_exported_says_why(whole: Path, tmp_path: Path) -> None:
         export_model(whole, tmp_path / "gguf", "gguf")
     assert "merged" in str(told.value)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(DataError, match="no finished training"):
+    with pytest.raises(DataError, match="not a finished training"):
         export_model(tmp_path, tmp_path / "out", "merged")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")

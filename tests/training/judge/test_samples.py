@@ -250,13 +250,13 @@ def test_what_no_cut_can_help_names_its_row(base: Path, tmp_path: Path, backend:
     recipe = recipe_of(base, {"kind": "judgment", "protocol": "pairwise"}, max_tokens=512)
     encoder = encoder_of(recipe, backend)
     plan = plan_samples(rows, recipe, augment=False, lenient=False)
-    with pytest.raises(DataError, match=r"rows\.jsonl:2.*its query fills it"):
+    with pytest.raises(DataError, match=r"rows\.jsonl:2.*its query is too long"):
         encoder.encode(plan.samples[1])
 
 
 UNREADABLE = [
     ("I like both.", "cannot be read"),
-    ("So, the final decision is Response 2.", r"says 'b', and its label 'a'"),
+    ("So, the final decision is Response 2.", r"states 'b', but the label is 'a'"),
 ]
 
 

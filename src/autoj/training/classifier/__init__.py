@@ -1,1 +1,1 @@
-"""Train a scenario classifier on queries whose scenarios are known."""
+"""Training of a scenario classifier on queries whose scenarios are known."""

@@ -1,6 +1,6 @@
 """Queries with their scenarios, for training a classifier.
 
-A row without a scenario takes the one that ships for its query (`scenarios.seeds`).
+A row without a scenario takes the shipped scenario of its query (`scenarios.seeds`).
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ __all__ = ["ScenarioQueries", "read_scenario_queries"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioQueries:
-    """What a classifier is trained on."""
+    """The training data of a classifier."""
 
     queries: tuple[str, ...]
     scenarios: tuple[str, ...]
-    """One a query."""
+    """One per query."""
     seconds: tuple[str | None, ...]
-    """Another scenario that would be nearly as good, where those who labelled it said so."""
+    """A second scenario that would be nearly as good, where the annotators named one."""
     paths: tuple[Path, ...]
-    """The files that they are from."""
+    """The files that they were read from."""
 
 
 def read_scenario_queries(paths: Sequence[Path]) -> ScenarioQueries:
-    """The queries of some files.
+    """Reads queries with their scenarios from files.
 
     A row has `query` and `scenario`, or, as in the release's classifier data, `instruction`,
-    `input` and `category`. Names of the taxonomy in any spelling become its own; others stay. In a
-    file that names no scenarios a query takes the one that ships for it, once; queries that none
-    ships for are left out.
+    `input` and `category`. Scenario names are mapped to those of the taxonomy whatever their
+    spelling; unknown names are kept. In a file without scenarios each query takes the shipped
+    scenario, once; queries without a shipped scenario are left out.
 
     Raises:
-        DataError: a row has no query, some rows of a file name a scenario and others do not, or a
-            file has no query whose scenario is known.
+        DataError: a row has no query, only some rows of a file have a scenario, or no query of a
+            file has a known scenario.
     """
     found: list[tuple[str, str, str | None]] = []
     shipped = known_scenarios()
@@ -53,13 +53,13 @@ def read_scenario_queries(paths: Sequence[Path]) -> ScenarioQueries:
             if scenario is not None:
                 found.append((query, scenario, None))
             elif names:
-                raise DataError("expected a scenario, found none", path=path, line=line)
-            # Taken out, because a query that stands in several rows counts once.
+                raise DataError("this row has no scenario", path=path, line=line)
+            # Removed from the shipped ones, so that a repeated query counts once.
             elif (known := shipped.pop(query_digest(query), None)) is not None:
                 found.append((query, known.scenario, known.second))
         if len(found) == n_before:
             raise DataError(
-                "holds no query whose scenario is known",
+                "no query has a known scenario",
                 path=path,
                 hint='Rows need "query" with "scenario", or "instruction" with "category".',
             )

@@ -1,4 +1,4 @@
-"""A recipe of the scenario classifier: what is trained on which features, and how."""
+"""A recipe of the scenario classifier: features, weights, tuning."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = [
 
 
 class SentenceTuning(BaseModel):
-    """How the sentence encoder is tuned: LoRA on all its layers, and a linear head."""
+    """Settings of tuning the sentence encoder: LoRA on all its layers, and a linear head."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rank: int = Field(16, ge=1)
-    """Of the change of each matrix."""
+    """The LoRA rank of each matrix."""
     learning_rate: float = Field(1.5e-3, gt=0, allow_inf_nan=False)
     epochs: int = Field(4, ge=1)
     batch_queries: int = Field(32, ge=1)
@@ -35,32 +35,32 @@ class SentenceTuning(BaseModel):
 
 
 class ClassifierRecipe(BaseModel):
-    """All that decides what training a scenario classifier does with given data."""
+    """All settings of training a scenario classifier."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["classifier"]
     title: str
     tier: Literal["fast", "best"] = "fast"
-    """`best` adds a tuned sentence encoder to what `fast` reads. Training needs the extra `train`;
-    `best` needs `classifier`, too, also once it is trained."""
+    """`best` adds a tuned sentence encoder to the n-grams of `fast`. Training needs the extra
+    `train`; `best` also needs `classifier`, for training and for use."""
     with_seeds: bool = False
-    """Whether the seed queries of the package are trained on beside the data that are given."""
+    """True to train on the package's seed queries beside the given data."""
     features: dict[str, float] = Field(min_length=1)
-    """The weight of each block of n-grams; the names are of `autoj.scenarios.classifier`."""
+    """The weight of each block of n-grams, by the names of `autoj.scenarios.classifier`."""
     sentences: SentenceTuning = Field(default_factory=lambda: SentenceTuning.model_validate({}))
-    """`best`: how the sentence encoder is tuned."""
+    """`best`: settings of tuning the sentence encoder."""
     n_bits: int = Field(17, ge=8, le=22)
     """N-grams are hashed to `2**n_bits` columns."""
     ridge: float = Field(1.0, gt=0, allow_inf_nan=False)
-    """What the squares of the weights cost; larger is smoother."""
+    """The L2 penalty on the weights; larger is smoother."""
     balance: float = Field(0.0, ge=0, le=1)
-    """0 counts each query once, 1 each scenario once."""
+    """0 weights all queries equally, 1 all scenarios equally."""
     sharpness_factor: float = Field(1.0, gt=0, le=1)
-    """What the probabilities' scale is multiplied by once it fits the held-out queries; below 1
-    where real queries are further from the training queries than these are from each other."""
+    """A factor on the inverse temperature that was fitted to the held-out queries; below 1 where
+    real queries differ from the training queries more than these differ from each other."""
     folds: int = Field(5, ge=2)
-    """Of the cross-validation that gives the figures and the probabilities' scale."""
+    """The folds of the cross-validation that gives the figures and the inverse temperature."""
     licence: str | None = None
     seed: int = 0
 
@@ -68,19 +68,19 @@ class ClassifierRecipe(BaseModel):
     def _blocks_exist(self) -> Self:
         for name, weight in self.features.items():
             if name not in BLOCKS:
-                raise ValueError(f"there are no features {name!r}; there are {', '.join(BLOCKS)}")
+                raise ValueError(f"unknown features {name!r}; known are {', '.join(BLOCKS)}")
             if not 0 < weight < float("inf"):
                 raise ValueError(f"the weight of {name} must be above 0, found {weight:g}")
         return self
 
 
 def shipped_recipe() -> ClassifierRecipe:
-    """The recipe of the shipped classifiers."""
+    """Reads the recipe of the shipped classifiers."""
     return read_classifier_recipe(DATA / "recipe.yaml")
 
 
 def is_classifier_recipe(path: Path) -> bool:
-    """Whether a file is a recipe of a classifier, by its `kind`; what is no YAML is none."""
+    """True where a file is a recipe of a classifier, by its `kind`; False where it is not YAML."""
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError, UnicodeDecodeError):
@@ -89,10 +89,10 @@ def is_classifier_recipe(path: Path) -> bool:
 
 
 def read_classifier_recipe(path: Path) -> ClassifierRecipe:
-    """A recipe from its file.
+    """Reads a recipe from its file.
 
     Raises:
-        DataError: the file is missing, is no YAML, or a field is wrong.
+        DataError: the file is missing or not YAML, or a field is wrong.
     """
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))

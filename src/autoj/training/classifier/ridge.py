@@ -1,8 +1,8 @@
 """Ridge regression of scenarios on queries' features.
 
-Queries are few and n-grams many, so the linear system is that of the queries' inner products:
-scikit-learn's kernel ridge regression on a linear kernel. A fold of the cross-validation is a part
-of the same matrix.
+Queries are few and n-grams many, so the problem is solved in its dual form, on the inner products
+of the queries: scikit-learn's kernel ridge regression with a linear kernel. A fold of the
+cross-validation takes a part of the same matrix.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RidgeProblem:
-    """A least-squares problem, in terms of the inner products of all queries with each other."""
+    """A ridge regression, given by the inner products of all queries with each other."""
 
     products: Floats
-    """`[n_queries, n_queries]`; it is solved in their precision."""
+    """`[n_queries, n_queries]`; the solver uses their precision."""
     wanted: NDArray[np.float64]
-    """`[n_queries, n_labels]`: what part of each query is each scenario's."""
+    """Target shares of each query's scenarios, `[n_queries, n_labels]`; rows sum to 1."""
     ridge: float
-    """What the squares of the weights cost."""
+    """The L2 penalty on the weights."""
     balance: float
-    """0 counts each query once, 1 each scenario once."""
+    """0 weights all queries equally, 1 all scenarios equally."""
 
     def costs(self, chosen: Indices) -> NDArray[np.float64]:
-        """What each of some queries counts, `[n_chosen]`; 1 on average.
+        """Sample weights of the chosen queries, `[n_chosen]`, with mean 1.
 
-        The rarer a scenario, the more a query of it counts.
+        The rarer a scenario, the larger the weight of its queries.
         """
         wanted = self.wanted[chosen]
         costs = wanted @ (1 / np.maximum(wanted.sum(axis=0), 1.0) ** self.balance)
         return np.asarray(costs / costs.mean())
 
     def solve(self, chosen: Indices) -> tuple[Floats, NDArray[np.float64]]:
-        """Fit on some queries.
+        """Fits on the chosen queries.
 
         Returns:
-            What each chosen query adds to the weights, `[n_chosen, n_labels]`, and the bias.
+            The dual coefficients, `[n_chosen, n_labels]`, and the bias, `[n_labels]`.
         """
         from sklearn.kernel_ridge import KernelRidge
 
@@ -63,7 +63,7 @@ class RidgeProblem:
 def held_out_scores(
     problem: RidgeProblem, folds: Indices, on_progress: Callable[[str], None]
 ) -> NDArray[np.float64]:
-    """`[n_queries, n_labels]`: each query's scores by a model that has not learnt from its fold."""
+    """Scores of each query by a model trained without its fold, `[n_queries, n_labels]`."""
     scores = np.zeros(problem.wanted.shape)
     n_folds = int(folds.max()) + 1
     for fold in range(n_folds):

@@ -1,7 +1,7 @@
-"""Tune the sentence encoder to tell scenarios apart: LoRA on all its layers, a linear head over it.
+"""Fine-tuning of the sentence encoder on scenarios: LoRA on all its layers, and a linear head.
 
-What is learnt is added to the encoder's matrices when a classifier is loaded, so that reading a
-query costs no more than before. transformers trains and PEFT adapts; ours is what a sample is.
+The LoRA updates are added to the encoder's matrices when a classifier is loaded, so reading a query
+costs no more than before. transformers trains and PEFT adapts; the samples and the loss are ours.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ __all__ = ["OnProgress", "TunedSentences", "tune_sentences"]
 _PACKAGES = ("torch", "transformers", "peft")
 _MATRICES = ("query", "key", "value", "dense")
 _HEAD_SCALE = 4.0
-"""What the head's input is multiplied by: at one learning rate the head then learns as fast as it
-should beside the adapter."""
+"""A factor on the head's input, with which the head learns fast enough at the adapter's learning
+rate."""
 _DROPOUT = 0.2
 
 Array = NDArray[np.float32]
@@ -43,17 +43,17 @@ OnProgress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedSentences:
-    """What tuning learnt."""
+    """The result of tuning: updates of the encoder, and the head."""
 
     changes: Mapping[str, Array]
-    """What is added to the encoder's matrices, as `SentenceEncoder` takes it."""
+    """The LoRA updates of the encoder's matrices, as `SentenceEncoder` takes them."""
     head: Array
     """`[768, n_labels]`: scores are `embedded @ head + bias`."""
     bias: Array
     """`[n_labels]`."""
 
     def scores(self, queries: Sequence[str]) -> Array:
-        """The scores of queries, `[n_queries, n_labels]`: logits."""
+        """Computes the logits of queries, `[n_queries, n_labels]`."""
         found: Array = SentenceEncoder(self.changes).embed(queries) @ self.head + self.bias
         return found
 
@@ -68,16 +68,16 @@ def tune_sentences(
     seed: int,
     on_progress: OnProgress = lambda _: None,
 ) -> TunedSentences:
-    """Tune on queries; after a kill the same call goes on from the last whole pass.
+    """Tunes the encoder on queries; a repeated call resumes from the last complete epoch.
 
     Args:
-        settings: the recipe's.
-        queries: of any length; head and tail are read, as when they are classified.
-        wanted: what part of each query is each scenario's, `[n_queries, n_labels]`; rows sum to 1.
-        costs: what each query counts, `[n_queries]`.
-        checkpoints: a folder of this very tuning's own; what was learnt stays in it.
-        seed: of what is drawn.
-        on_progress: told what is being done, in words.
+        settings: the recipe's settings of tuning.
+        queries: texts of any length; their beginning and end are read, as in classification.
+        wanted: target shares of each query's scenarios, `[n_queries, n_labels]`; rows sum to 1.
+        costs: sample weights, `[n_queries]`.
+        checkpoints: a folder for this tuning alone; the result stays in it.
+        seed: the random seed.
+        on_progress: called with a line on each stage.
 
     Raises:
         MissingExtra: the packages are not installed.
@@ -117,13 +117,13 @@ def _samples(
     samples = []
     for query, row, cost in zip(queries, wanted, costs, strict=True):
         head, *tail = reader.windows(query)
-        # Under this name the trainer knows a sample's length.
+        # The trainer looks for a sample's length under this name.
         samples.append({"input_ids": head, "tail": tail, "wanted": row, "cost": cost})
     return samples
 
 
 def _adapted_encoder(settings: SentenceTuning, seed: int) -> Any:
-    """The encoder with a LoRA on all its matrices."""
+    """Loads the encoder and puts a LoRA on all its matrices."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import BertModel
@@ -165,7 +165,7 @@ def _trainer(
         warmup_steps=math.ceil(0.06 * n_updates),
         lr_scheduler_type="linear",
         max_grad_norm=1.0,
-        # Windows of like length are read together: padding costs.
+        # Windows of similar length share a batch: padding costs time.
         train_sampling_strategy="group_by_length",
         save_strategy="epoch",
         save_total_limit=1,
@@ -179,7 +179,7 @@ def _trainer(
         report_to="none",
         disable_tqdm=True,
     )
-    # Several GPUs would share a batch's windows and not which of them are a query's.
+    # Several GPUs would split a batch's windows without regard to the queries they belong to.
     arguments._n_gpu = min(arguments.n_gpu, 1)
     trainer = Trainer(
         model=network,
@@ -193,12 +193,12 @@ def _trainer(
 
 
 def _train(trainer: Any, checkpoints: Path, on_progress: OnProgress) -> None:
-    """Train, from the last whole checkpoint on where there is one."""
+    """Trains, from the last complete checkpoint if there is one."""
     last = last_checkpoint(checkpoints)
     for broken in half_written(checkpoints):
         shutil.rmtree(broken)
     if last is not None:
-        on_progress("tuning sentences: going on from a checkpoint")
+        on_progress("tuning the sentence encoder: resuming from a checkpoint")
     with quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
 
@@ -218,7 +218,7 @@ def _read(path: Path) -> TunedSentences:
 
 
 def _network(encoder: Any, n_labels: int, smoothing: float) -> Any:
-    """The encoder with a head over the means of its last layer, and the loss."""
+    """Builds a module of the encoder, a head over the means of its last layer, and the loss."""
     import torch
 
     class Network(torch.nn.Module):  # type: ignore[misc]
@@ -246,7 +246,7 @@ def _network(encoder: Any, n_labels: int, smoothing: float) -> Any:
 
 
 def _collate(samples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
-    """Windows side by side, padded; `ends` says which two of them are each query's."""
+    """Pads windows to one batch; `ends` has the indices of each query's first and last window."""
     import torch
 
     windows: list[list[int]] = []
@@ -271,9 +271,9 @@ def _collate(samples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
 
 
 def _changes(encoder: Any) -> dict[str, Array]:
-    """The adapter's factors by the matrix they change: `NAME.a` [rank, in], `NAME.b` [out, rank].
+    """The LoRA factors by the matrix they update: `NAME.a` [rank, in], `NAME.b` [out, rank].
 
-    What is added is `b @ a`; the adapter's own factor is in `b`.
+    The update is `b @ a`; the LoRA scaling is included in `b`.
     """
     changes: dict[str, Array] = {}
     for name, module in encoder.named_modules():
@@ -291,13 +291,13 @@ def _follow(on_progress: OnProgress) -> Any:
     from transformers import TrainerCallback
 
     class Follow(TrainerCallback):  # type: ignore[misc]
-        """Tells every tenth of the work."""
+        """Reports progress at every tenth of the steps."""
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             tenths = [
                 10 * step // state.max_steps for step in (state.global_step - 1, state.global_step)
             ]
             if tenths[0] != tenths[1]:
-                on_progress(f"tuning sentences: {10 * tenths[1]} %")
+                on_progress(f"tuning the sentence encoder: {10 * tenths[1]} %")
 
     return Follow()

@@ -1,7 +1,8 @@
-"""Train a scenario classifier: ridge regression on n-grams, and a tuned sentence encoder.
+"""Training of a scenario classifier: ridge regression on n-grams, and a tuned sentence encoder.
 
-The two are learnt apart and their scores are added; how much of each is fitted on queries that both
-held out. N-grams' rarities are of all training queries, held-out ones included; they know no label.
+The two are trained separately and their scores are added; the weight of the encoder's scores is
+fitted on queries that both held out. The n-grams' idf is taken over all training queries, held-out
+ones included; it knows no label.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ from autoj.training.classifier.sentence_tuning import OnProgress, TunedSentences
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 
 _NEAR_DUPLICATE = 0.75
-"""Queries whose characters' cosine is above this are kept in one fold."""
+"""Queries whose character n-grams have a cosine above this stay in one fold."""
 _MAX_QUERIES = 12_000
-"""The solver holds a few numbers for each pair of them: of 4 bytes, 0.6 GB each."""
+"""The solver keeps matrices of 4 bytes for each pair of queries: 0.6 GB each at this number."""
 _N_ROWS = 512
 _SHARE_OF_FIRST = 0.6
-"""Of a query with two scenarios that are nearly as good, what part is the first's."""
+"""The target share of the first scenario, for a query with a nearly as good second one."""
 _CHECKPOINTS = "sentence-tuning"
 
 Array = NDArray[np.float32]
@@ -54,17 +55,17 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierReport:
-    """What a training gave."""
+    """The result of a training."""
 
     folder: Path
     n_queries: int
     n_clusters: int
-    """Queries that are no near-duplicates of one another."""
+    """Groups of near-duplicate queries; a query without near-duplicates is a group of its own."""
     n_held_out: int
-    """How many held-out queries the figures are of: all of them, or in `best` one fold."""
+    """The number of held-out queries behind the figures: all of them, or one fold in `best`."""
     figures: dict[str, float]
-    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss. How sharp scores
-    are, and in `best` how much sentences count, is fitted on the same queries."""
+    """On held-out queries: accuracy, macro_f1, top_3, mean_probability, log_loss. The inverse
+    temperature, and in `best` the encoder's weight, are fitted on the same queries."""
     n_bytes: int
     """The size of the weights."""
 
@@ -75,16 +76,16 @@ def train_classifier(
     out: Path,
     on_progress: OnProgress = lambda _: None,
 ) -> ClassifierReport:
-    """Train by a recipe and write the folder of the classifier.
+    """Trains by a recipe and writes the folder of the classifier.
 
     Args:
-        recipe: features, penalty, tier.
+        recipe: features, L2 penalty, tier.
         data: queries with their scenarios.
-        out: the folder; it is made.
-        on_progress: told what is being done, in words.
+        out: the folder; created if missing.
+        on_progress: called with a line on each stage.
 
     Raises:
-        DataError: the data hold fewer than two scenarios, or too few queries to hold some out.
+        DataError: the data have fewer than two scenarios, or too few queries to hold some out.
         MissingExtra: scikit-learn is not installed, or the tier is `best` and its packages are not.
     """
     if importlib.util.find_spec("sklearn") is None:
@@ -92,11 +93,11 @@ def train_classifier(
     labels = tuple(sorted(set(data.scenarios)))
     n_queries = len(data.queries)
     if len(labels) < 2:
-        raise DataError("holds fewer than two scenarios", path=data.paths[0])
+        raise DataError("training needs queries of at least two scenarios", path=data.paths[0])
     if n_queries > _MAX_QUERIES:
         raise ConfigError(
-            f"a classifier is trained on at most {_MAX_QUERIES:,} queries, found {n_queries:,}",
-            hint="Draw a sample: all pairs of queries are compared.",
+            f"the data have {n_queries:,} queries; a classifier takes {_MAX_QUERIES:,} at most",
+            hint="Draw a sample: memory grows with the square of the number of queries.",
         )
     on_progress(f"reading {n_queries:,} queries")
     features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
@@ -126,7 +127,7 @@ def train_classifier(
         tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, on_progress)
         shown = np.flatnonzero(folds == 0)
         scores, targets = scores[shown], targets[shown]
-        # What is added to the scores of the held-out fold is by a tuning that has not seen it.
+        # The scores added for the held-out fold come from a tuning that has not seen it.
         seen = tuning.learn(np.flatnonzero(folds != 0)).scores([data.queries[i] for i in shown])
         sharpness, share = _fit_mixture(scores, seen, targets)
         scores = scores + share * seen
@@ -174,7 +175,7 @@ class _Tuning:
     on_progress: OnProgress
 
     def learn(self, chosen: Indices) -> TunedSentences:
-        """What is learnt from the chosen queries."""
+        """Tunes on the chosen queries."""
         return tune_sentences(
             self.recipe.sentences,
             [self.data.queries[index] for index in chosen],
@@ -186,14 +187,14 @@ class _Tuning:
         )
 
     def _digest(self, chosen: Indices) -> str:
-        """Of all that decides what is learnt, so that no other training is gone on with."""
+        """Hashes all inputs of the tuning, so that no other training is resumed by mistake."""
         files = "".join(sha256_of(path) for path in self.data.paths)
         text = f"{self.recipe.model_dump_json()} {files} {chosen.tolist()}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _joined(weights: LinearWeights, tuned: TunedSentences, share: float) -> LinearWeights:
-    """The weights of n-grams with a share of what was learnt of sentences."""
+    """Adds the head of the sentence encoder, times a weight, to the weights of n-grams."""
     return replace(
         weights,
         dense=np.float32(share) * tuned.head,
@@ -202,7 +203,7 @@ def _joined(weights: LinearWeights, tuned: TunedSentences, share: float) -> Line
 
 
 def _wanted(data: ScenarioQueries, labels: Sequence[str]) -> NDArray[np.float64]:
-    """What part of each query is each scenario's, `[n_queries, n_labels]`; rows sum to 1."""
+    """Target shares of each query's scenarios, `[n_queries, n_labels]`; rows sum to 1."""
     places = {name: place for place, name in enumerate(labels)}
     wanted = np.zeros((len(data.queries), len(labels)))
     for row, name, second in zip(wanted, data.scenarios, data.seconds, strict=True):
@@ -214,7 +215,7 @@ def _wanted(data: ScenarioQueries, labels: Sequence[str]) -> NDArray[np.float64]
 
 
 def _clusters(queries: Sequence[str]) -> Indices:
-    """The cluster of near-duplicates that each query belongs to."""
+    """Assigns each query to a cluster of near-duplicates, `[n_queries]`."""
     rows = HashedFeatures.fitted({"characters-4": 1.0}, 18, queries).rows(queries)
     first, second = [], []
     for start in range(0, len(queries), _N_ROWS):
@@ -231,25 +232,25 @@ def _clusters(queries: Sequence[str]) -> Indices:
 def _n_folds(
     recipe: ClassifierRecipe, data: ScenarioQueries, targets: Indices, clusters: Indices
 ) -> int:
-    """The recipe's number of folds, or as many as the queries can be spread over."""
+    """The recipe's number of folds, or fewer where the queries do not suffice."""
     n_clusters = len(set(clusters.tolist()))
     n_folds = min(recipe.folds, int(np.bincount(targets).max()), n_clusters)
     if n_folds < 2:
         raise DataError(
-            "has no scenario of two queries, or near-duplicates alone: none can be held out",
+            "no scenario has two distinct queries, so none can be held out",
             path=data.paths[0],
         )
     return n_folds
 
 
 def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> Indices:
-    """The fold of each query: clusters stay together, scenarios are spread evenly."""
+    """Assigns each query to a fold: clusters stay together, scenarios are spread evenly."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
     folds = np.zeros(len(targets), np.int64)
     with warnings.catch_warnings():
-        # It warns of scenarios that are too rare to stand in every fold.
+        # It warns of scenarios that are too rare to appear in every fold.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         for fold, (_, held_out) in enumerate(splitter.split(targets, targets, clusters)):
             folds[held_out] = fold
@@ -257,7 +258,7 @@ def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> In
 
 
 def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
-    """What held-out scores are multiplied by so that their probabilities are the likeliest."""
+    """Fits the inverse temperature of held-out scores by maximum likelihood."""
     found = minimize_scalar(
         lambda log_sharpness: _log_loss(scores, targets, float(np.exp(log_sharpness))),
         bounds=(0.0, 5.0),
@@ -269,14 +270,14 @@ def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
 def _fit_mixture(
     scores: NDArray[np.float64], others: NDArray[np.floating[Any]], targets: Indices
 ) -> tuple[float, float]:
-    """The sharpness, and how much of other scores is added, that fit held-out queries best."""
+    """Fits the inverse temperature, and the weight of the other scores, on held-out queries."""
 
     def loss(logs: NDArray[np.float64]) -> float:
         sharpness, share = np.exp(logs)
         return _log_loss(scores + share * others, targets, float(sharpness))
 
     start = np.log([5.0, 0.1])
-    # Bounded, since queries that are all named rightly could not be named surely enough.
+    # Bounded, since the loss has no minimum where every query is classified correctly.
     found = minimize(loss, start, method="Nelder-Mead", bounds=[(0, 5), (-5, 3)])
     sharpness, share = np.exp(found.x)
     return float(sharpness), float(share)

@@ -1,4 +1,4 @@
-"""What a training learnt, as a judge: weights, card, model card."""
+"""The output of a training as a judge: weights, card, model card."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SCALAR_OPTIONS: dict[str, Any] = {
     "input": "text",
     "template": "[Query]: {query}\n***\n[Response]: {response}",
 }
-"""How a reward model that we train reads a query and a response."""
+"""The options of the reward models that we train: the template of a query with its response."""
 
 ADAPTER = "adapter"
-"""The folder of an adapter, beside the card."""
+"""The name of an adapter's folder, beside the card."""
 
 _REWARD = "reward"
 
@@ -50,15 +50,15 @@ def write_judge(
     *,
     figures: Mapping[str, float],
 ) -> None:
-    """Write weights, then the model card, then the judge's card.
+    """Writes the weights, then the model card, then the judge's card.
 
     Args:
-        folder: where to.
-        recipe: what was trained.
-        base: the card that it started from.
-        model: as trained.
+        folder: the training's folder.
+        recipe: the settings of the training.
+        base: the card of the model that it started from.
+        model: the trained model.
         tokenizer: its tokenizer.
-        figures: on the validation file, of the step that was kept.
+        figures: results on the validation file at the kept step.
     """
     kinds = {objective.kind for objective in recipe.objectives}
     if kinds == {"scalar"}:
@@ -77,7 +77,7 @@ def write_judge(
 
 
 def _data_names(folder: TrainingFolder, base: JudgeCard) -> list[str]:
-    """The files that were trained on, pinned by their hashes; those of the base first."""
+    """The training files with their hashes, those of the base first."""
     files = folder.settings()["files"]["data"]
     own = [f"{entry['name']} sha256:{entry['sha256']}" for entry in files]
     return list(dict.fromkeys([*base.training_data, *own]))
@@ -99,7 +99,7 @@ def _worded_card(
     if critique is None:
         critique = any(objective.kind == "critique" for objective in recipe.objectives)
     if base.wrapper == TEMPLATE:
-        # The judge is bound to the template that it was trained on, as to its prompts.
+        # The template that it was trained on is pinned, as its prompts are.
         pinned = {TEMPLATE_PIN: read_template(tokenizer).sha256}
         card["options"] = {**card.get("options", {}), **pinned}
     return {
@@ -116,19 +116,19 @@ def _worded_card(
 
 
 def base_revision(base: JudgeCard) -> str | None:
-    """What pins the weights of a base: as its card says, else their hash where they are here."""
+    """The revision of a base by its card, else the hash of its weights if they are local."""
     return base.revision or pin(base.locate(base.model))
 
 
 def base_metadata(base: JudgeCard) -> dict[str, str]:
-    """What an adapter's weights file says of the base that it was trained on."""
+    """The metadata of an adapter's weights file: the hash of the base it was trained on."""
     kind, _, digest = (base_revision(base) or "").partition(":")
     return {BASE_FIELD: digest} if kind == "sha256" else {}
 
 
 def adapter_fields(base: JudgeCard, folder: Path) -> dict[str, Any]:
     """The fields of a card that name a base and the adapter in a folder beside the card."""
-    # A path that does not depend on where the base's card lies.
+    # A path that does not depend on the place of the base's card.
     inside = base.model.startswith("./")
     return {
         "backend": base.backend,
@@ -145,7 +145,7 @@ def _learnt_protocols(recipe: Recipe) -> list[str]:
     for objective in recipe.objectives:
         if objective.kind == "scalar":
             continue
-        # A judge that compares ratings gives ratings.
+        # A judge that compares by ratings can also rate a single response.
         alone = ["single-verdict"] if objective.kind == "preference" else []
         own = load_protocol(objective.protocol).name
         names += [name for name in (own, *alone) if name not in names]
@@ -153,7 +153,7 @@ def _learnt_protocols(recipe: Recipe) -> list[str]:
 
 
 def pin(model: Path) -> str | None:
-    """What pins a model's weights, where they are one file: its hash.
+    """The hash of a model's weights if they are one file; else None.
 
     Args:
         model: a GGUF file, or a folder in transformers' layout.
@@ -182,11 +182,11 @@ def _scalar_card(recipe: Recipe, base: JudgeCard, model: Path) -> dict[str, Any]
 def _write_reward_judge(
     folder: TrainingFolder, recipe: Recipe, base: JudgeCard, model: Any, tokenizer: Any
 ) -> None:
-    """The score of a mixture as a judge of its own, in a folder inside."""
+    """Writes the score head of a mixture as a judge of its own, in a folder inside."""
     import copy
 
     inner = TrainingFolder(folder.path / _REWARD)
-    # Merging takes the adapter apart, which is still to be saved.
+    # Merging destroys the adapter, which has yet to be saved.
     save_model(copy.deepcopy(model), tokenizer, inner.path / "model", as_scores=True)
     card = _scalar_card(recipe, base, inner.path / "model")
     card["training_data"] = _data_names(folder, base)

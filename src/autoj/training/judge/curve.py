@@ -1,4 +1,4 @@
-"""The loss curve: every figure that training logged, as a table and as a picture."""
+"""The learning curve: every figure logged in training, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 __all__ = ["write_curve", "write_picture"]
 
-# Of no use in a curve: speeds and totals of one evaluation or of the whole run.
+# Not of interest in a curve: speeds and totals of one evaluation or of the whole run.
 _LEFT_OUT = ("runtime", "per_second", "flos", "entropy", "num_tokens", "mean_token_accuracy")
 
 
 def write_curve(path: Path, history: Sequence[Mapping[str, Any]]) -> None:
-    """Write the trainer's log as CSV, one line a step, replaced as a whole.
+    """Writes the trainer's log as CSV, one line per step; the file is replaced atomically.
 
     Args:
         path: the file.
@@ -40,12 +40,12 @@ def _is_figure(name: str) -> bool:
 
 
 def write_picture(path: Path, history: Sequence[Mapping[str, Any]], title: str) -> None:
-    """Draw the losses, and what was right on the validation file, by step.
+    """Draws the losses and the validation accuracy by step.
 
     Args:
-        path: the PNG.
+        path: the PNG file.
         history: the trainer's `state.log_history`.
-        title: stands above.
+        title: the title above the picture.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ def write_picture(path: Path, history: Sequence[Mapping[str, Any]], title: str) 
             marker = "o" if name.startswith("eval") else None
             losses.plot(steps, values, marker=marker, label=name.replace("eval_", "validation "))
     losses.set(ylabel="loss", title=title)
-    shares.set(ylabel="right on validation", xlabel="step", ylim=(0, 1))
+    shares.set(ylabel="validation accuracy", xlabel="step", ylim=(0, 1))
     for axes in (losses, shares):
         if axes.lines:
             axes.legend(fontsize="small")

@@ -1,4 +1,4 @@
-"""What a training will take, before it starts: steps, tokens, memory, and hours on this machine."""
+"""Cost estimate of a training: steps, tokens, memory, and hours on this machine."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ __all__ = ["Estimated", "check_memory", "estimate"]
 _FLOAT_BYTES = 4
 # A weight that is trained has a gradient and AdamW's two moments beside it.
 _TRAINED_BYTES = 3 * _FLOAT_BYTES
-# Numbers kept per token and layer for the way back, in units of the hidden and the inner width:
-# the inputs of each product and norm, and what lies between them.
+# Activations kept per token and layer for the backward pass, in units of the hidden and the inner
+# width: the inputs of each product and norm, and the values between them.
 _KEPT_HIDDEN, _KEPT_INNER = 10, 4
-# What reading a token costs of what training on it does: the way back takes twice the way there.
+# The cost of a forward pass as a share of a training step: a backward pass costs twice as much.
 _READING_COST = 1 / 3
 _GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimated:
-    """What a training will take."""
+    """The estimated cost of a training."""
 
     n_steps: int
     n_samples: int
     n_tokens: int
     n_looked_tokens: int
-    """Tokens that are read, and not learnt from, in all looks at the validation file."""
+    """Tokens read in all evaluations on the validation file."""
     n_weights: int
     n_trained: int
     memory_bytes: int
-    """An upper estimate of the most that is used at once."""
+    """An upper estimate of peak memory."""
     available_bytes: int
     tokens_per_second: float | None
-    """Measured on one micro-batch; None where nothing was."""
+    """Throughput measured on one micro-batch; None where it was not measured."""
 
     @property
     def hours(self) -> float | None:
-        """How long it takes at the measured pace, looks at the validation file included."""
+        """The duration at the measured throughput, evaluations included; None without one."""
         if self.tokens_per_second is None:
             return None
         n_tokens = self.n_tokens + _READING_COST * self.n_looked_tokens
@@ -55,14 +55,14 @@ class Estimated:
 def estimate(
     model: Any, recipe: Recipe, material: Material, *, halved: bool, measure: bool
 ) -> Estimated:
-    """Estimate a training.
+    """Estimates the cost of a training.
 
     Args:
-        model: with the weights chosen that are trained.
+        model: the model, with its trainable weights chosen.
         recipe: the settings.
-        material: what is trained on.
+        material: the tokenised training data.
         halved: whether products are computed in bfloat16.
-        measure: whether a micro-batch is run forward and back to learn the pace.
+        measure: whether to run a micro-batch forward and backward to measure the throughput.
     """
     n_weights, n_trained = n_parameters(model)
     n_looks = n_steps(recipe, material) // recipe.validation.every_steps
@@ -82,32 +82,32 @@ def estimate(
 
 
 def n_steps(recipe: Recipe, material: Material) -> int:
-    """How many updates there are."""
+    """The number of optimiser steps."""
     return max(1, len(material.samples) // recipe.batch_samples)
 
 
 def check_memory(estimated: Estimated, recipe: Recipe) -> None:
-    """Refuse what would be killed for memory later.
+    """Refuses a training that would run out of memory.
 
     Raises:
-        ConfigError: the estimate is more than there is; says what to lower.
+        ConfigError: the estimate exceeds the free memory; the hint names the settings to lower.
     """
     if estimated.memory_bytes > estimated.available_bytes:
         raise ConfigError(
-            f"training would take about {estimated.memory_bytes / _GIB:.1f} GiB of memory, and "
-            f"{estimated.available_bytes / _GIB:.1f} GiB are free",
+            f"training would need about {estimated.memory_bytes / _GIB:.1f} GiB of memory, but "
+            f"only {estimated.available_bytes / _GIB:.1f} GiB are free",
             hint=memory_hint(recipe),
         )
 
 
 def memory_hint(recipe: Recipe) -> str:
-    """What to lower where memory is short."""
+    """Names the settings that save memory."""
     ways = [
         f"micro_batch_samples ({recipe.micro_batch_samples})",
         f"max_tokens ({recipe.max_tokens:,})",
     ]
     if recipe.update.method == "all":
-        ways.append("or train fewer weights: update.method layers or lora")
+        ways.append("or train fewer weights (update.method: layers or lora)")
     if not recipe.gradient_checkpointing:
         ways.append("or set gradient_checkpointing: true")
     return "Lower " + ", ".join(ways) + "."
@@ -130,12 +130,12 @@ def _activation_bytes(
     else:
         kept = n_layers * per_layer
     written = sum(_n_asked(sample) for sample in batch)
-    # Logits, their logarithms and their gradient.
+    # Logits, log-probabilities and their gradient.
     return int(_FLOAT_BYTES * (n_tokens * kept + 3 * written * config.vocab_size))
 
 
 def _n_asked(sample: Sample) -> int:
-    # Choices ask for a few positions; what is written asks for each of its tokens.
+    # Choices need the logits of a few positions; a text needs those of each of its tokens.
     n_prompt = getattr(sample.target, "n_prompt", None)
     if n_prompt is None:
         return sum(len(sequence.tokens) + 1 for sequence in sample.sequences)
@@ -155,7 +155,7 @@ def _available_bytes(model: Any) -> int:
     import psutil
     import torch
 
-    # The model is in memory already, and is counted by the estimate, too.
+    # The model is in memory already, but the estimate counts it, too.
     mine = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     if model.device.type == "cuda":
         return int(torch.cuda.mem_get_info()[0] + mine)
@@ -163,7 +163,7 @@ def _available_bytes(model: Any) -> int:
 
 
 def _pace(model: Any, recipe: Recipe, material: Material, *, halved: bool) -> float:
-    """Tokens per second of a micro-batch of middling length, forward and back."""
+    """Measures the throughput, tokens per second, on a micro-batch of median length."""
     import torch
 
     size = recipe.micro_batch_samples

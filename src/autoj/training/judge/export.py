@@ -2,9 +2,9 @@
 
 ```
 merged    one model in transformers' layout, the adapter merged into it
-gguf      one float16 file, as llama.cpp and its kin read it
-openvino  the folder that the embedded engine runs
-adapter   a LoRA adapter that stands for whole trained weights, as near as its rank allows
+gguf      one float16 file for llama.cpp and engines built on it
+openvino  the folder that the embedded backend runs
+adapter   a LoRA adapter that approximates fully trained weights, as closely as its rank allows
 ```
 """
 
@@ -44,37 +44,37 @@ _LIBRARIES: dict[Format, str] = {
 
 
 def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> float | None:
-    """Write a trained judge's weights, its card and its model card.
+    """Writes a trained judge's weights, its card and its model card.
 
     Args:
         judge: the folder that training wrote.
         out: a new folder.
-        format: what is written.
-        rank: of `adapter`.
+        format: the format of the weights.
+        rank: the rank of `adapter`.
 
     Returns:
-        Of `adapter`, the share of the squared change of the weights that it keeps, from 0 to 1;
-        None of the other formats, which keep all.
+        For `adapter`, the share of the squared change of the weights that it keeps, from 0 to 1;
+        None for the other formats, which are exact.
 
     Raises:
-        DataError: `judge` is no finished training, or `out` is there already.
-        ConfigError: the judge has no such form.
+        DataError: `judge` is not a finished training, or `out` is not empty.
+        ConfigError: the judge cannot be exported to this format.
     """
     training = TrainingFolder(judge)
     if not training.is_finished:
-        raise DataError(f"is no finished training: it holds no {FOLDER_CARD}", path=judge)
+        raise DataError(f"is not a finished training: it has no {FOLDER_CARD}", path=judge)
     if out.is_file() or (out.exists() and any(out.iterdir())):
-        raise DataError("is there and not empty", path=out, hint="Choose a new folder.")
+        raise DataError("the folder is not empty", path=out, hint="Choose a new folder.")
     if not training.has_settings:
         raise DataError(
-            "holds no train.json: only the folder that autoj train wrote can be exported, and an "
-            "adapter that was exported from one",
+            "has no train.json: only a folder written by autoj train, or an adapter exported from "
+            "one, can be exported",
             path=judge,
         )
     card = load_card(str(judge))
     if card.backend == "scalar" and format != "merged":
-        raise ConfigError(f"a reward model can be exported as merged, not as {format}")
-    # A folder that is there is whole: what is killed or fails leaves a draft beside it.
+        raise ConfigError(f"a reward model can only be exported as merged, not as {format}")
+    # An existing folder is complete: an export that is killed or fails leaves a draft beside it.
     draft = out.with_name(f".{out.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
@@ -99,7 +99,7 @@ def _write_cards(
     content = yaml.safe_load(training.card.read_text(encoding="utf-8"))
     for name in ("adapter", "adapter_revision", "revision", "options"):
         content.pop(name, None)
-    # A rank changes ratings, so what was measured and fitted before is not the new judge's.
+    # The rank changes ratings, so figures and calibration of before do not hold for the new judge.
     figures = training.figures() if format != "adapter" else {}
     if format == "adapter":
         content.pop("calibration", None)
@@ -135,18 +135,19 @@ def _openvino(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str,
 
 
 def _gguf_base(card: JudgeCard, training: TrainingFolder) -> tuple[Path, Adapter]:
-    """The GGUF file that a judge's weights began as, and what was added to it."""
+    """The GGUF file that a judge was trained from, and the adapter trained on it."""
     base = load_card(training.settings()["recipe"]["base"]["judge"])
     if base.backend != "embedded":
         raise ConfigError(
-            f"{card.name} was not trained from a GGUF file, and this version writes GGUF only for "
-            "those that were",
-            hint="Export it as merged and convert that with llama.cpp's convert_hf_to_gguf.py.",
+            f"{card.name} was not trained from a GGUF file; only judges that were can be exported "
+            "as gguf",
+            hint="Export it as merged and convert the folder with llama.cpp's "
+            "convert_hf_to_gguf.py.",
         )
     if card.adapter is None:
         raise ConfigError(
-            f"{card.name} holds whole weights; export it as an adapter first",
-            hint="autoj export-model … --format adapter, then that folder as gguf.",
+            f"{card.name} has full weights, not an adapter; export it as an adapter first",
+            hint="Run autoj export-model … --format adapter, then export that folder as gguf.",
         )
     weights = fetch_weights(base)
     adapter = read_adapter(
@@ -167,13 +168,13 @@ def _adapter(
     _, trained = load_model(card)
     _, before = load_model(replace(base, backend="hf"))
     share = low_rank_adapter(before, trained, rank, out / ADAPTER, base_metadata(base))
-    # What stands for the training goes along, so that this folder can be exported further.
+    # The training's record is copied, so that this folder can be exported further.
     (out / "train.json").write_bytes(orjson.dumps(training.settings()))
     return adapter_fields(base, out), share
 
 
 def _untrained(base: JudgeCard) -> JudgeCard:
-    """What a chain of trainings began with: an adapter stands for all of them together."""
+    """The first base of a chain of trainings: an adapter approximates all of them together."""
     if base.adapter is not None:
         return replace(base, adapter=None, adapter_revision=None)
     if base.folder is None or not TrainingFolder(Path(base.folder)).has_settings:

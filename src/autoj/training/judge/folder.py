@@ -1,12 +1,12 @@
-"""A training's folder: its settings, its checkpoints, and at last a judge.
+"""The folder of a training: its settings, its checkpoints, and finally a judge.
 
 ```
-train.json     the recipe, the data's hashes, versions: what a second start must match
-checkpoints/   the trainer's own; one that was half written is passed over
-curve.csv      loss and figures by step; curve.png shows them
-figures.json   on the validation file, of the step that was kept
-adapter/       or model/: what was learnt
-judge.yaml     the judge's card; comes last, so a folder that has one is a whole judge
+train.json     the recipe, the data's hashes, versions; a resumed training must match them
+checkpoints/   the trainer's own; incomplete ones are skipped
+curve.csv      loss and figures by step; drawn in curve.png
+figures.json   results on the validation file at the kept step
+adapter/       or model/: the trained weights
+judge.yaml     the judge's card; written last, so a folder that has one is complete
 README.md      the model card
 ```
 """
@@ -39,7 +39,7 @@ _FIGURES = "figures.json"
 
 
 class TrainingFolder:
-    """Knows where everything of a training lies."""
+    """The paths of a training's files."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,31 +49,31 @@ class TrainingFolder:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the judge is there."""
+        """True where the judge's card has been written."""
         return self.card.is_file()
 
     @property
     def has_settings(self) -> bool:
-        """Whether it says what was trained."""
+        """True where `train.json` exists."""
         return (self.path / _SETTINGS).is_file()
 
     def settings(self) -> dict[str, Any]:
-        """What `train.json` holds."""
+        """Reads `train.json`."""
         loaded: dict[str, Any] = orjson.loads((self.path / _SETTINGS).read_bytes())
         return loaded
 
     def figures(self) -> dict[str, float]:
-        """On the validation file, of the step that was kept; empty where there was none."""
+        """Reads the results on the validation file at the kept step; empty without such a file."""
         place = self.path / _FIGURES
         found: dict[str, float] = orjson.loads(place.read_bytes()) if place.is_file() else {}
         return found
 
     def write_figures(self, figures: Mapping[str, float]) -> None:
-        """Keep the figures of the step that was kept."""
+        """Writes the results on the validation file at the kept step."""
         (self.path / _FIGURES).write_bytes(orjson.dumps(dict(figures), option=orjson.OPT_INDENT_2))
 
     def write_card(self, content: dict[str, Any]) -> None:
-        """Write the judge's card, whole or not at all."""
+        """Writes the judge's card atomically."""
         draft = self.card.with_suffix(".draft")
         text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
         try:
@@ -84,20 +84,20 @@ class TrainingFolder:
 
 
 def last_checkpoint(checkpoints: Path) -> Path | None:
-    """The newest checkpoint that was written to its end; None where there is none.
+    """Finds the newest complete checkpoint; None if there is none.
 
-    A kill leaves one without its state, which the trainer writes last; a full disk or a copy
-    can leave any file short.
+    A killed trainer leaves one without its state, which is written last; a full disk or a copy can
+    truncate any file.
 
     Args:
-        checkpoints: the folder that transformers' trainer writes them to; need not exist.
+        checkpoints: the folder of transformers' trainer; need not exist.
     """
     found = sorted(checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
     return next((folder for folder in found if _is_whole(folder)), None)
 
 
 def half_written(checkpoints: Path) -> list[Path]:
-    """Checkpoints that a kill or a full disk left unfinished."""
+    """Finds checkpoints that a killed trainer or a full disk left incomplete."""
     found = sorted(checkpoints.glob("checkpoint-*"), key=_step)
     return [folder for folder in found if not _is_whole(folder)]
 
@@ -108,10 +108,10 @@ def _step(folder: Path) -> int:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a checkpoint can be gone on from; what cannot be opened is no reason to drop it.
+    """True where training can resume from a checkpoint.
 
     Raises:
-        OSError: a file is there and cannot be read.
+        OSError: a file exists and cannot be read, which is no reason to drop the checkpoint.
     """
     try:
         state = orjson.loads((folder / _STATE).read_bytes())
@@ -129,7 +129,7 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _is_whole_weights(path: Path) -> bool:
-    """Whether a safetensors file is as long as its header says."""
+    """True where a safetensors file has the length that its header states."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -147,20 +147,20 @@ def open_folder(
     budget_tokens: int | None,
     base: dict[str, Any],
 ) -> Iterator[TrainingFolder]:
-    """Open a training's folder, new or to go on with; it is locked until the block ends.
+    """Opens a training's folder, new or to resume; it is locked until the block ends.
 
     Args:
-        path: the folder; made where there is none.
-        recipe: what is trained.
-        files: of `describe_files`, for the data and the validation data.
-        budget_tokens: how much is trained on, where that was said.
-        base: what names and pins the weights that training starts from.
+        path: the folder; created if missing.
+        recipe: the settings of the training.
+        files: names and hashes (`describe_files`) of the data and the validation data.
+        budget_tokens: the token budget; None without one.
+        base: the name and the revision of the weights that training starts from.
 
     Raises:
-        SpecMismatch: the folder is of another recipe, other data or another budget.
+        SpecMismatch: the folder has another recipe, other data or another budget.
         RunBusy: another process is writing to it.
-        DataError: the folder holds something else.
-        StorageFull: the disk took no more.
+        DataError: the folder has other content than a training.
+        StorageFull: the disk is full.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -192,16 +192,16 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
         try:
             found = orjson.loads(place.read_bytes())
         except ValueError:
-            raise DataError("is damaged", path=place, hint="Choose another --out.") from None
+            raise DataError("is not JSON", path=place, hint="Choose another --out.") from None
         differences = _differences(_comparable(wanted), _comparable(found))
         if not differences:
             return
-        # What ended before anything was learnt, as at a bad row, binds nobody to its settings.
+        # A training that ended before its first step, as at a bad row, may restart with others.
         if _others(path):
             raise SpecMismatch(path, differences)
     elif others := _others(path):
         raise DataError(
-            f"holds something else than a training: {others[0]!r}",
+            f"is not the folder of a training: it contains {others[0]!r}",
             path=path,
             hint="Choose another --out.",
         )
@@ -218,7 +218,7 @@ def _match_or_write(path: Path, wanted: dict[str, Any]) -> None:
 
 
 def _others(path: Path) -> list[str]:
-    """What a folder holds beside settings and lock; an empty folder of checkpoints is nothing."""
+    """Names the entries beside settings and lock; empty folders do not count."""
     return sorted(
         entry.name
         for entry in path.iterdir()
@@ -228,7 +228,7 @@ def _others(path: Path) -> list[str]:
 
 
 def _comparable(record: dict[str, Any]) -> dict[str, Any]:
-    """What must stay the same: what the files hold, and not where they lie."""
+    """The settings that a resumed training must match; files by content and not by path."""
     flat: dict[str, Any] = {
         "budget_tokens": record.get("budget_tokens"),
         "base": record.get("base"),
@@ -243,14 +243,14 @@ def _comparable(record: dict[str, Any]) -> dict[str, Any]:
 
 def _differences(wanted: dict[str, Any], found: dict[str, Any]) -> list[str]:
     return [
-        f"{name}: there {found.get(name)!r}, now {wanted.get(name)!r}"
+        f"{name}: was {found.get(name)!r}, is now {wanted.get(name)!r}"
         for name in sorted({*wanted, *found})
         if wanted.get(name) != found.get(name)
     ]
 
 
 def describe_files(paths: Sequence[Path]) -> list[dict[str, str]]:
-    """What pins some files: their names and hashes.
+    """Describes files by their names and hashes.
 
     Raises:
         DataError: a file cannot be read.

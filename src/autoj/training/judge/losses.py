@@ -1,6 +1,6 @@
-"""The losses: torch tensors in, one number per sample out; each can be differentiated.
+"""Loss functions: differentiable, from torch tensors to one number per sample.
 
-Notation of shapes: `n` samples, `c` choices, `m` tokens to write, `v` tokens of the vocabulary.
+Shapes: `n` samples, `c` choices, `m` tokens of the target text, `v` tokens of the vocabulary.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["choice_loss", "comparison_loss", "expected_rating", "preference_loss
 
 
 def written_loss(logits: Tensor, tokens: Tensor) -> Tensor:
-    """The mean negative log-likelihood of what is to be written, the end token included.
+    """Computes the mean negative log-likelihood of the target text, the end token included.
 
     Args:
-        logits: [m, v] of what follows each token before the one to be written.
-        tokens: [m]
+        logits: [m, v], each at the position before its target token.
+        tokens: [m], the target tokens.
     """
     import torch
 
@@ -30,38 +30,39 @@ def written_loss(logits: Tensor, tokens: Tensor) -> Tensor:
 
 
 def choice_loss(logprobs: Tensor, weights: tuple[float, ...]) -> Tensor:
-    """The cross entropy of whole choices to the probabilities that they should have.
+    """Computes the cross entropy of whole choices against their target probabilities.
 
-    The log-probabilities are of all strings, not among the choices alone: what a model gives to
-    strings off the menu is a loss, too.
+    The log-probabilities are of the strings themselves and not normalised over the choices, so
+    probability given to any other string adds to the loss.
 
     Args:
-        logprobs: [c], natural.
-        weights: one per choice; they sum to 1.
+        logprobs: [c], natural logarithms.
+        weights: the target probability of each choice; they sum to 1.
     """
     return -(logprobs * logprobs.new_tensor(weights)).sum()
 
 
 def expected_rating(logprobs: Tensor) -> Tensor:
-    """The mean of the rating distribution, as `single-verdict` reads it: a number from 1 to 10.
+    """Computes the mean of the rating distribution as `single-verdict` reads it, from 1 to 10.
 
     Args:
-        logprobs: [10], of the ratings 1 to 10.
+        logprobs: [10], log-probabilities of the ratings 1 to 10.
     """
     return (logprobs.softmax(dim=-1) * logprobs.new_tensor(RATINGS)).sum()
 
 
 def preference_loss(first: Tensor, second: Tensor, winner: Winner, objective: Objective) -> Tensor:
-    """The negative log-likelihood of a label under Rao and Kupper's model of pairs with ties.
+    """Computes the loss of a label under Rao and Kupper's model of pairs with ties.
 
-    With x the difference of the ratings over the temperature and t half the tie band,
-    P(a) = sigmoid(x - t), P(b) = sigmoid(-x - t), and a tie has the rest.
+    The loss is the negative log-likelihood. With x the difference of the ratings over the
+    temperature and t half the tie band, P(a) = sigmoid(x - t), P(b) = sigmoid(-x - t), and a tie
+    has the rest.
 
     Args:
-        first: the rating or score of the first response, a number.
-        second: of the second.
+        first: the rating or score of the first response, a scalar tensor.
+        second: the same of the second.
         winner: the label.
-        objective: its temperature, tie band, smoothing and weight of ties.
+        objective: its temperature, tie band, label smoothing and weight of ties.
     """
     import torch
 
@@ -69,8 +70,8 @@ def preference_loss(first: Tensor, second: Tensor, winner: Winner, objective: Ob
     log_a = torch.nn.functional.logsigmoid(difference - objective.tie)
     log_b = torch.nn.functional.logsigmoid(-difference - objective.tie)
     if winner == "tie":
-        # 1 - P(a) - P(b) = P(a) P(b) (e^(2t) - 1); with no band there is no tie, and a label of
-        # one still pulls the ratings together.
+        # 1 - P(a) - P(b) = P(a) P(b) (e^(2t) - 1). Without a band ties have no probability; the
+        # loss of a tie then only pulls the ratings together.
         band = torch.expm1(2 * difference.new_tensor(objective.tie))
         spread = log_a + log_b
         return -objective.tie_weight * (spread + torch.log(band) if objective.tie else spread)
@@ -82,13 +83,13 @@ def preference_loss(first: Tensor, second: Tensor, winner: Winner, objective: Ob
 def comparison_loss(
     first: Tensor, second: Tensor, shares: tuple[float, float, float], objective: Objective
 ) -> Tensor:
-    """The cross entropy of a comparison to the labels that several judges of it gave.
+    """Computes the cross entropy of a comparison against the labels of several annotators.
 
     Args:
-        first: the rating or score of the first response, a number.
-        second: of the second.
-        shares: of the labels, how many parts named the first, the second, and neither.
-        objective: as of `preference_loss`.
+        first: the rating or score of the first response, a scalar tensor.
+        second: the same of the second.
+        shares: the shares of labels for the first, the second, and a tie.
+        objective: as in `preference_loss`.
     """
     import torch
 

@@ -1,8 +1,8 @@
-"""Whole trained weights as a LoRA adapter: the nearest product of two thin matrices.
+"""Fully trained weights as a LoRA adapter: the nearest product of two thin matrices.
 
-Training some layers whole learns more than an adapter of the same layers does; what ships must be
-small. The difference of each matrix to the base's is cut to its largest singular values, which is
-the nearest that a rank allows (Eckart and Young, 1936).
+Training some layers in full learns more than an adapter of the same layers does, but a full model
+is large to ship. The change of each matrix is truncated to its largest singular values, which is
+the best approximation of that rank (Eckart and Young, 1936).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ __all__ = ["low_rank_adapter"]
 def low_rank_adapter(
     base: Any, trained: Any, rank: int, folder: Path, metadata: Mapping[str, str]
 ) -> float:
-    """Write the adapter that brings a base nearest to trained weights.
+    """Writes the adapter that approximates trained weights best.
 
     Args:
         base: a causal language model before training.
-        trained: the same after; only matrices of its layers may differ much, since an adapter
-            holds nothing else: what norms learnt is lost.
-        rank: of the adapter.
-        folder: where to, in PEFT's layout.
-        metadata: what the weights file says of itself: `base_sha256`, or nothing.
+        trained: the same model after training; only the matrices of its layers are approximated,
+            changes of norms are lost.
+        rank: the rank of the adapter.
+        folder: the folder to write, in PEFT's layout.
+        metadata: the metadata of the weights file: `base_sha256`, or nothing.
 
     Returns:
-        The share of the squared difference that the adapter keeps, from 0 to 1.
+        The share of the squared change that the adapter keeps, from 0 to 1.
 
     Raises:
-        ConfigError: the models are of other shapes, or do not differ.
+        ConfigError: the models differ in shape, or do not differ at all.
     """
     import torch
     from safetensors.torch import save_file
@@ -48,7 +48,7 @@ def low_rank_adapter(
         if not isinstance(module, torch.nn.Linear) or ".layers." not in name:
             continue
         if name not in before or before[name].weight.shape != module.weight.shape:
-            raise ConfigError(f"the base has no matrix like {name!r}")
+            raise ConfigError(f"the base has no matrix {name!r} of the same shape")
         difference = (module.weight - before[name].weight).detach().float()
         if not difference.any():
             continue
@@ -60,7 +60,7 @@ def low_rank_adapter(
         names.add(name.rpartition(".")[2])
         layers.add(int(name.partition(".layers.")[2].partition(".")[0]))
     if not tensors:
-        raise ConfigError("the trained weights are those of the base")
+        raise ConfigError("the trained weights are equal to those of the base")
     folder.mkdir(parents=True)
     save_file(
         tensors, folder / "adapter_model.safetensors", metadata=dict(metadata) or {"format": "pt"}
@@ -70,14 +70,14 @@ def low_rank_adapter(
 
 
 def _factors(difference: Any, rank: int) -> tuple[Any, Any, float]:
-    """Thin factors [rank, n_in] and [n_out, rank], and the share of the squares that they keep."""
+    """Factors [rank, n_in] and [n_out, rank] of a matrix, and the share of the squares kept."""
     import torch
 
     u, s, v = torch.linalg.svd(difference, full_matrices=False)
     n_kept = min(rank, len(s))
     root = s[:n_kept].sqrt()
-    # Both factors get the root of the values, so that neither leaves float16's range. One rank
-    # serves all matrices, so what a small one has too few values for is filled up with zeros.
+    # Both factors get the root of the singular values, so that neither leaves float16's range. All
+    # matrices share one rank, so the factors of a matrix with fewer values are padded with zeros.
     a, b = difference.new_zeros(rank, len(v[0])), difference.new_zeros(len(u), rank)
     a[:n_kept], b[:, :n_kept] = root[:, None] * v[:n_kept], u[:, :n_kept] * root
     share = float(s[:rank].square().sum() / s.square().sum())

@@ -17,13 +17,13 @@ def render_model_card(
     *,
     library: str,
 ) -> str:
-    """A README.md for a judge's folder.
+    """Renders the README.md of a judge's folder.
 
     Args:
         card: the content of its `judge.yaml`.
-        settings: of its training (`train.json`).
-        figures: on the validation file, of the step that was kept.
-        library: what loads the weights, in the Hub's words (`peft`, `transformers`, …).
+        settings: the settings of its training (`train.json`).
+        figures: results on the validation file at the kept step.
+        library: the library that loads the weights, by its name on the Hub (`peft`, …).
     """
     recipe = settings["recipe"]
     front = {
@@ -36,17 +36,17 @@ def render_model_card(
     sections = [
         f"# {card['title']}",
         "A judge of language models' responses, trained with `autoj`. "
-        f"It reads the wrapper `{card['wrapper']}` and knows the protocols "
+        f"It expects the wrapper `{card['wrapper']}` and supports the protocols "
         + ", ".join(f"`{name}`" for name in card["protocols"])
-        + "; asked in any other way, it refuses.",
+        + "; other protocols are refused.",
         "```\nautoj judge pairs.jsonl --judge PATH/TO/THIS/FOLDER\n```",
         "## Data\n\n" + _data(settings),
         "## Training\n\n" + _training(recipe, settings),
         "## Figures\n\n" + _figures(figures, settings),
-        "## Limits\n\nThe figures above are those of the validation file that chose the step "
-        "to keep, so they flatter a little. How well the judge agrees with people, and which "
-        "biases it has, say `autoj bench eval-p --judge …` and `autoj audit --judge …`: run them "
-        "before you decide anything by its verdicts.",
+        "## Limits\n\nThe figures above come from the validation file that also chose the kept "
+        "step, so they are slightly optimistic. Before you rely on its verdicts, measure the "
+        "judge's agreement with people and its biases: `autoj bench eval-p --judge …` and "
+        "`autoj audit --judge …`.",
     ]
     matter = yaml.safe_dump(front, sort_keys=False, allow_unicode=True)
     return f"---\n{matter}---\n\n" + "\n\n".join(sections) + "\n"
@@ -67,7 +67,7 @@ def _training(recipe: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
         ("objectives", "; ".join(_objective(objective) for objective in recipe["objectives"])),
         ("weights trained", _update(update)),
         ("peak learning rate", f"{optimiser['learning_rate']:g}, {optimiser['schedule']}"),
-        ("samples an update", recipe["batch_samples"]),
+        ("samples per update", recipe["batch_samples"]),
         ("longest sequence", f"{recipe['max_tokens']:,} tokens"),
         ("epochs", f"{recipe['epochs']:g}"),
         ("token budget", settings.get("budget_tokens") or "none"),
@@ -90,7 +90,7 @@ def _update(update: Mapping[str, Any]) -> str:
 
 def _figures(figures: Mapping[str, float], settings: Mapping[str, Any]) -> str:
     if not figures:
-        return "None are known: there was no validation file, or its figures were of other weights."
+        return "There are none: no validation file was given, or its figures were of other weights."
     names = ", ".join(entry["name"] for entry in settings["files"]["validation"])
     rows = [(name.replace("_", " "), f"{value:.4g}") for name, value in sorted(figures.items())]
     return f"On {names}:\n\n" + _table(("figure", "value"), rows)

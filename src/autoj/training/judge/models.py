@@ -1,4 +1,4 @@
-"""The model that is trained: which weights move, and how it is saved as a judge's."""
+"""The model in training: its trainable weights, and saving it as a judge's model."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = [
 
 
 def add_score_head(model: Any) -> None:
-    """Give a causal language model the module `score`: hidden states to one number.
+    """Adds the module `score` to a causal language model: from hidden states to one number.
 
-    Its name and shape are those of transformers' sequence classification models, as which it is
-    saved.
+    Its name and shape follow transformers' sequence classification models, the format in which it
+    is saved.
     """
     import torch
 
     width = model.config.get_text_config().hidden_size
     head = torch.nn.Linear(width, 1, bias=False)
-    # Near 0, so that at first no response is preferred.
+    # Near 0, so that no response is preferred at the start.
     torch.nn.init.normal_(head.weight, std=1 / (width + 1))
     model.add_module("score", head.to(model.device))
 
 
 def multiplies_bfloat16_fast(device: str) -> bool:
-    """Whether a device ("cuda", "cpu") has instructions for products in bfloat16.
+    """True where a device ("cuda", "cpu") has instructions for products in bfloat16.
 
-    Without them it is slower than float32.
+    Without them bfloat16 is slower than float32.
     """
     import torch
 
@@ -49,22 +49,22 @@ def multiplies_bfloat16_fast(device: str) -> bool:
 
 
 def choose_weights(model: Any, update: Update) -> Any:
-    """Say which weights are trained; returns the model, wrapped by PEFT where that is by LoRA.
+    """Freezes all weights but those to train; returns the model, wrapped by PEFT for LoRA.
 
     Args:
         model: a causal language model.
-        update: the recipe's.
+        update: the recipe's choice of weights.
 
     Raises:
-        ConfigError: the model has fewer layers than are to be trained, or none that is known.
+        ConfigError: the model has fewer layers than are to be trained, or no list of layers.
     """
     layers = getattr(model.get_decoder(), "layers", None)
     if layers is None:
-        raise ConfigError(f"{type(model).__name__} has no list of layers that could be trained")
+        raise ConfigError(f"{type(model).__name__} has no list of layers, so it cannot be trained")
     n_layers = len(layers)
     n_top = update.top_layers or n_layers
     if n_top > n_layers:
-        raise ConfigError(f"update.top_layers is {n_top}, and the model has {n_layers} layers")
+        raise ConfigError(f"update.top_layers is {n_top}, but the model has {n_layers} layers")
     has_score = hasattr(model, "score")
     if update.method == "lora":
         return _with_lora(model, update, layers, n_layers - n_top, has_score=has_score)
@@ -88,7 +88,7 @@ def _with_lora(model: Any, update: Update, layers: Any, first: int, *, has_score
         if isinstance(module, torch.nn.Linear)
     }
     if not names:
-        raise ConfigError(f"{type(model).__name__} has no linear weights to put an adapter on")
+        raise ConfigError(f"{type(model).__name__} has no linear layers for an adapter")
     config = peft.LoraConfig(
         task_type="CAUSAL_LM",
         r=update.rank,
@@ -103,19 +103,19 @@ def _with_lora(model: Any, update: Update, layers: Any, first: int, *, has_score
 
 
 def n_parameters(model: Any) -> tuple[int, int]:
-    """How many weights a model has, and how many of them are trained."""
+    """Counts all weights of a model and the trainable ones."""
     sizes = [(weight.numel(), weight.requires_grad) for weight in model.parameters()]
     return sum(size for size, _ in sizes), sum(size for size, trained in sizes if trained)
 
 
 def save_adapter(model: Any, folder: Path, metadata: Mapping[str, str]) -> None:
-    """Write a LoRA adapter in PEFT's layout, in float16.
+    """Writes a LoRA adapter in PEFT's layout, in float16.
 
     Args:
-        model: PEFT's wrapping.
-        folder: where to.
-        metadata: what the weights file says of itself: `base_sha256`, or nothing. One entry at
-            most, since the library writes several in any order, and the file's hash is its name.
+        model: the model wrapped by PEFT.
+        folder: the folder to write.
+        metadata: the metadata of the weights file: `base_sha256`, or nothing. One entry at
+                most: safetensors writes several in any order, which would change the file's hash.
     """
     import torch
     from safetensors.torch import load_file, save_file
@@ -129,15 +129,15 @@ def save_adapter(model: Any, folder: Path, metadata: Mapping[str, str]) -> None:
     }
     save_file(halved, weights, metadata=dict(metadata) or {"format": "pt"})
     _describe_plainly(folder / "adapter_config.json")
-    # PEFT's own card names nothing but itself; a judge's folder has a card.
+    # PEFT's own model card is empty, and a judge's folder has one.
     (folder / "README.md").unlink(missing_ok=True)
 
 
 def _describe_plainly(config: Path) -> None:
-    """Leave out of an adapter's configuration what belongs to this machine or to another file.
+    """Removes from an adapter's configuration references to this machine and to other files.
 
-    The base is pinned by its hash and not by its path, and a score that was trained beside the
-    adapter is a judge of its own.
+    The base is pinned by its hash and not by its path, and a score head trained beside the adapter
+    is saved as a judge of its own.
     """
     content = json.loads(config.read_text(encoding="utf-8"))
     content |= {"base_model_name_or_path": None, "modules_to_save": None}
@@ -145,12 +145,13 @@ def _describe_plainly(config: Path) -> None:
 
 
 def save_model(model: Any, tokenizer: Any, folder: Path, *, as_scores: bool) -> None:
-    """Write a whole model in transformers' layout, an adapter merged into it.
+    """Writes a whole model in transformers' layout, its adapter merged.
 
     Args:
-        model: a causal language model, or PEFT's wrapping of one, which is merged and gone then.
+        model: a causal language model, or one wrapped by PEFT, which is merged and cannot be used
+            afterwards.
         tokenizer: its tokenizer.
-        folder: where to.
+        folder: the folder to write.
         as_scores: whether it is a reward model: the decoder and the module `score`.
     """
     import transformers

@@ -1,6 +1,6 @@
-"""Rows to samples, planned: which objectives each row serves, and what is wrong with it.
+"""Planned samples: the objectives that each row serves, and the errors of rows.
 
-No tokenizer and no model is needed here, so bad data is told of before anything heavy is loaded.
+This needs no tokenizer and no model, so bad data is reported before anything heavy is loaded.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ __all__ = ["Planned", "SamplePlan", "plan_samples", "swapped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A sample to make."""
+    """A sample to encode."""
 
     row: Row
     objective: int
-    """Which of the recipe's objectives it serves."""
+    """The index of its objective in the recipe."""
     case: Case
-    """The row's case, or the same with its responses exchanged."""
+    """The row's case, or that case with its responses swapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePlan:
-    """What the rows of some files give."""
+    """The samples that the rows of a file give."""
 
     samples: tuple[Planned, ...]
     n_rows: int
     n_unused: int
-    """Rows that serve no objective and are not bad."""
+    """Valid rows that serve no objective."""
     bad_rows: tuple[DataError, ...]
 
     def counts(self) -> Counter[int]:
-        """How many samples each objective has."""
+        """Counts the samples of each objective."""
         return Counter(sample.objective for sample in self.samples)
 
 
 def plan_samples(
     rows: Sequence[Row], recipe: Recipe, *, augment: bool, lenient: bool
 ) -> SamplePlan:
-    """Which samples some rows give.
+    """Plans the samples of rows.
 
-    A row serves each objective that it has what for: a label, or a judgment, of as many responses.
+    A row serves every objective whose needs it meets: a label or a judgment, and as many responses.
 
     Args:
-        rows: what was read.
-        recipe: says the objectives.
+        rows: the rows of a file.
+        recipe: states the objectives.
         augment: whether pairs are shown in both orders and single responses repeated; not for
             validation.
-        lenient: whether a row whose judgment cannot be read is left out and counted.
+        lenient: whether to leave out and count rows whose judgment cannot be read.
 
     Raises:
         DataError: a judgment is unreadable or contradicts its row's label, unless `lenient`.
@@ -94,7 +94,7 @@ def plan_samples(
                 if not lenient:
                     raise
                 errors.append(error)
-        # A row counts once, for however many objectives it is bad.
+        # A row counts once, even if it is bad for several objectives.
         bad_rows += errors[:1]
         n_unused += not (mine or is_compared or errors)
         planned += mine
@@ -109,14 +109,14 @@ def plan_samples(
 
 
 def _is_swapped(objective: Objective) -> bool:
-    """Whether an objective shows both responses of a pair on one page, in an order by chance."""
+    """True where an objective shows both responses of a pair on one page, in random order."""
     if objective.subject != "pair":
         return False
     return not load_protocol(objective.protocol).reads_alone
 
 
 def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> list[Case]:
-    """A case as often and in as many orders as an objective is trained on it."""
+    """Repeats and swaps a case as an objective is trained on it."""
     if len(case.responses) == 1:
         return [case] * n_copies
     if objective.kind == "critique" and not _is_swapped(objective):
@@ -126,10 +126,10 @@ def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> li
 
 
 def _serves(row: Row, objective: Objective) -> bool:
-    """Whether a row has what an objective needs.
+    """True where a row has the responses and the label or judgment that an objective needs.
 
     Raises:
-        DataError: it has a judgment that cannot be read, or one that contradicts its label.
+        DataError: its judgment cannot be read or contradicts its label.
     """
     n_wanted = {"pair": 2, "response": 1}.get(objective.subject)
     if n_wanted is None or len(row.case.responses) != n_wanted:
@@ -159,18 +159,18 @@ def _label_fits(row: Row, objective: Objective) -> bool:
 
 
 def _has_critique(row: Row) -> bool:
-    """Whether a judgment says why; a bare decision is no critique, and nothing is wrong with it."""
+    """True where a judgment gives reasons; a bare decision is valid but has no critique."""
     assert row.judgment is not None
     pair = len(row.case.responses) == 2
     return bool(pair_factors(row.judgment) if pair else single_critique(row.judgment))
 
 
 def _check_stated(row: Row, judgment: str) -> None:
-    """A critique must be for the label: what its judgment states is read, as far as it does."""
+    """Checks that a critique argues for the label, as far as its judgment states a decision."""
     pair = len(row.case.responses) == 2
     reading = load_protocol("pairwise" if pair else "single").parse(judgment)
     if pair and isinstance(reading, Unreadable):
-        # A review in running text ends with a number, or states nothing.
+        # A review in prose ends with a number, or states no decision.
         stated = closing_number(judgment)
         if stated is None:
             return
@@ -180,10 +180,12 @@ def _check_stated(row: Row, judgment: str) -> None:
 
 def _check_judgment(row: Row, reading: Reading) -> None:
     if isinstance(reading, Unreadable):
-        raise row.error(f"its judgment cannot be read: {reading.reason}")
+        raise row.error(f"the judgment cannot be read: {reading.reason}")
     stated = _stated(reading)
     if row.case.label is not None and stated != row.case.label:
-        raise row.error(f"its judgment says {stated!r}, and its label {row.case.label!r}", "label")
+        raise row.error(
+            f"the judgment states {stated!r}, but the label is {row.case.label!r}", "label"
+        )
 
 
 def _stated(reading: Reading) -> Winner | float | None:
@@ -197,6 +199,6 @@ def _stated(reading: Reading) -> Winner | float | None:
 
 
 def swapped(case: Case) -> Case:
-    """A pair with its responses and, where it has one, its label exchanged."""
+    """Swaps the responses of a pair and, if it has one, its label."""
     label = None if case.label is None else EXCHANGED[winner_of(case)]
     return replace(case, responses=case.responses[::-1], label=label)

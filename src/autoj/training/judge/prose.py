@@ -1,8 +1,8 @@
-"""A teacher's prose about a pair to the factors of Table 18, by rules alone.
+"""Conversion of a teacher's prose about a pair to the factors of Table 18, by rules alone.
 
-Older judgments are reviews in running text ("Assistant 1 …"). What they say of one response or
-the other becomes a list of named factors; praise of both, the closing decision and score tables
-say nothing that tells the responses apart and are left out.
+Older judgments are reviews in prose ("Assistant 1 …"). Their statements about one response become
+a list of named factors. Praise of both, the closing decision and score tables do not tell the
+responses apart and are left out.
 
 **Source:** paper, section 3.2 and Table 18: judgments are brought into one layout before training.
 """
@@ -54,10 +54,10 @@ _MOST_FACTORS = 5
 
 
 def pair_factors(judgment: str) -> tuple[Factor, ...]:
-    r"""What a judgment of a pair names as telling the responses apart; empty where nothing.
+    r"""Extracts the factors of a pair's judgment; empty where there are none.
 
     Args:
-        judgment: in the layout of Table 18, whose factors are taken as they are, or prose.
+        judgment: prose, or the layout of Table 18, whose factors are kept as they are.
 
     >>> found = pair_factors("Both are fine. Assistant 1 gives more detail. Assistant 1 wins.\n1")
     >>> [(factor.name, factor.explanation) for factor in found]
@@ -85,11 +85,10 @@ _THE_ASSISTANT = re.compile(r"\bthe (?:AI )?assistant\b", re.IGNORECASE)
 
 
 def single_critique(judgment: str) -> str:
-    """What a judgment says of one response, in the judge's own words for it; empty where nothing.
+    """Extracts the critique of one response, with the judge's own names; empty where there is none.
 
-    The closing rating goes, since the protocol writes it; so do sentences that compare with a
-    reference answer, which the judge never sees, and an answer of the teacher's own that follows.
-
+    Removed are the closing rating, which the protocol writes; sentences that compare with a
+    reference answer, which the judge never sees; and an answer of the teacher's own that follows.
     >>> single_critique("The assistant's answer is short. The reference is longer.")
     'The response is short.'
     """
@@ -108,17 +107,17 @@ def single_critique(judgment: str) -> str:
 
 
 def _is_prose(paragraph: str) -> bool:
-    """Whether a paragraph is about the response, and neither code nor the opening of an answer."""
+    """True where a paragraph is about the response: neither code nor the start of an answer."""
     return "```" not in paragraph and not paragraph.rstrip().endswith(":")
 
 
 def _like(old: str, new: str) -> str:
-    """A name in place of another, with a capital where that had one."""
+    """Capitalises a name like the one that it replaces."""
     return new.capitalize() if old[0].isupper() else new
 
 
 def closing_number(judgment: str) -> Shown | None:
-    """The decision of a review that ends with a line of 1, 2 or 3 (a tie); None where none does.
+    """Reads the decision of a review that ends with a line of 1, 2 or 3 (a tie); else None.
 
     >>> closing_number("Assistant 2 is clearer." + chr(10) + "2"), closing_number("Fine.")
     ('2', None)
@@ -129,14 +128,14 @@ def closing_number(judgment: str) -> Shown | None:
 
 
 def render_factors(factors: tuple[Factor, ...]) -> str:
-    """The list alone, as `critiques.render` writes it."""
+    """Renders the list alone, as `critiques.render` writes it."""
     whole = critiques.render(PairCritique(factors=factors, decision="tie"))
     listed = whole.removeprefix(critiques.FACTORS_HEADING["en"])
     return listed[: listed.rindex(critiques.DECISION_HEADING["en"])].strip()
 
 
 def _sentences(judgment: str) -> list[str]:
-    """The sentences that say something of one response, in the judge's own names."""
+    """Finds the sentences about one response, with the judge's own names for the responses."""
     named = _OTHER_NAMES.sub(lambda found: f"Assistant {'AB'.index(found['letter']) + 1}", judgment)
     named = _ASSISTANT.sub(lambda found: "Responses" if found["s"] == "s" else "Response", named)
     sentences: list[str] = []
@@ -153,7 +152,7 @@ def _sentences(judgment: str) -> list[str]:
                 sentences.append(bare)
                 about = subject["name"]
             elif _ONE_RESPONSE.search(bare) is not None:
-                # "Their answer … than Response 1": whose it is, only the whole text tells.
+                # "Their answer … than Response 1": only the whole text tells whose answer is meant.
                 about = None
             elif about is not None and (told := _continued(bare, about)) is not None:
                 sentences.append(told)
@@ -173,7 +172,7 @@ _SUBJECT = re.compile(
 
 
 def _continued(sentence: str, about: str) -> str | None:
-    """A sentence that goes on about a response, with its name; None where that is not sure."""
+    """Names the response that a sentence continues to speak of; None where that is not certain."""
     found = _SUBJECT.match(sentence)
     if found is None or len(sentence) < _FEWEST_LETTERS:
         return None
@@ -181,7 +180,7 @@ def _continued(sentence: str, about: str) -> str | None:
 
 
 def _aspect(sentence: str) -> str:
-    """The aspect whose word stands first; empty where there is none."""
+    """Finds the aspect whose word comes first; empty if there is none."""
     found = [
         (match.start(), name) for name, pattern in _ASPECTS if (match := pattern.search(sentence))
     ]

@@ -1,4 +1,4 @@
-"""A recipe: what is trained, on what objectives, and how; a YAML file that people write."""
+"""Recipes of trainings: YAML files with the base, the objectives and all settings."""
 
 from __future__ import annotations
 
@@ -30,57 +30,56 @@ class _Strict(BaseModel):
 
 
 class Objective(_Strict):
-    """One thing that the judge learns.
+    """One training objective.
 
     ```
-    judgment    to write the critique and the decision that the data hold (paper, section 4)
-    decision    to give the label, without a critique (paper, section 6.4, ablation 1)
-    critique    to write the data's critique once the verdict is known
+    judgment    to write the critique and the decision of the data (paper, section 4)
+    decision    to predict the label, without a critique (paper, section 6.4, ablation 1)
+    critique    to write the data's critique after a given verdict
     preference  to rate the better response higher, each read alone (Bradley and Terry, with ties)
-    scalar      the same by a number of its own, without words (paper, section 6.4, ablation 2)
+    scalar      the same by a score head, without words (paper, section 6.4, ablation 2)
     ```
     """
 
     kind: ObjectiveKind
     protocol: str
-    """How the judge is asked; a name of `autoj.protocols`."""
+    """The protocol of the prompts; a name of `autoj.protocols`."""
     weight: float = Field(1.0, gt=0, allow_inf_nan=False)
-    """What a sample's loss is multiplied by."""
+    """The factor on the loss of its samples."""
     label_smoothing: float = Field(0.0, ge=0, lt=0.5)
-    """The share of a label's weight that the other labels get: votes are noisy."""
+    """The share of a label's weight given to the other labels: votes are noisy."""
     temperature: float = Field(1.0, gt=0, allow_inf_nan=False)
-    """`preference` and `scalar`: what a difference of ratings is divided by."""
+    """`preference` and `scalar`: the divisor of a difference of ratings."""
     tie: float = Field(0.5, ge=0, allow_inf_nan=False)
-    """`preference` and `scalar`: half the tie band on the divided scale, while training."""
+    """`preference` and `scalar`: half the tie band in training, after that division."""
     max_samples: int | None = Field(None, ge=1)
-    """The most samples of it in an epoch, drawn by the seed from those that the data give; None
-    takes all."""
+    """The cap on its samples in an epoch, drawn by the seed; None takes all."""
     tie_weight: float = Field(1.0, ge=0, allow_inf_nan=False)
-    """`preference` and `scalar`: what the loss of a tie is multiplied by, where ties are rare."""
+    """`preference` and `scalar`: the factor on the loss of ties, for data with few of them."""
 
     @model_validator(mode="after")
     def _protocol_fits(self) -> Self:
         protocol = load_protocol(self.protocol)
         wrong = _misfit(self.kind, protocol)
         if wrong is not None:
-            raise ValueError(f"objective {self.kind!r} {wrong}, and {self.protocol!r} does not")
+            raise ValueError(f"objective {self.kind!r} {wrong}, unlike {self.protocol!r}")
         return self
 
     @property
     def compares_ratings(self) -> bool:
-        """Whether responses are read alone, and what is learnt is which should be rated higher."""
+        """True where it learns which of two responses, each read alone, to rate higher."""
         return self.kind in ("preference", "scalar")
 
     @property
     def subject(self) -> Subject:
-        """What its samples are made of: pairs, or single responses."""
+        """The kind of its samples: pairs, or single responses."""
         if self.compares_ratings:
             return "pair"
         return load_protocol(self.protocol).subject
 
 
 def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
-    """What a protocol would have to do for an objective, where it does not."""
+    """States what an objective needs of a protocol; None where the protocol fits."""
     if kind == "judgment" and protocol.gives_probabilities:
         return "needs a protocol that writes a critique (pairwise, single)"
     if kind in ("decision", "critique") and not protocol.gives_probabilities:
@@ -101,11 +100,11 @@ class Base(_Strict):
     judge: str
     """A judge's name, card or folder, or `hf:model`: its weights, wrapper and context are taken."""
     wrapper: str | None = None
-    """Another wrapper than the card's."""
+    """A wrapper to use instead of the card's."""
 
 
 class Update(_Strict):
-    """Which weights are trained."""
+    """The weights to train."""
 
     method: Literal["lora", "layers", "all"] = "lora"
     rank: int = Field(16, ge=1)
@@ -114,17 +113,17 @@ class Update(_Strict):
     """`lora`: the update is multiplied by `alpha / rank`; None is twice the rank."""
     dropout: float = Field(0.0, ge=0, lt=1)
     top_layers: int | None = Field(None, ge=1)
-    """How many layers are trained, counted from the output; None trains all."""
+    """The number of layers to train, counted from the output; None trains all."""
 
     @model_validator(mode="after")
     def _layers_are_told(self) -> Self:
         if self.method == "layers" and self.top_layers is None:
-            raise ValueError("method layers needs top_layers: how many, counted from the output")
+            raise ValueError("method layers needs top_layers, the number of layers from the output")
         unused = self.model_fields_set & {"rank", "alpha", "dropout"}
         if self.method != "lora" and unused:
-            raise ValueError(f"method {self.method} has no {', '.join(sorted(unused))}")
+            raise ValueError(f"method {self.method} does not take {', '.join(sorted(unused))}")
         if self.method == "all" and self.top_layers is not None:
-            raise ValueError("method all trains every layer; top_layers goes with layers or lora")
+            raise ValueError("method all trains every layer; use top_layers with layers or lora")
         return self
 
 
@@ -144,27 +143,27 @@ class Optimiser(_Strict):
 
 
 class Validation(_Strict):
-    """How often the validation file is looked at, and when that ends training."""
+    """The frequency of evaluation on the validation file, and early stopping."""
 
     every_steps: int = Field(50, ge=1)
     max_cases: int | None = Field(None, ge=1)
-    """The most cases that are looked at each time, drawn from the file by the seed."""
+    """The cap on cases of an evaluation, drawn from the file by the seed."""
     patience: int | None = Field(None, ge=1)
-    """Training ends after so many looks without a better loss; None never ends it early."""
+    """Training stops after this many evaluations without a better loss; None never stops early."""
 
 
 class DerivedPairs(_Strict):
-    """Pairs of two rated responses to one query: the higher-rated one is the better one."""
+    """Pairs made of two rated responses to one query; the higher-rated one is better."""
 
     gap: float = Field(gt=0, le=9)
-    """The least difference of their ratings."""
+    """The minimum difference of their ratings."""
     per_query: int = Field(8, ge=1)
-    """The most pairs of one query; n responses make up to n(n-1)/2, which would crowd out all
+    """The cap on pairs of one query; n responses make up to n(n-1)/2, which would crowd out all
     other data."""
 
 
 class Recipe(_Strict):
-    """All that decides what training does with given data."""
+    """All settings of a training."""
 
     title: str
     base: Base
@@ -173,34 +172,34 @@ class Recipe(_Strict):
     optimiser: Optimiser = Field(default_factory=lambda: Optimiser.model_validate({}))
     validation: Validation = Field(default_factory=lambda: Validation.model_validate({}))
     max_tokens: int = Field(1024, ge=256)
-    """The most tokens of one sequence; longer responses lose their middle."""
+    """The maximum length of a sequence; longer responses lose their middle."""
     batch_samples: int = Field(64, ge=1)
-    """Samples for one update."""
+    """Samples per optimiser step."""
     micro_batch_samples: int = Field(4, ge=1)
-    """Samples that are in memory at once."""
+    """Samples in memory at once."""
     epochs: float = Field(1.0, gt=0, allow_inf_nan=False)
     order: Literal["shuffled", "given"] = "shuffled"
     """`given` takes the data files one after the other, each shuffled."""
     swap_pairs: bool = True
-    """Whether pairs that are shown together are trained on in both orders."""
+    """True trains on both orders of pairs that are shown together."""
     balance: bool = True
-    """Whether single responses are repeated as often as swapping repeats pairs."""
+    """True repeats single responses as often as swapping repeats pairs."""
     pairs_from_ratings: DerivedPairs | None = None
-    """None makes no pairs of rated responses."""
+    """Pairs to make of rated responses; None makes none."""
     compare_together: int = Field(2, ge=2)
-    """`preference` and `scalar`: the most responses to one query that are compared in one sample,
+    """`preference` and `scalar`: the cap on responses to one query that are compared in one sample,
     each read once for all its comparisons."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """What is multiplied; weights and the optimiser stay in float32. `auto` is the fastest that
-    the processor has."""
+    """The precision of matrix products; weights and the optimiser stay in float32. `auto` is the
+    fastest that the processor supports."""
     checkpoint_steps: int = Field(50, ge=1)
     keep_checkpoints: int = Field(2, ge=1)
     gradient_checkpointing: bool = False
-    """Less memory for a third more time."""
+    """True uses less memory and a third more time."""
     protocols: tuple[str, ...] = ()
-    """What the judge's card offers, defaults first; empty takes the objectives' own."""
+    """The protocols of the judge's card, defaults first; empty takes the objectives' own."""
     critique: bool | None = None
-    """Whether the card's default is followed by a critique; None asks whether one was learnt."""
+    """True adds a critique to the card's default; None does so where one was trained."""
     licence: str | None = None
     seed: int = 0
 
@@ -220,11 +219,10 @@ class Recipe(_Strict):
 
 
 def read_recipe(path: Path) -> Recipe:
-    """A recipe from its file.
+    """Reads a recipe from its file.
 
     Raises:
-        DataError: the file is missing, is no YAML, or a field is wrong.
-        DataError: it names a protocol that does not exist.
+        DataError: the file is missing or not YAML, a field is wrong, or a protocol does not exist.
     """
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -233,7 +231,9 @@ def read_recipe(path: Path) -> Recipe:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"is not YAML ({error})", path=path) from None
     if not isinstance(loaded, dict):
-        raise DataError("is no recipe: expected fields such as title, base, objectives", path=path)
+        raise DataError(
+            "is not a recipe: it lacks fields such as title, base, objectives", path=path
+        )
     try:
         return Recipe.model_validate(loaded)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Training files to rows: a case, where it stands, and the judgment that the data hold of it."""
+"""Rows of training files: a case, its position, and the judgment that the data have of it."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ __all__ = [
 
 
 EXCHANGED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
-"""What a label becomes when the responses change places."""
+"""The label of a pair after its responses are swapped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What people said of two of a row's responses."""
+    """The labels that people gave to two of a row's responses."""
 
     first: int
     second: int
-    """Indices of responses."""
+    """`first` and `second` are indices of responses."""
     shares: tuple[float, float, float]
-    """Of the labels, how many parts named the first, the second, and neither; they sum to 1."""
+    """The shares of labels for the first, the second, and a tie; they sum to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A case to learn from."""
+    """A case to train on."""
 
     case: Case
     path: Path
     line: int
     """Counted from 1."""
     comparisons: tuple[Comparison, ...] = ()
-    """Which responses are better than which, where several are compared together."""
+    """The labels of pairs, where several responses are compared together."""
 
     @property
     def judgment(self) -> str | None:
-        """The critique with its decision or rating, where the data hold one.
+        """The critique with its decision or rating; None where the data have none.
 
-        It stands in the release's `target_output`, or in `meta.judgment` of a native row.
+        Its field is the release's `target_output`, or `meta.judgment` of a native row.
         """
         if self.case.critiques:
             return self.case.critiques[0]
@@ -62,22 +62,22 @@ class Row:
         return judgment if isinstance(judgment, str) and judgment.strip() else None
 
     def error(self, message: str, field: str | None = None) -> DataError:
-        """What is wrong with this row."""
+        """Makes an error about this row."""
         return DataError(
             f"case {self.case.id!r}: {message}",
             path=self.path,
             line=self.line,
             field=field,
-            hint="--skip-bad-rows goes on without such rows and counts them.",
+            hint="Use --skip-bad-rows to leave out such rows and count them.",
         )
 
 
 def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[Row]:
-    """The rows of a training file, of any format that `autoj judge` reads.
+    """Reads the rows of a training file, in any format that `autoj judge` reads.
 
     Args:
         path: the file.
-        bad_rows: takes the rows that cannot be read; None ends with the first.
+        bad_rows: collects the errors of unreadable rows; None raises the first.
 
     Raises:
         DataError: the file or a row cannot be read.
@@ -88,7 +88,7 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
             n_rows += 1
             yield Row(case=item, path=path, line=line)
         elif bad_rows is None:
-            item.hint = item.hint or "--skip-bad-rows goes on without such rows and counts them."
+            item.hint = item.hint or "Use --skip-bad-rows to leave out such rows and count them."
             raise item
         else:
             bad_rows.append(item)
@@ -97,16 +97,16 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
 
 
 def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: int) -> list[Row]:
-    """Pairs of responses to one query that were rated apart.
+    """Makes pairs of responses to one query whose ratings differ.
 
     Args:
-        rows: of any kind; those with one rated response are paired.
-        gap: the least difference of two ratings; the higher-rated response is the better one.
-        per_query: the most pairs of one query, drawn from all that there are.
-        seed: what the draw follows from.
+        rows: rows of any kind; those with one rated response are paired.
+        gap: the minimum difference of two ratings; the higher-rated response is the better one.
+        per_query: the cap on pairs of one query, drawn from all of them.
+        seed: the seed of the draw.
 
     Returns:
-        One row a pair; the better response stands first in every other.
+        One row per pair; the better response is the first one in every other row.
     """
     generator = random.Random(seed)
     rated = [row for row in rows if len(row.case.responses) == 1 and _rating(row) is not None]
@@ -124,18 +124,18 @@ def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: in
 
 
 def compare_together(rows: Sequence[Row], most: int) -> list[Row]:
-    """Labelled pairs about one query as rows of several responses, each read once for all of them.
+    """Groups labelled pairs about one query, so that each response is read once.
 
-    Nine responses that were all compared are 36 pairs, or 72 texts to read; together they are nine
-    texts with 36 comparisons. Labels of the same two responses become one, with the share of each.
+    Nine responses with all their comparisons are 36 pairs, or 72 texts to read; grouped, they are
+    nine texts with 36 comparisons. Labels of the same two responses are combined into shares.
 
     Args:
         rows: labelled pairs.
-        most: responses of one row, 2 or more; 2 only brings repeated pairs together.
+        most: the cap on responses of one row, 2 or more; 2 only combines repeated pairs.
 
     Returns:
-        Rows without a label of their own, in the order in which their queries first come. A pair
-        of equal texts says nothing and gives none.
+        Rows without a label of their own, ordered by the first occurrence of their queries. Pairs
+        of equal texts are left out.
 
     **Source:** Ouyang et al. 2022 (arXiv 2203.02155), section 3.5: all comparisons of one prompt as
     one element of a batch.
@@ -148,10 +148,10 @@ def compare_together(rows: Sequence[Row], most: int) -> list[Row]:
 
 
 def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
-    """All comparisons of some pairs about one query, at most so many responses at a time."""
+    """Yields rows with all comparisons of one query, each with at most `most` responses."""
     texts: dict[str, Response] = {}
     counts: dict[tuple[str, str], Counter[Winner]] = defaultdict(Counter)
-    # Which row an error is about.
+    # The row that errors of a pair refer to.
     origins: dict[tuple[str, str], Row] = {}
     for row in rows:
         one, other = row.case.responses
@@ -189,7 +189,7 @@ def _together(rows: Sequence[Row], most: int) -> Iterator[Row]:
 
 
 def _joined(start: tuple[str, str], left: set[tuple[str, str]], most: int) -> list[str]:
-    """The responses of a pair and those that add the most comparisons that are not yet made."""
+    """Adds to a pair the responses that bring in the most of the comparisons left."""
     members = list(start)
     while len(members) < most:
         gains: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Files to what a training reads: samples in the order in which they are trained on."""
+"""Training data from files: samples in the order of training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """What some files give, before anything is tokenised."""
+    """The planned samples of all files, before tokenisation."""
 
     data: tuple[SamplePlan, ...]
     """One per data file."""
@@ -31,30 +31,30 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is trained on and looked at, tokenised."""
+    """Training and validation samples, tokenised."""
 
     samples: tuple[Sample, ...]
-    """In order; repeated where there is more than one epoch."""
+    """In the order of training; repeated with more than one epoch."""
     validation: tuple[Sample, ...]
     n_too_long: int
-    """Distinct samples that no cut could make fit, left out where that was allowed."""
+    """Distinct samples left out because they are too long even with their responses cut."""
 
     @property
     def n_tokens(self) -> int:
-        """Tokens that training reads."""
+        """The number of tokens of all samples."""
         return sum(sample.n_tokens for sample in self.samples)
 
 
 def read_outline(
     recipe: Recipe, data: Sequence[Path], validation: Path | None, *, lenient: bool
 ) -> Outline:
-    """Read all files and say which samples they give.
+    """Reads all files and plans their samples.
 
     Args:
-        recipe: says the objectives.
-        data: what is trained on.
-        validation: what is looked at.
-        lenient: whether rows that cannot be read are left out and counted.
+        recipe: states the objectives.
+        data: the training files.
+        validation: the validation file.
+        lenient: whether to leave out and count rows that cannot be read.
 
     Raises:
         DataError: a row cannot be read, unless `lenient`.
@@ -65,22 +65,21 @@ def read_outline(
     for index, objective in enumerate(recipe.objectives):
         if not any(plan.counts()[index] for plan in plans):
             raise ConfigError(
-                f"objective {objective.kind!r} ({objective.protocol}) has no sample: no row of the "
-                f"data has what it needs",
-                hint="decision, preference and scalar need labels; judgment and critique need a "
-                "judgment in `target_output` or `meta.judgment`.",
+                f"no row of the data fits objective {objective.kind!r} ({objective.protocol})",
+                hint="decision, preference and scalar need labels; judgment and critique need "
+                "a judgment in `target_output` or `meta.judgment`.",
             )
     plans = _capped(plans, recipe)
     looked_at = None
     if validation is not None:
         looked_at = _plan(validation, recipe, bad_rows, lenient=lenient, augment=False)
         if not looked_at.samples:
-            raise ConfigError(f"{validation} holds nothing that the recipe's objectives need")
+            raise ConfigError(f"{validation}: no row fits an objective of the recipe")
     return Outline(data=tuple(plans), validation=looked_at, bad_rows=tuple(bad_rows))
 
 
 def _capped(plans: Sequence[SamplePlan], recipe: Recipe) -> list[SamplePlan]:
-    """The same plans with no more samples of an objective than the recipe wants."""
+    """Draws samples of each objective down to the recipe's cap."""
     generator = random.Random(recipe.seed)
     for index, objective in enumerate(recipe.objectives):
         mine = [
@@ -104,7 +103,7 @@ def _plan(
     if augment and derived is not None:
         rows += pairs_from_ratings(rows, derived.gap, derived.per_query, recipe.seed)
     elif not augment and recipe.validation.max_cases is not None:
-        # Files stand in blocks of one kind more often than not, so the first rows are no sample.
+        # Files are often sorted in blocks, so the first rows would not be representative.
         n_rows = min(recipe.validation.max_cases, len(rows))
         rows = random.Random(recipe.seed).sample(rows, n_rows)
     plan = plan_samples(rows, recipe, augment=augment, lenient=lenient)
@@ -121,15 +120,15 @@ def encode_material(
     lenient: bool,
     progress: Progress,
 ) -> Material:
-    """Tokenise what is trained on: the samples that are drawn, up to a budget.
+    """Tokenises the samples of a training, in its order, up to a token budget.
 
     Args:
-        outline: of `read_outline`.
-        recipe: the same.
-        encoder: makes samples.
-        budget_tokens: how many tokens are trained on; None takes all epochs.
-        lenient: whether a sample that fits no context is left out.
-        progress: told how far it is.
+        outline: the planned samples (`read_outline`).
+        recipe: the recipe of that outline.
+        encoder: the tokeniser of samples.
+        budget_tokens: the number of tokens to train on; None takes all epochs.
+        lenient: whether to leave out samples that are too long.
+        progress: called with the number of samples done, and of all.
 
     Raises:
         DataError: a sample is too long and cannot be cut, unless `lenient`.
@@ -155,12 +154,12 @@ def encode_material(
     looked_at = outline.validation.samples if outline.validation is not None else ()
     validation = [_encode(encoder, planned, lenient=lenient) for planned in looked_at]
     if not samples:
-        raise ConfigError(f"every sample is longer than max_tokens ({recipe.max_tokens:,})")
+        raise ConfigError(f"all samples are longer than max_tokens ({recipe.max_tokens:,})")
     for index, objective in enumerate(recipe.objectives):
         planned_for = any(planned.objective == index for planned in taken)
         if planned_for and not any(sample.objective == index for sample in samples):
             raise ConfigError(
-                f"every sample of objective {objective.kind!r} ({objective.protocol}) is longer "
+                f"all samples of objective {objective.kind!r} ({objective.protocol}) are longer "
                 f"than max_tokens ({recipe.max_tokens:,})"
             )
     return Material(
@@ -174,7 +173,7 @@ def encode_material(
                 seed=recipe.seed,
             )
         ),
-        # Sorted, so that a look at them has little padding.
+        # Sorted by length, so that an evaluation has little padding.
         validation=tuple(
             sorted((sample for sample in validation if sample is not None), key=_longest)
         ),

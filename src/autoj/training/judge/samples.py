@@ -1,7 +1,6 @@
-"""Planned samples to token ids: prompts built by the protocols, cut as at inference, and targets.
+"""Tokenised samples: prompts built by the protocols and cut as at inference, with their targets.
 
-What a sample is to teach stands beside its tokens: text to write, probabilities of choices, or
-which of several responses should be rated higher.
+A target is a text to write, probabilities of choices, or the responses to rate higher.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ __all__ = ["Choice", "Compared", "Sample", "SampleEncoder", "Written"]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The judge is to write these tokens after the prompt."""
+    """A target text, written after the prompt."""
 
     n_prompt: int
-    """How many of the sequence's tokens are the prompt; the loss is on the others."""
+    """The number of tokens of the prompt; the loss is on the tokens after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The judge is to give the choices these probabilities."""
+    """Target probabilities of a forced choice."""
 
     weights: tuple[float, ...]
-    """One per choice; they sum to 1."""
+    """One probability per choice; they sum to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The judge is to rate some sequences higher than others."""
+    """Target comparisons: sequences to rate higher than others."""
 
     comparisons: tuple[Comparison, ...]
 
@@ -57,23 +56,23 @@ Target: TypeAlias = Written | Choice | Compared
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What a model reads and what it is to learn from it."""
+    """A training sample: token sequences and their target."""
 
     objective: int
     case_id: str
     sequences: tuple[ChoiceTrie, ...]
-    """One, or those that are compared."""
+    """One sequence, or those that are compared."""
     target: Target
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of all sequences."""
+        """The number of tokens of all sequences."""
         return sum(sequence.n_tokens for sequence in self.sequences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """A judge's eyes without the judge: how much it may read, and how tokens are counted."""
+    """The tokenizer and the limits of a judge, without its model."""
 
     card: JudgeCard
     limits: Limits
@@ -88,18 +87,18 @@ class _Reader:
 
 
 class SampleEncoder:
-    """Planned samples to token ids: the same as the judge reads at inference."""
+    """Encodes planned samples to the token ids that the judge reads at inference."""
 
     def __init__(
         self, recipe: Recipe, card: JudgeCard, encoder: Encoder, scalar: Inputs | None = None
     ) -> None:
-        """Encode for a judge.
+        """Prepares encoding for a judge.
 
         Args:
-            recipe: says the objectives and the most tokens.
-            card: the judge's; its wrapper marks turns.
+            recipe: states the objectives and the maximum length.
+            card: the judge's card; its wrapper marks turns.
             encoder: its tokenizer.
-            scalar: how a reward model reads a query and a response, where one is trained.
+            scalar: the protocol and template of a reward model, if one is trained.
         """
         self._recipe = recipe
         self._encoder = encoder
@@ -111,10 +110,10 @@ class SampleEncoder:
         )
 
     def encode(self, planned: Planned) -> Sample:
-        """The sample's sequences and target; long responses lose their middle.
+        """Encodes a sample's sequences and target; long responses lose their middle.
 
         Raises:
-            DataError: the sample is too long and cannot be cut: its query or its judgment fills it.
+            DataError: the sample is too long without its responses: its query or its judgment is.
         """
         objective = self._recipe.objectives[planned.objective]
         match objective.kind:
@@ -163,7 +162,7 @@ class SampleEncoder:
     def _rated(self, planned: Planned, objective: Objective) -> tuple[ChoiceTrie, ...]:
         protocol = load_protocol(objective.protocol)
         tries: list[ChoiceTrie] = []
-        # Each response is fitted alone, as in a run: a long one must not cost the other its middle.
+        # Each response is cut alone, as in a run: a long one must not shorten the other.
         for index in range(len(planned.case.responses)):
             body = _fit(planned, (index,), protocol.build, self._reader, _FORCED_TOKENS)
             tries.append(self._encoder.trie(body))
@@ -179,7 +178,7 @@ class SampleEncoder:
             query, response = (message.content for message in body.messages)
             encoded = self._scalar.encode(query, response)
             if encoded is None:
-                raise planned.row.error("a text of it holds the judge's own marks")
+                raise planned.row.error("its texts contain control tokens of the judge")
             sequences.append(_plain(encoded.ids))
         return tuple(sequences)
 
@@ -188,24 +187,24 @@ def _compared(planned: Planned) -> Compared:
     return Compared(comparisons=planned.row.comparisons)
 
 
-# A forced choice is a few words; the same room that a run leaves for it.
+# A forced choice is a few words; a run reserves the same number of tokens.
 _FORCED_TOKENS = 32
 
 
 def _fit(
     planned: Planned, page: Page, build: Build, reader: _Reader, n_completion: int
 ) -> RequestBody:
-    """The request about a sample's case, with responses cut until it and what is written fit."""
+    """Builds the request about a sample's case, with responses cut until it and its target fit."""
     decoding = Decoding(max_tokens=n_completion)
     fitted = fit(planned.case, (page,), build, reader, decoding, "truncate")
     if isinstance(fitted, Fitted):
         return fitted.bodies[0]
-    what = "its query fills it"
+    what = "its query is too long"
     if n_completion >= reader.limits.context_tokens:
-        what = f"the {n_completion:,} tokens of its judgment fill it"
+        what = f"its judgment has {n_completion:,} tokens"
     raise planned.row.error(
-        f"is longer than max_tokens ({reader.limits.context_tokens:,}), and cutting its responses "
-        f"does not help: {what}"
+        f"the sample is longer than max_tokens ({reader.limits.context_tokens:,}) even with its "
+        f"responses cut: {what}"
     )
 
 
@@ -218,11 +217,11 @@ def _plain(tokens: Sequence[int]) -> ChoiceTrie:
 
 
 def _text_to_write(row: Row, objective: Objective, case: Case) -> str:
-    """What the judge is to write after the prompt and its forced opening."""
+    """The target text, after the prompt and its forced opening."""
     judgment = row.judgment
     assert judgment is not None
     if len(case.responses) == 1:
-        # After the verdict the rating is the protocol's to write, and not the judge's.
+        # In a critique after the verdict, the protocol and not the judge writes the rating.
         return judgment.strip() if objective.kind == "judgment" else single_critique(judgment)
     if objective.kind == "judgment":
         in_frame = judgment if case is row.case else swap_responses(judgment)
@@ -233,17 +232,17 @@ def _text_to_write(row: Row, objective: Objective, case: Case) -> str:
 
 
 def _known_verdict(case: Case) -> Verdict:
-    """The verdict that a case's critique is written for: its label."""
+    """The verdict that a case's critique argues for: its label."""
     if isinstance(case.label, float):
         return Verdict(case_id=case.id, judge="label", ratings=(case.label,))
     return Verdict(case_id=case.id, judge="label", winner=winner_of(case))
 
 
 def _weights(case: Case, smoothing: float) -> tuple[float, ...]:
-    """What probability each choice of a protocol that only decides should have.
+    """The target probability of each choice of a protocol that only decides.
 
-    A label gives up `smoothing` to the other decisions, or to the ratings next to it; a rating
-    between two choices is shared by them.
+    `smoothing` is taken from the label and given to the other decisions, or to the adjacent
+    ratings; a rating between two choices is shared by them.
     """
     if isinstance(case.label, float):
         return _rating_weights(case.label, smoothing)

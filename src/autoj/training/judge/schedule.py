@@ -1,4 +1,4 @@
-"""In which order samples are trained on, and how many: pure, so that a resumed run repeats it."""
+"""The order and the number of samples in training: pure, so that a resumed run repeats it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["draw", "in_batches", "up_to_tokens"]
 
 T = TypeVar("T")
 
-# How many batches are sorted by length together: enough for little padding, few enough that a
-# batch is still a mix of the whole.
+# Batches that are sorted by length together: enough for little padding, few enough that each
+# batch is still a mix of the data.
 _SORTED_BATCHES = 8
 
 
 def draw(groups: Sequence[Sequence[T]], epochs: float, seed: int) -> list[T]:
-    """What is trained on, in order: each group shuffled anew in each epoch.
+    """Draws the order of training: each group shuffled anew in each epoch.
 
     Args:
-        groups: one for samples that are mixed; several to take them one after the other.
-        epochs: how often; 1.5 ends in the middle of the second.
-        seed: what the shuffles follow from.
+        groups: one group for samples that are mixed; several are taken one after the other.
+        epochs: the number of passes; 1.5 ends in the middle of the second.
+        seed: the seed of the shuffles.
 
     >>> sorted(draw([[1, 2, 3]], 2, seed=0))
     [1, 1, 2, 2, 3, 3]
@@ -38,7 +38,7 @@ def draw(groups: Sequence[Sequence[T]], epochs: float, seed: int) -> list[T]:
 
 
 def up_to_tokens(items: Sequence[T], n_tokens: Callable[[T], int], budget: int | None) -> list[T]:
-    """The first items whose tokens add up to a budget; at least one, and all without a budget.
+    """Takes the first items within a token budget; at least one, and all without a budget.
 
     >>> up_to_tokens([3, 4, 5], lambda item: item, budget=6)
     [3, 4]
@@ -58,17 +58,17 @@ def up_to_tokens(items: Sequence[T], n_tokens: Callable[[T], int], budget: int |
 def in_batches(
     items: Sequence[T], length: Callable[[T], int], *, batch: int, micro_batch: int, seed: int
 ) -> list[T]:
-    """The same items, so that those of like length stand in one micro-batch.
+    """Groups items of similar length into micro-batches.
 
-    Runs of a few batches are sorted by length and cut into micro-batches, whose order is then
-    drawn. Items that fill no last batch are left out: a smaller batch would weigh more.
+    Every few batches are sorted by length and cut into micro-batches, whose order is then drawn.
+    Items of an incomplete last batch are left out: a smaller batch would weigh each of them more.
 
     Args:
-        items: in the order in which they were drawn.
-        length: tokens of the longest sequence of an item.
-        batch: items for one update; a multiple of `micro_batch`.
-        micro_batch: items that are in memory at once.
-        seed: what the order of micro-batches follows from.
+        items: items in the order in which they were drawn.
+        length: gives the tokens of an item's longest sequence.
+        batch: items per optimiser step; a multiple of `micro_batch`.
+        micro_batch: items in memory at once.
+        seed: the seed of the order of micro-batches.
     """
     generator = random.Random(seed)
     n_whole = len(items) // batch * batch if len(items) >= batch else len(items)

@@ -1,4 +1,4 @@
-"""A recipe in the words of TRL and transformers: settings of the trainer, and what watches it."""
+"""A recipe in terms of TRL and transformers: the trainer's settings and callbacks."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["callbacks", "is_halved", "quietly", "trainer_settings"]
 
 
 def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, model: Any) -> Any:
-    """TRL's settings for a recipe: a `trl.SFTConfig`.
+    """Builds the trainer's settings for a recipe: a `trl.SFTConfig`.
 
     Args:
-        recipe: what is trained, and how.
-        material: what it is trained on.
-        checkpoints: where checkpoints go.
-        model: what is trained; says the device.
+        recipe: the settings of the training.
+        material: the tokenised training data.
+        checkpoints: the folder for checkpoints.
+        model: the model to train; its device matters.
     """
     from trl import SFTConfig
 
     steps = n_steps(recipe, material)
     validates = bool(material.validation)
     optimiser = recipe.optimiser
-    # With a validation file, the step that is kept is one that was looked at.
+    # With a validation file, the kept step must be one that was evaluated.
     save_steps = recipe.validation.every_steps if validates else recipe.checkpoint_steps
     return SFTConfig(
         output_dir=str(checkpoints),
@@ -74,7 +74,7 @@ def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, mode
 
 
 def is_halved(recipe: Recipe, model: Any) -> bool:
-    """Whether products are computed in bfloat16."""
+    """True where products are computed in bfloat16."""
     if recipe.precision != "auto":
         return recipe.precision == "bfloat16"
     return multiplies_bfloat16_fast(model.device.type)
@@ -87,18 +87,18 @@ def callbacks(
     *,
     validates: bool,
 ) -> list[Any]:
-    """What watches a training: progress, the curve, divergence, and early stopping.
+    """Builds the trainer's callbacks: progress, learning curve, divergence, early stopping.
 
     Args:
-        recipe: says when training ends early.
-        progress: told how many updates are done, of how many.
-        on_save: told the trainer's state at each checkpoint.
+        recipe: states the patience of early stopping.
+        progress: called with the number of steps done, and of all.
+        on_save: called with the trainer's state at each checkpoint.
         validates: whether there is a validation file.
     """
     from transformers import EarlyStoppingCallback, TrainerCallback
 
     class Follow(TrainerCallback):  # type: ignore[misc]
-        """Keeps the curve up to date, tells progress, and ends what diverged."""
+        """Updates the learning curve, reports progress, and stops a training that diverged."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             loss = (logs or {}).get("loss")
@@ -122,12 +122,12 @@ def callbacks(
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """What transformers prints of its own accord is said by our progress and errors."""
+    """Silences what transformers prints; our progress and errors report the same."""
     import transformers
 
     with quiet(transformers.logging, bars=False), warnings.catch_warnings():
-        # One library of the three warns of what another of them does.
+        # These libraries warn of each other's calls.
         warnings.simplefilter("ignore", FutureWarning)
-        # PEFT asks for a configuration beside the base's weights; those of a GGUF file have none.
+        # PEFT looks for a configuration beside the base's weights; a GGUF file has none.
         warnings.filterwarnings("ignore", "Could not find a config file", UserWarning)
         yield

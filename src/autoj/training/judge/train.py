@@ -1,4 +1,4 @@
-"""The route of a training: files, samples, model, trainer, and a judge's folder at the end."""
+"""Training from start to end: files, samples, model, trainer, and a judge's folder."""
 
 from __future__ import annotations
 
@@ -46,37 +46,37 @@ _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """What is to be trained, on what."""
+    """A recipe with its data."""
 
     recipe: Recipe
     data: tuple[Path, ...]
     validation: Path | None = None
     budget_tokens: int | None = None
-    """How many tokens are trained on; None takes all epochs of the recipe."""
+    """The number of tokens to train on; None takes all epochs of the recipe."""
     lenient: bool = False
-    """Whether rows that cannot be used are left out and counted."""
+    """True leaves out rows that cannot be used, and counts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a training did."""
+    """The result of a training session."""
 
     folder: Path
     resumed_at: int | None
-    """The step that this session went on from; None where it began anew."""
+    """The step that this session resumed from; None for a new training."""
     n_steps: int | None
-    """How many updates there were in all; None where an earlier session had finished."""
+    """Optimiser steps over all sessions; None where the training was finished before."""
     best: Mapping[str, float]
-    """The validation figures of what was kept; empty without a validation file."""
+    """The validation figures at the kept step; empty without a validation file."""
 
 
 def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estimated:
-    """What a training will take, without training.
+    """Estimates the cost of a training, without training.
 
     Args:
-        job: what is to be trained.
-        progress: told how far it is.
-        measure: whether one micro-batch is run, to learn the pace.
+        job: the recipe with its data.
+        progress: called with a stage, the number of items done, and of all.
+        measure: whether to run a micro-batch to measure the throughput.
 
     Raises:
         MissingExtra: the packages are not installed.
@@ -95,17 +95,17 @@ def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estim
 
 
 def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report:
-    """Train a judge; go on where an earlier session stopped.
+    """Trains a judge, or resumes where an earlier session stopped.
 
     Args:
-        job: what is to be trained.
-        out: the folder: settings, checkpoints, and the judge at the end.
-        progress: told how far it is.
-        tell: told what is worth knowing, in words.
+        job: the recipe with its data.
+        out: the folder of settings, checkpoints, and the judge at the end.
+        progress: called with a stage, the number of items done, and of all.
+        tell: called with messages for the user.
 
     Raises:
         MissingExtra: the packages are not installed.
-        SpecMismatch: the folder is of another training.
+        SpecMismatch: the folder has another training.
         UserError: the recipe or the data cannot be used, or memory is short.
         BackendError: training diverged.
     """
@@ -118,7 +118,7 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
     pinned = {
         "model": base.model,
         "revision": base_revision(base),
-        # Resumed under other prompts, one half of a training would not fit the other.
+        # A training resumed with other prompts would learn two different tasks.
         "prompts_sha256": digest_prompts(
             base.wrapper,
             [load_protocol(objective.protocol) for objective in job.recipe.objectives],
@@ -126,12 +126,12 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
     }
     with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
         if folder.is_finished:
-            tell(f"{out} is finished; judge with --judge {out}")
+            tell(f"{out}: this training is finished; use it with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
         made = _make_ready(job, progress)
         _describe(made, tell)
         if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
-            tell(f"the recipe's epochs hold fewer tokens than the budget, {job.budget_tokens:,}")
+            tell(f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}")
         halved = is_halved(job.recipe, made.model)
         estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
@@ -140,7 +140,7 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
 
 @dataclass(slots=True, kw_only=True)
 class _Ready:
-    """All that a training needs, loaded."""
+    """A training's model, data and card, loaded."""
 
     card: JudgeCard
     tokenizer: Any
@@ -151,11 +151,11 @@ class _Ready:
 
 def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
     recipe = job.recipe
-    # What is wrong with the data is said before anything heavy is loaded.
+    # Errors of the data are reported before anything heavy is loaded.
     outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
     card = _base_card(recipe)
     _set_seed(recipe.seed)
-    # On a GPU a judge is loaded in bfloat16; what is trained starts from the weights as they are.
+    # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
     exact = replace(card, options={**card.options, "precision": "float32"})
     tokenizer, model = load_model(exact)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
@@ -189,19 +189,20 @@ def _base_card(recipe: Recipe) -> JudgeCard:
     card = load_card(recipe.base.judge)
     if card.backend not in ("hf", "embedded"):
         raise ConfigError(
-            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}; training takes weights "
-            "that transformers reads: the card of an hf or the embedded judge, or hf:model"
+            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}, but training needs "
+            "weights that transformers reads: the card of an hf or the embedded judge, or hf:model"
         )
     if card.adapter is not None and recipe.update.method == "lora":
-        # The new adapter would be named beside the bare model, and the base's would be lost.
+        # The new card would name the bare model with the new adapter, and the base's would be lost.
         raise ConfigError(
-            f"base.judge {recipe.base.judge!r} has an adapter; no second can be laid on it",
+            f"base.judge {recipe.base.judge!r} has an adapter already, and a judge has only one",
             hint="Train layers or all weights (update.method), or start from a judge without an "
-            "adapter: `embedded-base` is the embedded judge's.",
+            "adapter, such as `embedded-base` for the embedded judge.",
         )
     if recipe.max_tokens > card.context_tokens:
         raise ConfigError(
-            f"max_tokens is {recipe.max_tokens:,}, and {card.name!r} reads {card.context_tokens:,}"
+            f"max_tokens is {recipe.max_tokens:,}, but the context of {card.name!r} is "
+            f"{card.context_tokens:,}"
         )
     return replace(card, wrapper=recipe.base.wrapper or card.wrapper)
 
@@ -222,17 +223,17 @@ def _describe(made: _Ready, tell: Tell) -> None:
     n_unused = sum(plan.n_unused for plan in made.outline.data)
     tell(
         f"{n_rows:,} rows give {sum(len(plan.samples) for plan in made.outline.data):,} samples"
-        + (f"; {n_unused:,} rows serve no objective" if n_unused else "")
+        + (f"; {n_unused:,} rows fit no objective" if n_unused else "")
         + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
     )
     if made.material.n_too_long:
         tell(
-            f"{made.material.n_too_long:,} samples are longer than max_tokens however their "
-            "responses are cut, and are left out"
+            f"{made.material.n_too_long:,} samples are left out: they are longer than max_tokens "
+            "even with their responses cut"
         )
     tell(
         f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
-        f"{len(made.material.validation):,} to validate on"
+        f"{len(made.material.validation):,} samples for validation"
     )
 
 
@@ -242,7 +243,7 @@ def _train(
     with _seam(job.recipe, folder.path):
         last = last_checkpoint(folder.checkpoints)
         for broken in half_written(folder.checkpoints):
-            tell(f"{broken.name} was half written and is passed over")
+            tell(f"{broken.name} is incomplete and was deleted")
             shutil.rmtree(broken)
     with _seam(job.recipe, folder.path), quietly():
         trainer = build_trainer(
@@ -261,7 +262,7 @@ def _train(
         )
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
     if resumed_at is not None:
-        tell(f"going on from step {resumed_at:,}")
+        tell(f"resuming from step {resumed_at:,}")
     with _seam(job.recipe, folder.path), quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
     best = _best(trainer.state)
@@ -274,7 +275,7 @@ def _train(
 
 
 def _best(state: Any) -> dict[str, float]:
-    """The validation figures of the step that was kept."""
+    """The validation figures at the kept step."""
     looks = {entry["step"]: entry for entry in state.log_history if "eval_loss" in entry}
     kept = looks.get(state.best_global_step)
     if kept is None:
@@ -293,12 +294,12 @@ def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:
 
 @contextmanager
 def _seam(recipe: Recipe, path: Path) -> Iterator[None]:
-    """Foreign errors of a training as ours."""
+    """Converts errors of libraries to ours."""
     try:
         yield
     except OSError as error:
         raise storage_error(error, path) from error
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
-            raise ConfigError("memory ran out in training", hint=memory_hint(recipe)) from error
+            raise ConfigError("training ran out of memory", hint=memory_hint(recipe)) from error
         raise BackendError(f"training failed: {error}") from error

@@ -1,7 +1,7 @@
-"""The trainer: TRL's, with losses of our objectives in place of its own.
+"""TRL's trainer with the losses of our objectives.
 
-TRL and transformers do what they do for everyone: optimiser, schedule, accumulation, precision,
-checkpoints, evaluation, early stopping. What a sample is and what its loss is, is ours.
+TRL and transformers provide optimiser, schedule, accumulation, precision, checkpoints, evaluation
+and early stopping. The samples and their losses are ours.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ __all__ = ["Learnt", "build_trainer", "learn", "summarise"]
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """What a model makes of one sample."""
+    """The loss of a model on one sample, and its correctness."""
 
     loss: Tensor
-    """A number, without the objective's weight."""
+    """A scalar, without the objective's weight."""
     right: float | None
-    """Whether the model's own answer is the label, or the share of comparisons where it is; None
-    where it is text, or every label is a tie."""
+    """1.0 where the model's answer is the label, or the share of comparisons where it is; None for
+    text, or where every label is a tie."""
 
 
 def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]) -> list[Learnt]:
-    """The losses of some samples, all computed in one forward pass.
+    """Computes the losses of samples in one forward pass.
 
     Args:
-        model: a causal language model of transformers, or PEFT's wrapping of one; with a module
+        model: a causal language model of transformers, or one wrapped by PEFT; with a module
             `score` where an objective is scalar.
-        samples: a batch; padding costs, so give samples of like length.
+        samples: a batch; samples of similar length need less padding.
         objectives: the recipe's.
     """
     import torch
@@ -74,7 +74,7 @@ def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]
 
 
 def score_head(model: Any) -> Any:
-    """The module that gives a response its number, where a scalar objective is trained."""
+    """Finds the score head of a model that is trained on a scalar objective."""
     base = model.get_base_model() if hasattr(model, "get_base_model") else model
     return base.score
 
@@ -85,12 +85,12 @@ def _sequence_samples(samples: Sequence[Sample]) -> list[tuple[Sample, int]]:
 
 
 def _asked(sample: Sample, *, scalar: bool) -> list[Sequence[int]]:
-    """Per sequence of a sample, the positions that its loss looks at."""
+    """The positions that a sample's loss needs, per sequence."""
     if scalar:
         return [[sequence.n_tokens - 1] for sequence in sample.sequences]
     match sample.target:
         case Written(n_prompt=n_prompt):
-            # What stands before each token that is to be written.
+            # The position before each token of the target text.
             return [range(n_prompt - 1, sequence.n_tokens - 1) for sequence in sample.sequences]
         case Choice() | Compared():
             return [asked_positions(sequence) for sequence in sample.sequences]
@@ -138,14 +138,14 @@ def _compared(sample: Sample, objective: Objective, ratings: list[Tensor]) -> Le
 
 
 def summarise(rows: Any, objectives: Sequence[Objective]) -> dict[str, float]:
-    """Figures of a validation file, from one row of numbers per sample.
+    """Computes the figures of a validation file from one row of numbers per sample.
 
     Args:
-        rows: [n, 3] of loss, whether right (NaN where nothing can be), and objective.
+        rows: [n, 3] of loss, correctness (NaN where undefined), and objective.
         objectives: the recipe's.
 
     Returns:
-        The weighted loss, and per objective its loss and the share that was right.
+        The weighted loss, and per objective its loss and the share of correct answers.
     """
     import numpy as np
 
@@ -173,16 +173,16 @@ def build_trainer(
     arguments: Any,
     callbacks: Sequence[Any],
 ) -> Any:
-    """TRL's trainer over our samples.
+    """Builds TRL's trainer over our samples.
 
     Args:
-        model: what is trained.
+        model: the model to train.
         tokenizer: its tokenizer, which is saved beside it.
         objectives: the recipe's.
-        samples: in the order in which they are trained on.
-        validation: what is looked at now and then; may be empty.
+        samples: training samples in their order.
+        validation: validation samples; may be empty.
         arguments: a `trl.SFTConfig`.
-        callbacks: of transformers.
+        callbacks: callbacks of transformers.
     """
     import torch
     from transformers import PrinterCallback
@@ -191,12 +191,12 @@ def build_trainer(
     from datasets import Dataset
 
     def numbered(of: Sequence[Sample], *, validates: bool) -> Any:
-        # The trainer's own data set holds numbers alone: samples stay the objects that they are.
+        # The trainer's data set has only indices, so that samples stay objects.
         columns = {"sample": list(range(len(of))), "validates": [validates] * len(of)}
         return Dataset.from_dict(columns)
 
     class JudgeTrainer(SFTTrainer):  # type: ignore[misc]
-        """Only the losses, and what evaluation collects, differ from TRL's."""
+        """TRL's trainer with our losses and our rows of evaluation."""
 
         def compute_loss(
             self,
@@ -206,12 +206,12 @@ def build_trainer(
             num_items_in_batch: Any = None,
         ) -> Any:
             batch = _batch(inputs, samples, validation)
-            # The trainer casts in the model's own forward pass, which is not what is called here.
+            # The trainer casts inside the model's own forward pass, which is not called here.
             with self.accelerator.autocast():
                 learnt = learn(model, batch, objectives)
             weights = [objectives[sample.objective].weight for sample in batch]
-            # Every micro-batch has as many samples (the only exception is a training of less than
-            # one batch), so a mean of means is the batch's mean.
+            # All micro-batches have the same size (except in a training of less than one batch), so
+            # a mean of means is the mean of the batch.
             loss = torch.stack(
                 [weight * item.loss for weight, item in zip(weights, learnt, strict=True)]
             ).mean()
@@ -229,7 +229,7 @@ def build_trainer(
             return loss.detach(), rows, rows
 
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
-            """Ours is written at the end, with figures."""
+            """Writes nothing: our model card is written at the end, with figures."""
 
     trainer = JudgeTrainer(
         model=model,
@@ -241,7 +241,7 @@ def build_trainer(
         compute_metrics=lambda found: summarise(found.predictions, objectives),
         callbacks=list(callbacks),
     )
-    # It prints every log to stdout, where results stand.
+    # It prints every log to stdout, which is for results.
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -257,6 +257,6 @@ def _batch(
 
 
 def _row(learnt: Learnt, sample: Sample) -> tuple[float, float, float]:
-    """A line of `summarise`: arrays of numbers are what an evaluation collects."""
+    """Makes a row for `summarise`: an evaluation can collect only arrays of numbers."""
     right = float("nan") if learnt.right is None else learnt.right
     return float(learnt.loss.detach()), right, float(sample.objective)
