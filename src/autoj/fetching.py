@@ -1,8 +1,8 @@
-"""Files from elsewhere: fetched once into the user's cache folder, verified, whole or not there.
+"""Downloads: fetched once into the user's cache folder, verified, and complete or absent.
 
-A file is written as a draft under a lock and takes its name only when its checksum is right, so a
-fetch that is stopped leaves nothing that looks like a file, and can be started again. Errors of the
-operating system pass through: the callers say which file did not fit.
+A file is written as a draft under a lock and renamed only when its checksum is right. So an
+interrupted download leaves no incomplete file and can be started again. Errors of the operating
+system pass through: the callers name the file that could not be written.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 OnFetch = Callable[[str, int, int], None]
-"""Called with what is being fetched, the bytes that are there and the bytes in all."""
+"""Called with the name of the file, the bytes received, and the bytes in all."""
 
 _BLOCK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 30
 
 
 class FetchFailed(Exception):
-    """No source had the right file; `faults` holds a line for each."""
+    """No source had the right file; `faults` has a line for each."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("\n".join(faults))
@@ -48,15 +48,15 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checksum:
-    """What tells the right file from any other: a digest of its content."""
+    """The identity of a file: a digest of its content."""
 
     kind: str
-    """`sha256`, or `git`: the id that git gives a file, which a commit on a public host states."""
+    """`sha256`, or `git`: the id of a file in git, by which public hosts identify it."""
     digest: str
     """Hex digits."""
 
     def of(self, path: Path) -> str:
-        """The digest of a file."""
+        """Computes the digest of a file."""
         digest = hashlib.sha256() if self.kind == "sha256" else hashlib.sha1(usedforsecurity=False)
         if self.kind == "git":
             digest.update(b"blob %d\0" % path.stat().st_size)
@@ -68,27 +68,27 @@ class Checksum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A place that may have the file."""
+    """A place to download the file from."""
 
     name: str
-    """For messages."""
+    """The name for messages."""
     open: Callable[[], AbstractContextManager[IO[bytes]]]
-    """Opens it; `LookupError` and `OSError` say that the file cannot be had there."""
+    """Opens the file; raises `LookupError` or `OSError` if it is not available there."""
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: `$AUTOJ_CACHE`, else the platform's cache folder."""
+    """The folder of downloads: `$AUTOJ_CACHE`, else the platform's cache folder."""
     chosen = os.environ.get("AUTOJ_CACHE")
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
 
 
 def say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
-    """The progress of a fetch that nobody watches."""
+    """Ignores the progress of a download."""
 
 
 @contextmanager
 def open_address(address: str) -> Iterator[IO[bytes]]:
-    """What lies at an address; the system's proxies and certificates are used."""
+    """Opens a URL, with the system's proxies and certificates."""
     with urllib.request.urlopen(address, timeout=_TIMEOUT_SECONDS) as stream:
         yield stream
 
@@ -102,15 +102,15 @@ def fetch_file(
     size_bytes: int | None = None,
     on_fetch: OnFetch | None = None,
 ) -> Path:
-    """A file, from the first source that has the right one; nothing is asked if it is there.
+    """Downloads a file from the first source that has the right one; does nothing if it is there.
 
     Args:
-        target: where it shall lie; its folder is made.
-        sources: tried in order.
+        target: the path of the file; its folder is created.
+        sources: tried in this order.
         what: its name, for the progress.
-        checksum: of the right file; None takes what comes.
-        size_bytes: of the right file; None where it is not known.
-        on_fetch: told of the progress.
+        checksum: the checksum of the right file; None accepts any.
+        size_bytes: the size of the right file; None if unknown.
+        on_fetch: called with the progress.
 
     Raises:
         FetchFailed: no source could be reached, or none had the right file.
@@ -126,7 +126,7 @@ def fetch_file(
 
 
 def _lock(target: Path) -> FileLock:
-    """Held while a target is fetched; it lies apart, so that folders of data hold data alone."""
+    """The lock of a download, kept elsewhere so that folders of data have only data."""
     folder = cache_folder() / "locks"
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(os.fsencode(target.absolute())).hexdigest()[:16]
@@ -152,7 +152,9 @@ def _fetch(
                         n_bytes = out.tell()
                         on_fetch(what, n_bytes, max(total_bytes, n_bytes))
                 if checksum is not None and (found := checksum.of(draft)) != checksum.digest:
-                    raise _SourceFault(f"{checksum.kind} is {found}; expected {checksum.digest}")
+                    raise _SourceFault(
+                        f"its {checksum.kind} is {found}; expected {checksum.digest}"
+                    )
             except _SourceFault as fault:
                 faults.append(f"{source.name}: {fault}")
             else:
@@ -164,14 +166,14 @@ def _fetch(
 
 
 class _SourceFault(Exception):
-    """What is wrong with a source; errors of our own disk are none of these."""
+    """An error of a source, as opposed to one of the local disk."""
 
 
 def _blocks(source: Source, size_bytes: int | None) -> Generator[tuple[bytes, int], None, None]:
-    """The content of a source, block by block, each with the bytes in all (0: not known).
+    """Yields the content of a source in blocks, each with the bytes in all (0: unknown).
 
     Raises:
-        _SourceFault: it cannot be read, or ends before all is there.
+        _SourceFault: it cannot be read, or ends early.
     """
     n_bytes = 0
     try:
@@ -184,11 +186,11 @@ def _blocks(source: Source, size_bytes: int | None) -> Generator[tuple[bytes, in
         raise _SourceFault(str(error) or type(error).__name__) from error
     expected = size_bytes if announced is None else announced
     if expected is not None and n_bytes < expected:
-        raise _SourceFault(f"ended after {n_bytes:,} of {expected:,} bytes")
+        raise _SourceFault(f"the download ended after {n_bytes:,} of {expected:,} bytes")
 
 
 def _announced(stream: IO[bytes]) -> int | None:
-    """The size that a server states; None where it states none."""
+    """The size stated by a server; None if it states none."""
     headers = getattr(stream, "headers", None)
     size = str(headers.get("Content-Length")) if headers is not None else ""
     return int(size) if size.isdecimal() else None

@@ -102,9 +102,9 @@ WRONG = [
     ("a: {}\n", 1, "a", "the criterion has no content"),
     ("a:\n  content: It is.\n  type: style\n", 1, "a", "the criterion has no weight"),
     ("a:\n  content: It is.\n  weight: 3\n", 1, "a", "the criterion has no type"),
-    ("a:\n  content: 5\n  weight: 3\n  type: style\n", 2, "a.content", "a text, found '5'"),
-    ("a:\n  content: ''\n  weight: 3\n  type: style\n", 2, "a.content", "a text, found nothing"),
-    ("a:\n  content: ~\n  weight: 3\n  type: style\n", 2, "a.content", "a text, found '~'"),
+    ("a:\n  content: 5\n  weight: 3\n  type: style\n", 2, "a.content", "text, found '5'"),
+    ("a:\n  content: ''\n  weight: 3\n  type: style\n", 2, "a.content", "text, found nothing"),
+    ("a:\n  content: ~\n  weight: 3\n  type: style\n", 2, "a.content", "text, found '~'"),
     ("a:\n  content: yes\n  weight: 3\n  type: style\n", 2, "a.content", "found 'yes'"),
     ("a:\n  content: It.\n  weight: 0\n  type: style\n", 3, "a.weight", "from 1 to 5, found '0'"),
     ("a:\n  content: It.\n  weight: 6\n  type: style\n", 3, "a.weight", "from 1 to 5, found '6'"),
@@ -115,9 +115,9 @@ WRONG = [
     ("a:\n  content: It.\n  weight: 3\n  type: Content\n", 4, "a.type", "found 'Content'"),
     ("a:\n  content: It.\n  weight: 3\n  type: [style]\n", 4, "a.type", "found a list"),
     (f"a:\n{CRITERION}  wieght: 3\n", 5, "a", "the field 'wieght'"),
-    (f"a:\n{CRITERION}  type: style\n", 5, "type", "the name stands at line 4 already"),
-    (f"a:\n{CRITERION}a:\n{CRITERION}", 5, "a", "the name stands at line 1 already"),
-    (f"a:\n{CRITERION}x:\n  a: ~\n", 6, "a", "the name stands at line 1 already"),
+    (f"a:\n{CRITERION}  type: style\n", 5, "type", "the name is already used in line 4"),
+    (f"a:\n{CRITERION}a:\n{CRITERION}", 5, "a", "the name is already used in line 1"),
+    (f"a:\n{CRITERION}x:\n  a: ~\n", 6, "a", "the name is already used in line 1"),
     (f"5:\n{CRITERION}", 1, None, "expected a name, found '5'"),
     (f"'':\n{CRITERION}", 1, None, "expected a name, found nothing"),
     (f"? [a, b]\n: ~\nc:\n{CRITERION}", 1, None, "expected a name, found a list"),
@@ -125,8 +125,8 @@ WRONG = [
     ("a: !include\n", 1, "a", "expected a path after !include, found nothing"),
     ("a: !include [x]\n", 1, "a", "expected a path after !include, found a list"),
     ("a: !inclde x.yaml\n", 1, "a", "found !inclde 'x.yaml'"),
-    ("description: 7\n", 1, "description", "expected a text, found '7'"),
-    ("aliases: [one, [two]]\n", 1, "aliases", "expected a text, found a list"),
+    ("description: 7\n", 1, "description", "expected text, found '7'"),
+    ("aliases: [one, [two]]\n", 1, "aliases", "expected text, found a list"),
     ("a: b: c\n", 1, None, "is not YAML: mapping values are not allowed"),
     ("a:\n  content: 'It\n  weight: 3\n", 4, None, "is not YAML"),
     ("a: *nowhere\n", 1, None, "is not YAML: found undefined alias"),
@@ -153,7 +153,7 @@ def test_hints_name_what_was_probably_meant(path: Path) -> None:
     _, faults = read(path, f"a:\n{CRITERION}  wieght: 3\n")
     assert faults[0].hint == "Did you mean weight?"
     _, faults = read(path, "a: !inclde x.yaml\n")
-    assert faults[0].hint == "The one tag that is known here is !include."
+    assert faults[0].hint == "The only tag allowed here is !include."
 
 
 def test_all_faults_of_a_file_are_told_and_the_rest_is_read(path: Path) -> None:

@@ -132,19 +132,20 @@ def test_a_new_scenario_needs_a_description(tmp_path: Path) -> None:
     write(tmp_path, {"plannning.yaml": criterion("clear")})
     ((name, line, reason),) = faults_of(tmp_path)
     assert (name, line) == ("plannning.yaml", 1)
-    assert "'plannning' is none of ours, so it needs a description" in reason
+    assert "'plannning' is not one of the shipped scenarios, so it needs a description" in reason
 
 
 def test_a_scenario_needs_criteria(tmp_path: Path) -> None:
     write(tmp_path, {"planning.yaml": "description: The user wants it.\n"})
-    assert faults_of(tmp_path) == [("planning.yaml", 1, "holds no criteria")]
+    assert faults_of(tmp_path) == [("planning.yaml", 1, "the file has no criteria")]
 
 
 def test_two_files_for_one_scenario_are_a_fault(tmp_path: Path) -> None:
     write(tmp_path, {"default.yaml": criterion("a"), "others.yaml": criterion("b")})
     ((name, line, reason),) = faults_of(tmp_path)
     assert (name, line) == ("others.yaml", 1)
-    assert "default.yaml is scenario 'others' already" in reason
+    assert "scenario 'others' is already defined by" in reason
+    assert "default.yaml" in reason
 
 
 @pytest.mark.parametrize("alias", ["planning", "Small Talk", "other own", "shared name"])
@@ -161,7 +162,7 @@ def test_a_name_that_another_scenario_has_is_no_alias(tmp_path: Path, alias: str
     )
     ((_, line, reason),) = faults_of(tmp_path)
     assert line == 3
-    assert f"{alias!r} is a name of scenario" in reason
+    assert f"{alias!r} already names scenario" in reason
 
 
 def test_an_alias_of_ones_own_name_is_nothing_new(tmp_path: Path) -> None:
@@ -173,7 +174,7 @@ def test_loading_a_folder_with_faults_ends_with_the_first(tmp_path: Path) -> Non
     write(tmp_path, {"planning.yaml": "x: 1\ny: 2\n" + criterion("a")})
     with pytest.raises(DataError, match=r"planning\.yaml:1:x: expected a criterion") as told:
         load_library(tmp_path)
-    assert told.value.hint == f"autoj scenarios check {tmp_path} lists this and 1 more."
+    assert told.value.hint == f"Run autoj scenarios check {tmp_path} to list this and 1 more."
 
 
 def test_a_folder_that_is_none_or_empty_is_told(tmp_path: Path) -> None:
@@ -181,7 +182,7 @@ def test_a_folder_that_is_none_or_empty_is_told(tmp_path: Path) -> None:
     for folder, words in (
         ("missing", "no such folder"),
         ("file.yaml", "no such folder"),
-        ("empty", "holds no YAML file"),
+        ("empty", "has no YAML file"),
     ):
         with pytest.raises(DataError, match=words):
             check_folder(tmp_path / folder)

@@ -1,4 +1,4 @@
-"""What kind of request a query is, and what a good response to it looks like.
+"""Scenarios: kinds of requests, and the criteria of a good response to each.
 
 58 scenarios in 8 groups (paper, section 3.1 and Table 6), each with its criteria.
 """

@@ -1,4 +1,4 @@
-"""What a good response to a kind of query looks like: criteria, and a scenario with all of its."""
+"""Criteria of a good response, and scenarios with their criteria."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ LOWEST_WEIGHT, HIGHEST_WEIGHT = 1, 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """One thing to look for in a response."""
+    """One quality to look for in a response."""
 
     name: str
     """Unique within a scenario."""
     content: str
-    """What holds of a response that meets it; one paragraph."""
+    """A statement that is true of a response that meets it; one paragraph."""
     weight: int
-    """1 (a detail) to 5 (it decides). Prompts do not show it: the paper dropped weights there."""
+    """1 (a detail) to 5 (decisive). Prompts do not show it: the paper dropped weights there."""
     type: CriterionType
-    """"basic" holds for many kinds of query, the others for this one alone."""
+    """"basic" applies to many scenarios, the others to this one alone."""
     path: Path
-    """The file that it is written in."""
+    """The file that defines it."""
     line: int
-    """Where in that file, counted from 1."""
+    """The line in that file, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +48,17 @@ class Scenario:
 
     name: str
     group: str | None
-    """One of the taxonomy's eight or the user's own; None where none is said."""
+    """One of the taxonomy's eight groups or the user's own; None without one."""
     description: str
-    """What the user wants, in a sentence."""
+    """The user's wish, in a sentence."""
     criteria: tuple[Criterion, ...]
-    """In the order of its file, what it includes in place of the include."""
+    """In the order of its file, with included criteria in the place of the include."""
     path: Path
-    """The file that it is written in."""
+    """The file that defines it."""
 
     @property
     def own(self) -> tuple[Criterion, ...]:
-        """The criteria of its file itself, without what that includes."""
+        """The criteria of its own file, without included ones."""
         return tuple(criterion for criterion in self.criteria if criterion.path == self.path)
 
     def of_type(self, wanted: CriterionType) -> tuple[Criterion, ...]:
@@ -67,7 +67,7 @@ class Scenario:
 
 
 def normalise_content(content: str) -> str:
-    """The form under which two criteria say the same: letters and digits, lower case.
+    """Normalises a criterion, so that equal ones can be found: letters and digits, lower case.
 
     >>> normalise_content("It is  right.") == normalise_content("it is right")
     True
@@ -76,5 +76,5 @@ def normalise_content(content: str) -> str:
 
 
 def count_distinct(scenarios: Iterable[Scenario]) -> int:
-    """How many criteria scenarios have that do not say the same; shared ones count once."""
+    """Counts the distinct criteria of scenarios; shared ones count once."""
     return len({normalise_content(item.content) for each in scenarios for item in each.criteria})

@@ -1,21 +1,21 @@
-"""One file of criteria as it is written: its entries with their lines, and what is wrong with it.
+"""The format of a file of criteria: its entries with their lines, and its errors.
 
 ```yaml
 description: The user wants a match told from the goal line.   # shown to judges
 group: General Communication                                   # optional
 aliases: [goalkeeper_report]                                   # optional
-basic: !include autoj:shared/basic       # the key is a label and nothing more
+basic: !include autoj:shared/basic       # the key is only a label
 writing: !include ../shared/ours.yaml
 
 saves:                                   # the criterion's name
   content: Every save is told with its minute and what it prevented.
   weight: 4                              # 1 to 5
   type: content                          # content, format, style or basic
-stated limits: ~                         # leaves out a criterion that an include brings
+stated limits: ~                         # removes a criterion that an include brings in
 ```
 
-Criteria and includes may also stand one level deeper under a label, as they do under `extended:` in
-the files of the original release.
+Criteria and includes may also be nested one level deeper under a label, as under `extended:` in the
+files of the original release.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Include:
     """An entry that brings in the criteria of another file."""
 
     target: str
-    """The path as it is written."""
+    """The path as written in the file."""
     line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """An entry that leaves out a criterion which an include brings."""
+    """An entry that removes a criterion which an include brings in."""
 
     name: str
     line: int
@@ -60,7 +60,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something that a file says of its scenario as a whole."""
+    """A property of the scenario as a whole, such as its description."""
 
     text: str
     line: int
@@ -71,28 +71,28 @@ Entry: TypeAlias = Criterion | Include | Dropped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriteriaFile:
-    """All of a file that could be read."""
+    """The valid content of a file."""
 
     path: Path
     description: Fact | None = None
     group: Fact | None = None
     aliases: tuple[Fact, ...] = ()
     entries: tuple[Entry, ...] = ()
-    """In the order of the file; no two criteria of one name."""
+    """In the order of the file; the names of criteria are unique."""
 
 
 def read_criteria_file(path: Path, report: Callable[[DataError], None]) -> CriteriaFile:
-    """What a file holds; what is wrong with it is reported and left out.
+    """Reads a file; its errors are reported and the entries concerned left out.
 
     Args:
         path: the file.
-        report: called with each fault, which says file and line and what was expected.
+        report: called with each error, which names file, line and what was expected.
     """
     return _Reading(path, report).read()
 
 
 class _Reading:
-    """The reading of one file."""
+    """Reads one file and collects its entries."""
 
     def __init__(self, path: Path, report: Callable[[DataError], None]) -> None:
         self._path = path
@@ -131,7 +131,7 @@ class _Reading:
             self._report(fault)
             return None
         if root is None:
-            self._fault(f"is empty; expected names, each with {_ENTRY}", 1)
+            self._fault(f"the file is empty; expected names, each with {_ENTRY}", 1)
         elif not isinstance(root, yaml.MappingNode):
             expected = f"expected names, each with {_ENTRY}"
             self._fault(f"{expected}; found {kind_of(root)}", line_of(root))
@@ -139,14 +139,14 @@ class _Reading:
         return root
 
     def _pairs(self, mapping: yaml.Node | None) -> Iterator[tuple[str, int, yaml.Node]]:
-        """The names of a mapping, each with its line and what stands under it."""
+        """Yields the names of a mapping, each with its line and its value."""
         lines: dict[str, int] = {}
         for key, value in () if mapping is None else mapping.value:
             name, line = name_of(key), line_of(key)
             if name is None:
                 self._fault(f"expected a name, found {kind_of(key)}", line)
             elif name in lines:
-                self._fault(f"the name stands at line {lines[name]} already", line, name)
+                self._fault(f"the name is already used in line {lines[name]}", line, name)
             else:
                 lines[name] = line
                 yield name, line, value
@@ -156,7 +156,7 @@ class _Reading:
         for entry in entries:
             if isinstance(entry, Criterion | Dropped):
                 if entry.name in lines:
-                    said = f"the name stands at line {lines[entry.name]} already"
+                    said = f"the name is already used in line {lines[entry.name]}"
                     self._fault(said, entry.line, entry.name)
                     continue
                 lines[entry.name] = entry.line
@@ -174,7 +174,7 @@ class _Reading:
             return Dropped(name=name, line=line)
         if isinstance(value, yaml.MappingNode) and value.tag == MAP:
             return self._criterion(name, line, value)
-        hint = f"The one tag that is known here is {_INCLUDE}." if value.tag[:1] == "!" else None
+        hint = f"The only tag allowed here is {_INCLUDE}." if value.tag[:1] == "!" else None
         self._fault(f"expected {_ENTRY}, found {kind_of(value)}", line_of(value), name, hint)
         return None
 
@@ -207,12 +207,12 @@ class _Reading:
         )
 
     def _text(self, node: yaml.Node | None, field: str) -> str | None:
-        """One paragraph of text; line breaks within it are spaces."""
+        """Reads one paragraph of text; line breaks become spaces."""
         if node is None:
             return None
         if isinstance(node, yaml.ScalarNode) and node.tag == STR and node.value.strip():
             return " ".join(node.value.split())
-        self._fault(f"expected a text, found {kind_of(node)}", line_of(node), field)
+        self._fault(f"expected text, found {kind_of(node)}", line_of(node), field)
         return None
 
     def _weight(self, node: yaml.Node | None, field: str) -> int | None:
@@ -237,7 +237,7 @@ class _Reading:
 
 
 def _is_section(value: yaml.Node) -> bool:
-    """Whether a mapping holds entries and is not one itself."""
+    """True where a mapping is a label over entries and not an entry itself."""
     if not isinstance(value, yaml.MappingNode) or value.tag != MAP or not value.value:
         return False
     return all(

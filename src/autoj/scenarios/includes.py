@@ -1,4 +1,4 @@
-"""Files of criteria that include others: what each brings, and what of it stays."""
+"""Includes between files of criteria, resolved and merged."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from autoj.scenarios.criteria_files import CriteriaFile, Dropped, Include, read_
 __all__ = ["OURS", "SHIPPED", "CriteriaReader"]
 
 SHIPPED = Path(__file__).parent / "data" / "criteria"
-"""The folder of the shipped criteria: a file a scenario, and `shared/`."""
+"""The folder of the shipped criteria: one file per scenario, and `shared/`."""
 OURS = "autoj:"
-"""What a path begins with that leads into the shipped folder, such as `autoj:shared/writing`."""
+"""The prefix of paths into the shipped folder, such as `autoj:shared/writing`."""
 
 
 class CriteriaReader:
-    """Reads files of criteria with what they include, each file once.
+    """Reads files of criteria with their includes, each file once.
 
-    What is wrong with them is kept in `faults`, so that all of it can be reported together.
+    Their errors are collected in `faults`, so that all of them can be reported together.
     """
 
     def __init__(self) -> None:
@@ -32,32 +32,32 @@ class CriteriaReader:
 
     @property
     def faults(self) -> tuple[DataError, ...]:
-        """All that was wrong, each fault once, by file and line."""
+        """All errors, each once, by file and line."""
         return tuple(
             sorted(self._faults.values(), key=lambda fault: (str(fault.path), fault.line or 0))
         )
 
     @property
     def n_files(self) -> int:
-        """How many files were read."""
+        """The number of files read."""
         return len(self._files)
 
     def report(self, fault: DataError) -> None:
-        """Keep a fault."""
+        """Records an error."""
         self._faults.setdefault(str(fault), fault)
 
     def read(self, path: Path) -> CriteriaFile:
-        """A file as it is written."""
+        """Reads a file without resolving its includes."""
         key = path.resolve()
         if key not in self._files:
             self._files[key] = read_criteria_file(path, self.report)
         return self._files[key]
 
     def resolve(self, path: Path) -> tuple[Criterion, ...]:
-        """A file's criteria, with those of each included file in the include's place.
+        """Resolves a file to its criteria, with included ones in the place of the include.
 
         A criterion of the file itself replaces an included one of the same name, wherever the
-        include stands; a name with nothing under it leaves the included one out.
+        include is; a name without a value removes the included one.
         """
         return tuple(self._merged(path, ()).values())
 
@@ -81,7 +81,9 @@ class CriteriaReader:
                         self._add(merged, criterion, file, entry)
         for entry in own.values():
             if isinstance(entry, Dropped) and entry.name not in brought:
-                self._fault(file, entry.line, f"{entry.name!r} is left out, but no include has it")
+                self._fault(
+                    file, entry.line, f"{entry.name!r} is to be left out, but no include has it"
+                )
         self._check_contents(merged)
         return merged
 
@@ -89,15 +91,15 @@ class CriteriaReader:
         self, merged: dict[str, Criterion], new: Criterion, file: CriteriaFile, include: Include
     ) -> None:
         known = merged.setdefault(new.name, new)
-        # Two ways to one file bring its criteria once.
+        # A file included by two ways brings in its criteria once.
         if (known.path.resolve(), known.line) != (new.path.resolve(), new.line):
             self._fault(
                 file,
                 include.line,
-                f"{new.name!r} is included from {known.path}:{known.line} already, and now from "
+                f"{new.name!r} is included twice: from {known.path}:{known.line} and from "
                 f"{new.path}:{new.line}",
-                f"Write a criterion of that name into {file.path.name}, which then stands for "
-                f"both, or leave both out: {new.name}: ~",
+                f"Define a criterion of that name in {file.path.name}, which replaces both, or "
+                f"leave both out with the line {new.name}: ~",
             )
 
     def _check_contents(self, merged: dict[str, Criterion]) -> None:
@@ -105,7 +107,7 @@ class CriteriaReader:
         for criterion in merged.values():
             first = said.setdefault(normalise_content(criterion.content), criterion)
             if first is not criterion:
-                said_there = f"says the same as {first.name!r} of {first.path}:{first.line}"
+                said_there = f"repeats {first.name!r} of {first.path}:{first.line}"
                 self.report(
                     DataError(
                         said_there, path=criterion.path, line=criterion.line, field=criterion.name
@@ -127,24 +129,28 @@ class CriteriaReader:
         if members not in self._circles:
             self._circles.add(members)
             steps = " -> ".join(step.name for step in (*circle, path))
-            self._fault(file, include.line, f"includes itself: {steps}")
+            self._fault(file, include.line, f"the file includes itself: {steps}")
 
     def _locate(self, file: CriteriaFile, include: Include) -> Path | None:
-        """The file that an include means; None where there is none."""
+        """Finds the file of an include; None where there is none."""
         found = (path for path in _candidates(file.path, include.target) if path.is_file())
         if (path := next(found, None)) is not None:
             return path
         if include.target.startswith(OURS):
             near = difflib.get_close_matches(include.target, _our_targets(), n=3)
             hint = f"Did you mean {', '.join(near)}?" if near else None
-            said = f"autoj ships no criteria under {include.target!r}"
+            said = f"autoj ships no criteria {include.target!r}"
         else:
             here = file.path.parent
             near = difflib.get_close_matches(
                 include.target.removeprefix("./"), _files_near(here), n=3
             )
-            hint = f"Did you mean {', '.join(near)}?" if near else f"Ours begin with {OURS}"
-            said = f"there is no file {include.target!r}, seen from {here}"
+            hint = (
+                f"Did you mean {', '.join(near)}?"
+                if near
+                else f"Paths to shipped criteria begin with {OURS}"
+            )
+            said = f"there is no file {include.target!r} relative to {here}"
         self._fault(file, include.line, said, hint)
         return None
 
@@ -153,7 +159,7 @@ class CriteriaReader:
 
 
 def _candidates(path: Path, target: str) -> Iterator[Path]:
-    """Where an include may lead, the likeliest first."""
+    """Yields the paths that an include may mean, the likeliest first."""
     if target.startswith(OURS):
         name = target.removeprefix(OURS)
         if ".." not in Path(name).parts and not Path(name).is_absolute():
@@ -162,7 +168,7 @@ def _candidates(path: Path, target: str) -> Iterator[Path]:
         return
     here = path.parent
     yield here / target
-    # The original release writes its includes from the root of its repository.
+    # Includes of the original release are relative to the root of its repository.
     if target.startswith("./"):
         yield from (folder / target for folder in path.absolute().parent.parents)
 
@@ -172,7 +178,7 @@ def _our_targets() -> list[str]:
 
 
 def _files_near(folder: Path) -> list[str]:
-    """The YAML files of a folder and of those in it, as paths from it."""
+    """Lists the YAML files in a folder and its subfolders, as relative paths."""
     found = (path for depth in ("*", "*/*") for path in folder.glob(depth))
     return [
         path.relative_to(folder).as_posix() for path in found if path.suffix in (".yaml", ".yml")

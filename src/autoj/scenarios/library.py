@@ -1,8 +1,8 @@
-"""The scenarios that responses are judged by: ours, with a user's folder of them on top.
+"""The library of scenarios: the shipped ones, overlaid with a user's folder.
 
-A folder holds one YAML file a scenario (the layout is in `criteria_files`), named after it. A name
-of ours changes that scenario, any other is new and needs a `description`. Folders below it hold
-what the files include.
+A folder has one YAML file per scenario (the format is in `criteria_files`), named after it. The
+name of a shipped scenario changes that scenario; any other is new and needs a `description`.
+Subfolders have the files to include.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _YAML = (".yaml", ".yml")
 
 
 class Library:
-    """Scenarios by name: a user's own, and ours where the user has none of that name.
+    """Scenarios by name: a user's own, else the shipped ones.
 
     Args:
         own: the user's scenarios by name.
@@ -43,18 +43,18 @@ class Library:
         self._aliases = dict(aliases or {})
 
     def names(self) -> tuple[str, ...]:
-        """Ours in the taxonomy's order, then the user's new ones."""
+        """The shipped names in the taxonomy's order, then the user's new ones."""
         return (*scenario_names(), *(name for name in self._own if name not in scenario_names()))
 
     def aliases(self) -> dict[str, str]:
-        """Other names of the user's scenarios."""
+        """Aliases of the user's scenarios."""
         return dict(self._aliases)
 
     def find(self, name: str) -> Scenario:
-        """The scenario of a name or of another spelling of it.
+        """Finds a scenario by a name or another spelling of it.
 
         Raises:
-            UnknownComponent: there is none; the nearest names are proposed.
+            UnknownComponent: there is none; the hint has the nearest names.
 
         >>> Library().find("Small talk").name
         'chitchat'
@@ -72,7 +72,7 @@ class Library:
 
 @cache
 def shipped_library() -> Library:
-    """Our scenarios alone; each file is read when it is first asked for."""
+    """The shipped scenarios alone; each file is read on first use."""
     return Library()
 
 
@@ -93,13 +93,13 @@ def _shipped_scenario(name: str) -> Scenario:
 
 
 def load_library(folder: Path | None = None) -> Library:
-    """Our scenarios with those of a folder on top.
+    """Loads the shipped scenarios, overlaid with those of a folder.
 
     Args:
-        folder: a user's folder; None gives ours alone.
+        folder: a user's folder; None loads the shipped scenarios alone.
 
     Raises:
-        DataError: something is wrong with the folder; the first fault, with how many more.
+        DataError: the folder has errors; the first one, with the number of others.
     """
     if folder is None:
         return shipped_library()
@@ -112,32 +112,32 @@ def load_library(folder: Path | None = None) -> Library:
             path=first.path,
             line=first.line,
             field=first.field,
-            hint=f"autoj scenarios check {folder} lists this{others}.",
+            hint=f"Run autoj scenarios check {folder} to list this{others}.",
         )
     return Library({scenario.name: scenario for scenario in checked.scenarios}, checked.aliases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedFolder:
-    """A folder of scenarios, and all that is wrong with it."""
+    """A folder of scenarios with all its errors."""
 
     scenarios: tuple[Scenario, ...]
-    """Those that could be read."""
+    """The valid scenarios."""
     aliases: Mapping[str, str]
-    """Other names of these, as the files give them."""
+    """Aliases of these by the files."""
     faults: tuple[DataError, ...]
-    """By file and line; empty where all is well."""
+    """Errors by file and line; empty for a valid folder."""
     n_files: int
-    """How many files were read, included ones too."""
+    """The number of files read, included ones too."""
 
 
 def check_folder(folder: Path = SHIPPED) -> CheckedFolder:
-    """Read a whole folder of scenarios.
+    """Checks a whole folder of scenarios.
 
-    Files of folders below it are read, too, so that what nothing includes yet is checked as well.
+    Files of subfolders are read, too, so that files not yet included are also checked.
 
     Args:
-        folder: a user's folder; ours where none is named.
+        folder: a user's folder; default: the shipped one.
 
     Raises:
         DataError: there is no such folder, or no YAML file in it.
@@ -146,7 +146,7 @@ def check_folder(folder: Path = SHIPPED) -> CheckedFolder:
 
 
 class _FolderReading:
-    """The reading of one folder."""
+    """Reads one folder and collects its scenarios and errors."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -175,10 +175,9 @@ class _FolderReading:
         found = sorted(path for path in self._folder.iterdir() if path.suffix in _YAML)
         if not found:
             raise DataError(
-                "holds no YAML file",
+                "the folder has no YAML file",
                 path=self._folder,
-                hint="Write one file a scenario, NAME.yaml; what they include may lie in folders "
-                "below.",
+                hint="Write one file NAME.yaml per scenario; subfolders are for files to include.",
             )
         yield from (path for path in found if not _is_hidden(path.relative_to(self._folder)))
 
@@ -189,22 +188,25 @@ class _FolderReading:
         name = _name_of(path)
         description = file.description.text if file.description else _our_description(name)
         group = file.group.text if file.group else _our_group(name)
-        # A fault that is told already may be why something is missing.
+        # An error reported before may be the reason that something is missing.
         sound = len(self._reader.faults) == n_faults
         if not criteria and sound:
             self._fault(
-                path, 1, "holds no criteria", "Include ours: basic: !include autoj:shared/basic"
+                path,
+                1,
+                "the file has no criteria",
+                "Include the shipped ones: basic: !include autoj:shared/basic",
             )
         if description is None and sound:
             self._fault(
                 path,
                 1,
-                f"scenario {name!r} is none of ours, so it needs a description",
-                'Add a line such as description: "The user wants …", or see autoj scenarios for '
-                "the name you mean.",
+                f"scenario {name!r} is not one of the shipped scenarios, so it needs a description",
+                'Add a line such as description: "The user wants …"; autoj scenarios lists the '
+                "shipped names.",
             )
         if name in self._scenarios:
-            said = f"{self._scenarios[name].path} is scenario {name!r} already"
+            said = f"scenario {name!r} is already defined by {self._scenarios[name].path}"
             self._fault(path, 1, said)
         elif criteria and description is not None:
             self._scenarios[name] = Scenario(
@@ -212,7 +214,7 @@ class _FolderReading:
                 group=group,
                 description=description,
                 criteria=criteria,
-                # As its criteria name it: it may have been included, by another path, before.
+                # The path in its criteria; it may have been included by another path before.
                 path=file.path,
             )
         return file, name
@@ -227,7 +229,7 @@ class _FolderReading:
                 self._aliases[plain] = scenario
                 return
         if taken != scenario:
-            self._fault(file.path, alias.line, f"{alias.text!r} is a name of scenario {taken!r}")
+            self._fault(file.path, alias.line, f"{alias.text!r} already names scenario {taken!r}")
 
     def _fault(self, path: Path, line: int, message: str, hint: str | None = None) -> None:
         self._reader.report(DataError(message, path=path, line=line, hint=hint))
@@ -242,7 +244,7 @@ def _our_group(name: str) -> str | None:
 
 
 def _name_of(path: Path) -> str:
-    """A file's scenario: ours where the file's name is a spelling of one, else as it is named."""
+    """The scenario of a file: a shipped one if its name is a spelling of it, else a new one."""
     try:
         return resolve_scenario(path.stem)
     except UnknownComponent:

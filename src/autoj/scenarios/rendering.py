@@ -1,4 +1,4 @@
-"""A scenario as a judge reads it: the system message of the paper's Table 8."""
+"""Rendering of a scenario for a judge: the system message of the paper's Table 8."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADINGS: dict[CriterionType, str] = {
 
 @cache
 def _frame() -> tuple[str, str, str]:
-    """Table 8 before the description, between it and the criteria, and after these."""
+    """The parts of Table 8 before the description, before the criteria, and after them."""
     path = Path(__file__).parent / "data" / "system_message.en.txt"
     before, _, rest = path.read_bytes().decode("utf-8").partition("{description}")
     between, _, after = rest.partition("{criteria}")
@@ -30,10 +30,10 @@ def _frame() -> tuple[str, str, str]:
 
 
 def render_criteria(scenario: Scenario) -> str:
-    """The criteria by type, each type numbered from 1; a type without criteria has no heading.
+    """Renders criteria by type, each type numbered from 1; types without criteria are left out.
 
-    **Source:** paper, Table 9, whose "planning" shows content, format and basic criteria; those of
-    style stand after format, under a heading of the same form.
+    **Source:** paper, Table 9, whose "planning" shows content, format and basic criteria; style
+    criteria follow format, under a heading of the same form.
     """
     sections = [
         "\n".join(
@@ -52,9 +52,9 @@ def render_criteria(scenario: Scenario) -> str:
 
 
 def render_message(scenario: Scenario) -> str:
-    """The system message that tells a judge what to look for.
+    """Renders the system message with a scenario's criteria.
 
-    **Source:** paper, Table 8; the criteria in it are ours or the user's.
+    **Source:** paper, Table 8, with the shipped criteria or the user's.
     """
     before, between, after = _frame()
     return f"{before}{scenario.description}{between}{render_criteria(scenario)}{after}"

@@ -1,7 +1,7 @@
-"""What ships about the queries that the classifiers learnt from: seeds, and what others are called.
+"""Shipped training labels of the classifiers: seed queries, and labels of public queries.
 
-Queries of public data sets are not ours to ship. What ships is what we called them: a scenario by
-the digest of the normalised query.
+Queries of public data sets are not ours to ship. Their labels are: each is a scenario by the digest
+of the normalised query.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _DATA = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownScenario:
-    """What a query is called whose text does not ship."""
+    """The label of a query whose text is not shipped."""
 
     query_sha256: str
     """Its `query_digest`."""
     scenario: str
     """A name of the taxonomy."""
     second: str | None = None
-    """Another scenario that would be nearly as good, where those who labelled it said so."""
+    """A second scenario that would be nearly as good, where the annotators named one."""
 
 
 def seed_files() -> tuple[Path, ...]:
-    """The files of seed queries that ship with the package, sorted."""
+    """Lists the shipped files of seed queries, sorted."""
     return tuple(sorted((_DATA / "seeds").glob("*.jsonl")))
 
 
 def query_digest(query: str) -> str:
-    """What a query is known by where its text does not stand: 16 hexadecimal digits.
+    """Computes the digest that stands for a query's text: 16 hexadecimal digits.
 
     >>> query_digest("Why?") == query_digest("why")
     True
@@ -46,7 +46,7 @@ def query_digest(query: str) -> str:
 
 
 def known_scenarios() -> dict[str, KnownScenario]:
-    """The labelled queries of public data sets, by their `query_digest`."""
+    """Reads the labels of public queries, by their `query_digest`."""
     return {
         known.query_sha256: known
         for path in sorted((_DATA / "labels").glob("*.jsonl"))

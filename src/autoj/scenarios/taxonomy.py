@@ -1,4 +1,4 @@
-"""The names of the scenarios, their groups, and other spellings of them."""
+"""The taxonomy: names of scenarios, their groups, and other spellings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def scenario_names() -> tuple[str, ...]:
 
 
 def plain_name(name: str) -> str:
-    """A name with its words joined as the taxonomy joins them.
+    """Joins the words of a name as the taxonomy does.
 
     >>> plain_name(" Code-Generation ")
     'code_generation'
@@ -49,10 +49,10 @@ def plain_name(name: str) -> str:
 
 
 def resolve_scenario(name: str) -> str:
-    """A scenario's name from any of its spellings.
+    """Finds a scenario's name from any of its spellings.
 
     Raises:
-        UnknownComponent: it is no spelling of any.
+        UnknownComponent: the name is not a spelling of a scenario.
 
     >>> resolve_scenario("default")
     'others'
@@ -65,7 +65,7 @@ def resolve_scenario(name: str) -> str:
 
 
 def group_of(scenario: str) -> str:
-    """The group that a scenario belongs to.
+    """Finds the group of a scenario.
 
     Raises:
         UnknownComponent: there is no such scenario.

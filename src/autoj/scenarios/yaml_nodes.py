@@ -1,4 +1,4 @@
-"""A YAML file as nodes that know their lines, and the words for what stands where."""
+"""YAML files as nodes with line numbers, and descriptions of nodes for messages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["INT", "MAP", "NULL", "STR", "compose", "kind_of", "line_of", "name_o
 
 _TAG = "tag:yaml.org,2002:"
 INT, MAP, NULL, STR = (_TAG + name for name in ("int", "map", "null", "str"))
-# libyaml's parser takes a tenth of the time and is in PyYAML's wheels.
+# libyaml's parser is ten times as fast and is part of PyYAML's wheels.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def compose(path: Path) -> yaml.Node | None:
-    """A file's root node; None where the file holds nothing.
+    """Parses a file to its root node; None for an empty file.
 
     Raises:
         DataError: the file cannot be opened, or is not UTF-8 or not YAML.
@@ -37,7 +37,7 @@ def compose(path: Path) -> yaml.Node | None:
         line = mark.line + 1 if mark else 1
         raise DataError(f"is not YAML: {said}", path=path, line=line) from None
     except yaml.YAMLError as error:
-        # What the reader cannot take, such as a control character, has a position and no mark.
+        # A character that YAML does not allow, such as a control character, has no mark.
         line = text[: getattr(error, "position", 0)].count("\n") + 1
         said = str(getattr(error, "reason", error))
         raise DataError(f"is not YAML: {said}", path=path, line=line) from None
@@ -45,19 +45,19 @@ def compose(path: Path) -> yaml.Node | None:
 
 
 def line_of(node: yaml.Node) -> int:
-    """Where a node begins, counted from 1."""
+    """The first line of a node, counted from 1."""
     return int(node.start_mark.line) + 1
 
 
 def name_of(key: yaml.Node) -> str | None:
-    """A key as a name; None where it is none, such as a number or an empty text."""
+    """A key as a name; None where it is not one, such as a number or an empty text."""
     if not isinstance(key, yaml.ScalarNode) or key.tag != STR:
         return None
     return " ".join(key.value.split()) or None
 
 
 def kind_of(node: yaml.Node) -> str:
-    """What a node is, in a reader's words."""
+    """Describes a node for a message."""
     if isinstance(node, yaml.MappingNode):
         return "a mapping" if node.value else "an empty mapping"
     if isinstance(node, yaml.SequenceNode):

@@ -50,7 +50,7 @@ def test_missing_files_are_told(folder: Path) -> None:
 
 def test_a_card_of_something_else_is_told(folder: Path) -> None:
     (folder / "card.yaml").write_text("kind: judge\n", encoding="utf-8")
-    with pytest.raises(DataError, match="is no card of a classifier"):
+    with pytest.raises(DataError, match="is not the card of a classifier"):
         load_classifier(str(folder))
     (folder / "card.yaml").write_text("a: [", encoding="utf-8")
     with pytest.raises(DataError, match="is not YAML"):
@@ -65,7 +65,7 @@ def test_features_of_another_version_are_told(folder: Path) -> None:
 
 def test_weights_that_do_not_fit_the_card_are_told(folder: Path) -> None:
     edit_card(folder, labels=["a", "b"])
-    with pytest.raises(DataError, match="holds no weights"):
+    with pytest.raises(DataError, match="is not the weights"):
         load_classifier(str(folder))
 
 
@@ -80,7 +80,7 @@ def test_pickled_weights_are_not_read(folder: Path) -> None:
     np.savez(path, rows=np.array([{"a": 1}], dtype=object), allow_pickle=True)
     digest = sha256_of(path)
     edit_card(folder, weights_sha256=digest)
-    with pytest.raises(DataError, match="holds no weights"):
+    with pytest.raises(DataError, match="is not the weights"):
         load_classifier(str(folder))
 
 
@@ -91,5 +91,5 @@ def test_a_best_one_with_an_untuned_encoder_is_refused(tmp_path: Path) -> None:
         plain = {name: archive[name] for name in archive.files if not name.startswith("encoder/")}
     np.savez(path, **plain)
     edit_card(folder, weights_sha256=sha256_of(path))
-    with pytest.raises(DataError, match=r"no changes of the sentence encoder(.|\n)*Train it again"):
+    with pytest.raises(DataError, match=r"no updates of the sentence encoder(.|\n)*Train it again"):
         load_classifier(str(folder))

@@ -1,4 +1,4 @@
-"""The embedded scenario classifier: which of the 58 scenarios a query belongs to."""
+"""The embedded scenario classifier: queries to the 58 scenarios."""
 
 from autoj.scenarios.classifier.base import ScenarioClassifier, ScenarioGuess
 from autoj.scenarios.classifier.loading import SHIPPED, load_classifier

@@ -1,4 +1,4 @@
-"""What a scenario classifier is: queries in, a guess with its probability for each."""
+"""The contract of a scenario classifier: queries to guesses with probabilities."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ __all__ = ["ScenarioClassifier", "ScenarioGuess"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioGuess:
-    """The scenario that a classifier takes a query for."""
+    """A classifier's guess of a query's scenario."""
 
     scenario: str
     """A name of the taxonomy, or of the data that the classifier was trained on."""
     probability: float
-    """How sure it is of that scenario, calibrated; 0-1."""
+    """The calibrated probability of that scenario, 0-1."""
     alternatives: tuple[tuple[str, float], ...]
     """The next scenarios with their probabilities, most likely first."""
 
 
 class ScenarioClassifier(Protocol):
-    """Names the scenarios of queries."""
+    """Classifies queries by scenario."""
 
     @property
     def name(self) -> str:
-        """What it is called: "fast", "best", or the title of a folder."""
+        """Its name: "fast", "best", or the title of a folder."""
         ...
 
     @property
     def digest(self) -> str:
-        """What a stored guess is told by: "sha256:…" of its weights."""
+        """The identity that is stored with guesses: "sha256:…" of its weights."""
         ...
 
     @property
@@ -40,5 +40,5 @@ class ScenarioClassifier(Protocol):
         ...
 
     def classify(self, queries: Sequence[str]) -> list[ScenarioGuess]:
-        """A guess for each query, of any length and any text; never raises on text."""
+        """Guesses the scenario of each query, of any length and content; never raises on text."""
         ...

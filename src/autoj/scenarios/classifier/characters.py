@@ -1,7 +1,7 @@
 """A batch of queries as one array of code points with their kinds.
 
-Of a long query only the head and the tail are read: what is asked for stands there, and the
-passage that it is asked of stands between them.
+Only the beginning and the end of a long query are read: the request is there, and the passage that
+it is about is in between.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _N_BASIC = 0x10000
 
 
 class Kind:
-    """What a character is; numbers, so that arrays can hold them."""
+    """The kind of a character; numbers, so that arrays can hold them."""
 
     SPACE = 0
     NEWLINE = 1
     WORD = 2
-    """A letter or a digit of a script that sets words apart."""
+    """A letter or a digit of a script that separates words."""
     ALONE = 3
     """A character that is a word by itself: Chinese, Japanese."""
     MARK = 4
@@ -39,25 +39,25 @@ _ALONE = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Characters:
-    """The characters of a batch, one query after the other, each closed by a line break."""
+    """The characters of a batch, one query after the other, each ended by a line break."""
 
     written: NDArray[np.uint32]
-    """`[n_characters]` as they were written."""
+    """`[n_characters]`, as written."""
     codes: NDArray[np.uint32]
-    """`[n_characters]` in lower case, every digit as 0."""
+    """`[n_characters]`, in lower case, every digit as 0."""
     kinds: NDArray[np.uint8]
     """`[n_characters]`, of `Kind`."""
     starts: NDArray[np.int64]
-    """`[n_queries]`: where each query begins."""
+    """`[n_queries]`: the index of each query's first character."""
     lengths: NDArray[np.int64]
-    """`[n_queries]`: characters that are read of each, its closing line break included."""
+    """`[n_queries]`: characters read of each, its final line break included."""
     full_lengths: NDArray[np.int64]
-    """`[n_queries]`: characters that each has, before it is cut."""
+    """`[n_queries]`: characters of each before cutting."""
 
 
 @cache
 def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """Of each basic code point its lower-case form and its kind."""
+    """Builds the tables of lower-case forms and kinds of all basic code points."""
     characters = [chr(code) for code in range(_N_BASIC)]
     lower = np.arange(_N_BASIC, dtype=np.uint32)
     kinds = np.full(_N_BASIC, Kind.MARK, np.uint8)
@@ -75,14 +75,14 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
 
 
 def read_characters(queries: Sequence[str]) -> Characters:
-    r"""The characters of some queries.
+    r"""Reads the characters of queries.
 
     >>> batch = read_characters(["Why?", ""])
     >>> "".join(map(chr, batch.codes)), batch.starts.tolist()
     ('why?\n\n', [0, 5])
     """
     texts = [_cut(query) + "\n" for query in queries]
-    # Half a surrogate pair is no character that may be encoded, but text from elsewhere holds it.
+    # A lone surrogate cannot be encoded, but text from elsewhere may contain one.
     data = "".join(texts).encode("utf-32-le", "surrogatepass")
     written = np.frombuffer(data, dtype=np.uint32)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))

@@ -33,33 +33,33 @@ BLOCKS: Mapping[str, Callable[[Characters, Tokens], Grams]] = {
     "edges-2": lambda _, tokens: edge_grams(tokens, 2),
     "structure": lambda characters, _: structure_grams(characters),
 }
-"""What n-grams each block is of: words and marks, characters inside words, the first and last words
-of a query, and how it looks."""
+"""The n-grams of each block: words and marks, characters inside words, the first and last words of
+a query, and its structure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedFeatures:
     """Turns queries into sparse rows.
 
-    A block's n-grams are counted, `1 + log(count)` is multiplied by the n-gram's rarity, and the
-    block is divided by its length and multiplied by the root of its weight; so two queries' inner
-    product is a weighted mean of their cosines by block.
+    In a block, `1 + log(count)` of each n-gram is multiplied by its idf; the block is divided by
+    its length and multiplied by the root of its weight. So the inner product of two queries is a
+    weighted mean of their cosines by block.
     """
 
     weights: Mapping[str, float]
-    """Each block's weight, above 0; the names are of `BLOCKS`."""
+    """The weight of each block, above 0; names as in `BLOCKS`."""
     n_bits: int
     """Features are hashed to `2**n_bits` columns."""
     rarity: NDArray[np.float32]
-    """`[2**n_bits]`: what an n-gram counts; 0 where the training data have none there."""
+    """`[2**n_bits]`: the idf of each column; 0 for n-grams absent from the training data."""
 
     @classmethod
     def fitted(
         cls, weights: Mapping[str, float], n_bits: int, queries: Sequence[str]
     ) -> HashedFeatures:
-        """Features whose rarity is that of n-grams in some queries.
+        """Fits the idf of n-grams to queries.
 
-        The rarity of an n-gram that stands in k of n queries is `1 + log((1 + n) / (1 + k))`.
+        The idf of an n-gram in k of n queries is `1 + log((1 + n) / (1 + k))`.
         """
         untold = cls(weights=weights, n_bits=n_bits, rarity=np.ones(1 << n_bits, np.float32))
         n_queries_with = np.bincount(untold.rows(queries).indices, minlength=1 << n_bits)
@@ -71,8 +71,8 @@ class HashedFeatures:
         )
 
     def rows(self, queries: Sequence[str]) -> sparse.csr_matrix:
-        """The features of some queries: float32 `[n_queries, 2**n_bits]`."""
-        # Half of what `import autoj` would take; queries are classified by few who import it.
+        """Computes the features of queries: float32 `[n_queries, 2**n_bits]`."""
+        # Importing this takes as long as the rest of `import autoj`; few of its users classify.
         from scipy import sparse
 
         n_blocks, n_queries = len(self.weights), len(queries)
@@ -96,7 +96,7 @@ class HashedFeatures:
         )
 
     def _keys(self, queries: Sequence[str]) -> Iterable[NDArray[np.uint64]]:
-        """A number for each n-gram: its query, its block, its column."""
+        """Yields a number for each n-gram, block by block: its query, its block, its column."""
         characters = read_characters(queries)
         tokens = read_tokens(characters)
         for place, name in enumerate(self.weights):

@@ -1,4 +1,4 @@
-"""A classifier's folder: `weights.npz` (plain arrays) and `card.yaml` (what they are)."""
+"""The folder of a classifier: `weights.npz` (plain arrays) and `card.yaml` (their description)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["CARD", "WEIGHTS", "ClassifierCard", "read_folder", "write_card", "wr
 CARD = "card.yaml"
 WEIGHTS = "weights.npz"
 _LEVELS = 127
-"""The largest number that a weight of the table is rounded to."""
+"""The largest integer that a weight of the table is rounded to."""
 _CHANGE = "encoder/"
-"""What the names of the encoder's changes begin with."""
+"""The prefix of the names of the encoder's LoRA updates."""
 _AGAIN = "Train it again with this version: `autoj train classifier --data FILE --out FOLDER`."
 
 
 class ClassifierCard(BaseModel):
-    """What a folder holds, and what it was made from."""
+    """The content of a classifier's folder, and its training data."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,7 +41,7 @@ class ClassifierCard(BaseModel):
     tier: Literal["fast", "best"]
     labels: tuple[str, ...] = Field(min_length=2)
     features: dict[str, float]
-    """Each block's weight."""
+    """The weight of each block."""
     n_bits: int = Field(ge=8, le=22)
     weights_sha256: str
     licence: str | None
@@ -49,13 +49,13 @@ class ClassifierCard(BaseModel):
     data: dict[str, str]
     """The sha256 of each training file, by its name."""
     n_queries: int
-    """How many queries it was trained on."""
+    """The number of training queries."""
     figures: dict[str, float]
-    """On held-out queries of the training data."""
+    """Results on held-out queries of the training data."""
 
 
 def write_card(path: Path, card: ClassifierCard) -> None:
-    """Write the card as YAML, in the order of its fields."""
+    """Writes the card as YAML, in the order of its fields."""
     text = yaml.safe_dump(card.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
     path.write_text(text, encoding="utf-8")
 
@@ -66,13 +66,13 @@ def write_weights(
     weights: LinearWeights,
     changes: Mapping[str, NDArray[np.float32]] | None = None,
 ) -> None:
-    """Write the arrays; the table is rounded to 8 bits, with a scale of its own for each row.
+    """Writes the arrays; the table is quantised to 8 bits, with a scale per row.
 
     Args:
-        path: of the file.
-        features: say how rare each n-gram is.
-        weights: what was learnt of n-grams and embeddings.
-        changes: of the sentence encoder, as it takes them; None in the tier `fast`.
+        path: the file.
+        features: the features, with the idf of each n-gram.
+        weights: the trained weights of n-grams and embeddings.
+        changes: the LoRA updates of the sentence encoder; None in the tier `fast`.
     """
     used = np.flatnonzero(np.abs(weights.table).max(axis=1))
     rows = weights.table[used]
@@ -91,7 +91,7 @@ def write_weights(
 
 
 def _write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """As `numpy.savez_compressed` does, but equal arrays give equal bytes whenever written."""
+    """Writes like `numpy.savez_compressed`, but equal arrays give equal bytes at any time."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
@@ -101,22 +101,23 @@ def _write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_folder(folder: Path, name: str | None = None) -> LinearClassifier:
-    """The classifier of a folder.
+    """Loads the classifier of a folder.
 
     Args:
-        folder: holds the two files.
-        name: what it is called; its title where none is given.
+        folder: the folder with the two files.
+        name: the classifier's name; default: its title.
 
     Raises:
-        DataError: a file is missing, damaged or of something else.
-        MissingExtra: it needs sentence embeddings, and these are not installed.
+        DataError: a file is missing, damaged or not a classifier's.
+        MissingExtra: the packages for sentence embeddings are not installed.
     """
     card = _read_card(folder / CARD)
     path = folder / WEIGHTS
     digest = sha256_of(path)
     if digest != card.weights_sha256:
         raise DataError(
-            f"is damaged: its sha256 is {digest}, the card says {card.weights_sha256}", path=path
+            f"is damaged: its sha256 is {digest}, but the card has {card.weights_sha256}",
+            path=path,
         )
     features, weights, encoder = _read_weights(path, card)
     return LinearClassifier(
@@ -136,7 +137,7 @@ def _read_card(path: Path) -> ClassifierCard:
         raise DataError(
             f"cannot be read: {error.strerror}",
             path=path,
-            hint="A folder that `autoj train classifier --out` wrote holds it.",
+            hint="A classifier's folder is written by `autoj train classifier --out`.",
         ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(f"is not YAML ({error})", path=path) from None
@@ -146,15 +147,15 @@ def _read_card(path: Path) -> ClassifierCard:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
         raise DataError(
-            f"is no card of a classifier: {first['msg']}", path=path, field=field
+            f"is not the card of a classifier: {first['msg']}", path=path, field=field
         ) from None
     unknown = [block for block in card.features if block not in BLOCKS]
     if unknown:
         raise DataError(
-            f"names features that this version lacks: {', '.join(unknown)}",
+            f"has features unknown to this version: {', '.join(unknown)}",
             path=path,
             field="features",
-            hint=f"There are: {', '.join(BLOCKS)}. Train it again with this version.",
+            hint=f"Known are {', '.join(BLOCKS)}. Train it again with this version.",
         )
     return card
 
@@ -183,14 +184,14 @@ def _read_weights(
         }
         encoder = SentenceEncoder(changes) if card.tier == "best" else None
     except (OSError, ValueError, KeyError, IndexError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"holds no weights of a classifier ({error})", path=path) from None
+        raise DataError(f"is not the weights of a classifier ({error})", path=path) from None
     n_labels = len(card.labels)
     n_dense = N_ENDS * N_DIMENSIONS if card.tier == "best" else 0
     if (weights.dense.shape, weights.bias.shape) != ((n_dense, n_labels), (n_labels,)):
         raise DataError("the arrays do not fit the card's labels and tier", path=path, hint=_AGAIN)
     if bool(changes) != (card.tier == "best"):
         raise DataError(
-            f"has {'changes' if changes else 'no changes'} of the sentence encoder, and its tier "
+            f"has {'updates' if changes else 'no updates'} of the sentence encoder, but its tier "
             f"is {card.tier!r}",
             path=path,
             hint=_AGAIN,

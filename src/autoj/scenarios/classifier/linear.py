@@ -1,4 +1,4 @@
-"""A linear classifier over hashed n-grams and, in the better tier, sentence embeddings."""
+"""A linear classifier over hashed n-grams and, in the tier `best`, sentence embeddings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autoj.scenarios.classifier.sentences import SentenceEncoder
 __all__ = ["OTHERS", "LinearClassifier", "LinearWeights", "probabilities_of"]
 
 OTHERS = "others"
-"""The scenario of what belongs to no other."""
+"""The scenario of queries that belong to no other."""
 
 _N_BATCH = 512
-"""Queries at once: their n-grams stay in the processor's cache."""
+"""Batch size at which the n-grams stay in the processor's cache."""
 _N_ALTERNATIVES = 5
 
 Array = NDArray[np.float32]
@@ -27,21 +27,21 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearWeights:
-    """What training learns; scores are `rows @ table + embedded @ dense + bias`."""
+    """The trained weights; scores are `rows @ table + embedded @ dense + bias`."""
 
     table: Array
-    """`[2**n_bits, n_labels]`: of each hashed n-gram."""
+    """`[2**n_bits, n_labels]`: the weights of hashed n-grams."""
     dense: Array
-    """`[768, n_labels]`: of a query's embeddings, head and tail; no rows in `fast`."""
+    """`[768, n_labels]`: the weights of both embeddings of a query; no rows in `fast`."""
     bias: Array
     """`[n_labels]`."""
     sharpness: float
-    """What scores are multiplied by before they become probabilities; fitted on held-out folds."""
+    """The inverse temperature of the softmax over scores; fitted on held-out folds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearClassifier:
-    """Names scenarios by a weighted sum of what stands in a query."""
+    """Classifies queries by a weighted sum of their features."""
 
     name: str
     digest: str
@@ -52,10 +52,10 @@ class LinearClassifier:
     """None in the tier `fast`."""
 
     def classify(self, queries: Sequence[str]) -> list[ScenarioGuess]:
-        """A guess for each query.
+        """Guesses the scenario of each query.
 
-        A text without a letter or a digit asks for nothing that could be known: half of its
-        probability goes to `others`, if that is a label.
+        For a text without a letter or a digit, half of the probability goes to `others`, if that is
+        a label.
         """
         return [
             guess
@@ -64,7 +64,7 @@ class LinearClassifier:
         ]
 
     def probabilities(self, queries: Sequence[str]) -> NDArray[np.float64]:
-        """The probability of each label: `[n_queries, n_labels]`, rows that sum to 1."""
+        """Computes the probability of each label: `[n_queries, n_labels]`; rows sum to 1."""
         rows = self.features.rows(queries)
         scores = rows @ self.weights.table + self.weights.bias
         if self.encoder is not None:
@@ -95,7 +95,7 @@ class LinearClassifier:
 
 
 def probabilities_of(scores: NDArray[np.floating[Any]], sharpness: float) -> NDArray[np.float64]:
-    """Probabilities from scores `[n, n_labels]`."""
+    """Computes probabilities from scores, both `[n, n_labels]`, by softmax."""
     sharp = scores.astype(np.float64) * sharpness
     powers = np.exp(sharp - sharp.max(axis=1, keepdims=True))
     normalised: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Load a classifier by its name, or from the folder that a training wrote."""
+"""Loading of a classifier by its name, or from a folder written by training."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ DATA = Path(__file__).parent.parent / "data" / "classifier"
 
 
 def load_classifier(name: str = "fast") -> ScenarioClassifier:
-    """A scenario classifier.
+    """Loads a scenario classifier.
 
     Args:
-        name: "fast" (n-grams, needs nothing else), "best" (sentence embeddings besides: the extra
-            `classifier`), or a folder that `autoj train classifier` wrote.
+        name: "fast" (n-grams, no further packages), "best" (sentence embeddings too, with the
+            extra `classifier`), or a folder written by `autoj train classifier`.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: there is no classifier of that name.
         MissingExtra: it needs the extra `classifier`.
-        DataError: the folder is damaged or of something else.
+        DataError: the folder is damaged or not a classifier's.
 
     >>> load_classifier().classify(["Translate to French: good morning"])[0].scenario
     'text_to_text_translation'

@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 as an OpenVINO graph, put together from its weights.
+"""all-MiniLM-L6-v2 as an OpenVINO graph, built from its weights.
 
-The weights come as plain matrices, to which a tuned classifier adds its own changes; so the graph
-is made where it is used, and no converter, which would need torch, is asked.
+The weights are plain matrices, to which a tuned classifier adds its LoRA updates. So the graph is
+built on loading, without a converter, which would need torch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ACTIVATION = "gelu_pytorch_tanh"
 """The activation's name in transformers: GELU by the hyperbolic tangent, as training computes it
 (Hendrycks and Gimpel 2016, section 2)."""
 N_DIMENSIONS = 384
-"""Numbers an embedding has."""
+"""The size of an embedding."""
 
 Array = NDArray[np.float32]
 
@@ -28,20 +28,20 @@ _N_LAYERS = 6
 _N_HEADS = 12
 _EPSILON = 1e-12
 _MASKED = -1e9
-"""Added to the attention of padding: far below any score, and finite."""
+"""Added to attention scores of padding: far below any score, and finite."""
 
 
 class MiniLM:
     """BERT with 6 layers of 384; an embedding is the mean of the last layer over a window's tokens.
 
-    It is computed in float32 on every processor, so that a guess does not depend on the machine.
+    It computes in float32 on every processor, so that a guess does not depend on the machine.
 
     Args:
-        weights: by their names in the model's file.
+        weights: the weights by their names in the model's file.
     """
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
-        # Importing OpenVINO reports to its makers, unless this cannot be imported.
+        # Importing OpenVINO sends telemetry to its makers, unless this import fails.
         sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
         import openvino
 
@@ -51,24 +51,27 @@ class MiniLM:
         self._turn = Lock()
 
     def embed(self, windows: Sequence[Sequence[int]]) -> Array:
-        """The embeddings of a batch of windows, `[n_windows, 384]`.
+        """Computes the embeddings of a batch of windows, `[n_windows, 384]`.
 
         Args:
-            windows: tokens; the shorter ones are padded, so give windows of like length.
+            windows: token ids; shorter windows are padded, so give windows of similar length.
         """
         ids = np.zeros((len(windows), max(map(len, windows))), np.int32)
         mask = np.zeros(ids.shape, np.float32)
         for row, seen, window in zip(ids, mask, windows, strict=True):
             row[: len(window)] = window
             seen[: len(window)] = 1
-        # A request computes one batch at a time, on all cores; callers in threads take turns.
+        # An inference request computes one batch at a time, on all cores; threads take turns.
         with self._turn:
             embedded: Array = self._request.infer({"ids": ids, "mask": mask})[0].copy()
         return embedded
 
 
 def _graph(weights: Mapping[str, Array]) -> Any:
-    """Tokens `[n, length]` and their mask (1 for a token, 0 for padding) to means `[n, 384]`."""
+    """Builds the graph from tokens and mask (1 for a token, 0 for padding), both `[n, length]`.
+
+    Its output are the means, `[n, 384]`.
+    """
     import openvino
     from openvino import opset13 as ops
 
@@ -96,11 +99,11 @@ def _graph(weights: Mapping[str, Array]) -> Any:
 
 
 def _embedded(weights: Mapping[str, Array], ids: Any) -> Any:
-    """What stands for each token before the first layer: its word and its place."""
+    """Builds the input of the first layer: the embeddings of words and positions, added."""
     from openvino import opset13 as ops
 
     words = ops.constant(weights["embeddings.word_embeddings.weight"])
-    # Every token is of the first kind: there is no second text.
+    # All tokens have the first type: there is no second text.
     kind = weights["embeddings.token_type_embeddings.weight"][0]
     places = ops.constant(weights["embeddings.position_embeddings.weight"] + kind)
     length = ops.gather(ops.shape_of(ids), _integers(1), ops.constant(np.int64(0)))
@@ -117,7 +120,7 @@ def _attended(weights: Mapping[str, Array], hidden: Any, name: str, padding: Any
         ops.transpose(ops.reshape(_linear(weights, hidden, f"{name}.{part}"), heads, True), order)
         for part in ("query", "key", "value")
     )
-    # One row of padding for all heads and for every token that looks.
+    # One row of padding for all heads and all attending tokens.
     shared = ops.unsqueeze(padding, _integers(1, 2))
     mixed = ops.scaled_dot_product_attention(query, key, value, shared)
     return ops.reshape(ops.transpose(mixed, order), _integers(0, 0, N_DIMENSIONS), True)

@@ -29,9 +29,9 @@ _BASE = np.uint64(0xD6E8FEB86659FD93)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _N_POWERS = 64
-"""Longer words are told apart by their first so many characters and their length."""
+"""Longer words are hashed by this many first characters and their length."""
 _N_EDGE = 8
-"""How many words at either end are marked by where they stand."""
+"""The number of words at either end that are marked as first or last."""
 
 Hashes = NDArray[np.uint64]
 Owners = NDArray[np.int64]
@@ -39,12 +39,12 @@ Owners = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grams:
-    """Some n-grams of a batch."""
+    """N-grams of a batch."""
 
     owners: Owners
-    """`[n_grams]`: the query of each."""
+    """`[n_grams]`: the query of each n-gram."""
     hashes: Hashes
-    """`[n_grams]`."""
+    """`[n_grams]`: the hash of each n-gram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +54,12 @@ class Tokens:
     owners: Owners
     hashes: Hashes
     ranks: NDArray[np.int64]
-    """Each one's place in its query, counted from 0."""
+    """The position of each in its query, counted from 0."""
     ranks_from_end: NDArray[np.int64]
 
 
 def _mix(hashes: Hashes) -> Hashes:
-    """Spread what differs over all bits."""
+    """Spreads differences of hashes over all bits."""
     hashes = (hashes ^ (hashes >> np.uint64(30))) * _MIX_1
     hashes = (hashes ^ (hashes >> np.uint64(27))) * _MIX_2
     return hashes ^ (hashes >> np.uint64(31))
@@ -77,12 +77,12 @@ def _salted(hashes: Hashes, salt: int) -> Hashes:
 
 
 def hash_numbers(numbers: Hashes) -> Hashes:
-    """Features that are numbers, as hashes beside those of n-grams."""
+    """Hashes features that are numbers like n-grams."""
     return _salted(_mix(numbers), 60)
 
 
 def read_tokens(characters: Characters) -> Tokens:
-    """The words of a batch; a run of one mark is a token, too."""
+    """Finds the words of a batch; a run of one mark is a token, too."""
     kinds, codes = characters.kinds, characters.codes
     before = np.concatenate(([np.uint8(Kind.NEWLINE)], kinds[:-1]))
     same = np.concatenate(([False], codes[1:] == codes[:-1]))
@@ -112,7 +112,7 @@ def read_tokens(characters: Characters) -> Tokens:
 
 
 def _joined(tokens: Tokens, n: int) -> tuple[NDArray[np.int64], Hashes]:
-    """The n-grams of tokens: where each begins, and its hash."""
+    """The n-grams of tokens: the first token and the hash of each."""
     if n == 1:
         return np.arange(len(tokens.owners)), tokens.hashes
     first = np.flatnonzero(tokens.owners[: 1 - n] == tokens.owners[n - 1 :])
@@ -123,13 +123,13 @@ def _joined(tokens: Tokens, n: int) -> tuple[NDArray[np.int64], Hashes]:
 
 
 def word_grams(tokens: Tokens, n: int) -> Grams:
-    """The n-grams of words and marks."""
+    """Finds the n-grams of words and marks."""
     first, hashes = _joined(tokens, n)
     return Grams(owners=tokens.owners[first], hashes=_salted(hashes, n))
 
 
 def edge_grams(tokens: Tokens, n: int) -> Grams:
-    """The n-grams of the first and of the last words, marked as such."""
+    """Finds the n-grams of the first and of the last words, marked as such."""
     first, hashes = _joined(tokens, n)
     at_head = tokens.ranks[first] <= _N_EDGE - n
     at_tail = tokens.ranks_from_end[first] < _N_EDGE
@@ -140,12 +140,12 @@ def edge_grams(tokens: Tokens, n: int) -> Grams:
 
 
 def character_grams(characters: Characters, n: int) -> Grams:
-    """The n-grams of characters inside words, the word's edges being characters, too."""
+    """Finds the n-grams of characters inside words; the word's edges count as characters."""
     kinds = characters.kinds
     word = kinds == Kind.WORD
     after = np.concatenate(([False], word[:-1]))
     kept = np.flatnonzero(word | after)
-    # A word's edge is one character, whatever follows: `kept` holds each word and one more.
+    # A word's edge is one character, whatever follows: `kept` has each word and one more.
     is_edge = ~word[kept]
     owner_of = np.repeat(np.arange(len(characters.starts)), characters.lengths)[kept]
     symbols = np.where(is_edge, 0, characters.codes[kept]).astype(np.uint64)

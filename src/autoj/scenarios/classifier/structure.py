@@ -1,7 +1,7 @@
-"""What a query looks like, whatever its words: lines, lists, code, questions, scripts, length.
+"""Structural features of queries: lines, lists, code, questions, scripts, length.
 
-Each measure is put into bins and each bin is a feature, so that a linear model may bend it. They
-are evidence like any word, no rule decides.
+Each measure is binned and each bin is a feature, so that a linear model can be non-linear in the
+measure. They are weighted like any word; no rule decides.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Numbers = NDArray[np.float64]
 
 
 def structure_grams(characters: Characters) -> Grams:
-    """The bins that each query's measures fall into, as hashed features."""
+    """Computes the bins of each query's measures, as hashed features."""
     n_queries = len(characters.starts)
     if not n_queries:
         return Grams(owners=np.zeros(0, np.int64), hashes=np.zeros(0, np.uint64))
@@ -37,7 +37,7 @@ def structure_grams(characters: Characters) -> Grams:
 
 
 def _bins(characters: Characters) -> list[NDArray[np.int64]]:
-    """The bins of all queries, one array `[n_queries]` a measure."""
+    """Computes the bins of all queries, one array `[n_queries]` per measure."""
     codes, kinds, written = characters.codes, characters.kinds, characters.written
     starts, lengths = characters.starts, characters.lengths
 
@@ -63,7 +63,7 @@ def _bins(characters: Characters) -> list[NDArray[np.int64]]:
     option = opens_line & (kinds == Kind.WORD) & (codes != ord("0")) & _any_of(second, ".):")
     fence = (codes == ord("`")) & (second == ord("`")) & (third == ord("`"))
     is_blank = is_break & np.concatenate((is_break[1:], [False]))
-    # The line break that closes a query is not one of its own.
+    # The line break that ends a query was added to it.
     is_blank[starts + lengths - 1] = False
     ends_asking = _any_of(codes[last], "?？")
     line_asks = _any_of(codes[line_end], "?？")
@@ -112,14 +112,14 @@ def _any_of(codes: NDArray[np.uint32], characters: str) -> Mask:
 
 
 def _last_visible(visible: Mask, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the last visible character of each query stands; its first one where there is none."""
+    """The index of each query's last visible character; of its first one if none is visible."""
     places = np.where(visible, np.arange(len(visible)), -1)
     last: NDArray[np.int64] = np.maximum(np.maximum.reduceat(places, starts), starts)
     return last
 
 
 def _line_ends(is_break: Mask, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the first line of each query ends: its last character."""
+    """The index of the last character of each query's first line."""
     places = np.where(is_break, np.arange(len(is_break)), len(is_break))
     ends: NDArray[np.int64] = np.maximum(np.minimum.reduceat(places, starts) - 1, starts)
     return ends
