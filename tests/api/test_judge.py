@@ -98,7 +98,7 @@ def test_any_other_judge_leaves_it_to_the_embedded_classifier(monkeypatch):
     assert loaded == ["fast"]
     asked = judge.classify("Plan a trip.", protocol="scenario-menu")
     assert asked.classifier == "script"
-    with pytest.raises(ConfigError, match="one of them"):
+    with pytest.raises(ConfigError, match="give only one"):
         judge.classify("Hello.", protocol="scenario", classifier="fast")
     with pytest.raises(DataError, match="the query is empty"):
         judge.classify(" ")

@@ -147,18 +147,18 @@ def test_a_server_that_is_silent_is_given_up_and_tried_again() -> None:
 @pytest.mark.parametrize(
     ("given", "kind", "retryable", "attempts", "said"),
     [
-        (error(429, "Slow down."), "RateLimited", True, 3, "asks to slow down: Slow down."),
+        (error(429, "Slow down."), "RateLimited", True, 3, "the rate limit is reached: Slow down."),
         (error(500, "Oh no."), "Unavailable", True, 3, r"failed \(500\): Oh no."),
         (Answer(status=502, body=b"<html>Bad\x1b[31m</html>"), "Unavailable", True, 3, "502"),
         (Answer(act="drop"), "Disconnected", True, 3, "closed the connection"),
-        (FAULTS["half"](), "Malformed", True, 3, "no JSON: "),
-        (Answer(body=b"[1]"), "Malformed", True, 3, "no JSON object"),
+        (FAULTS["half"](), "Malformed", True, 3, "is not JSON: "),
+        (Answer(body=b"[1]"), "Malformed", True, 3, "is not a JSON object"),
         (FAULTS["empty"](), "Malformed", True, 3, "no choices"),
         (Answer(body=b'{"choices":[{"index":0}]}'), "Malformed", True, 3, "no message"),
-        (completion(7), "Malformed", True, 3, "content that is no text"),
+        (completion(7), "Malformed", True, 3, "content that is not text"),
         (completion(None), "Empty", True, 3, "wrote nothing"),
         (completion(" \n "), "Empty", True, 3, "wrote nothing"),
-        (completion("", finish="length"), "Empty", False, 1, "--max-tokens gives it more"),
+        (completion("", finish="length"), "Empty", False, 1, "raise --max-tokens"),
         (FAULTS["filter"](), "Filtered", False, 1, "filter stopped the answer"),
         (
             completion(None, refusal="I cannot\nhelp."),
@@ -260,7 +260,7 @@ def test_every_status_with_any_body_is_a_fault(body: object) -> None:
 def test_a_parameter_that_is_not_known_is_known_in_each_servers_words(said: str) -> None:
     fault = fault_of_status(400, {}, {"error": {"message": said}}, PLACE, Scrub(None))
     assert fault.ends is not None
-    assert "does not take what judge 'j' sends" in fault.ends.message
+    assert "rejects a parameter that judge 'j' sends" in fault.ends.message
 
 
 def test_messages_hold_no_key_no_line_break_and_no_page() -> None:

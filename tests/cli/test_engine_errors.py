@@ -91,7 +91,7 @@ def test_a_wrong_key_is_told_and_written_nowhere(
     with serving(key="another") as server:
         card = write_card(tmp_path / "card.yaml", server.base_url, api_key_variable="MY_KEY")
         result = run("judge", data, "--judge", card, "--out", "r")
-    told(result, "does not take the key of judge 'card' (401)", "environment variable MY_KEY")
+    told(result, "rejects the key of judge 'card' (401)", "environment variable MY_KEY")
     assert key not in result[2]
     written = [path.read_bytes() for path in Path("r").rglob("*") if path.is_file()]
     assert written
@@ -119,7 +119,7 @@ def test_a_model_that_the_server_does_not_know_and_what_it_says_cannot_move_the_
     with serving(known_for_a_while) as server:
         command = ("judge", data, "--judge", write_card(tmp_path / "card.yaml", server.base_url))
         command += ("--out", "r")
-        told(run(*command), "has no model 'mock' (404)", "It serves mock: one of these belongs")
+        told(run(*command), "has no model 'mock' (404)", "It serves mock. Set the card's model")
         assert n_held("r") == 5
         n_asked = _asked_when_mended(run, command, server)
     assert n_asked == 2 * N_PAIRS - 5, "what was answered is not asked again"

@@ -1,4 +1,4 @@
-"""The front door of the library: a judge or a jury, for one case, for many, and for files."""
+"""The public API: a judge or a jury, for one case, for many, and for files."""
 
 from autoj.api.judge import Judge
 from autoj.api.jury import Jury

@@ -1,4 +1,4 @@
-"""Texts of a call to the case that is judged."""
+"""Conversion of a call's texts to cases."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from autoj.records import Case, Response, normalise_query
 
 
 def numbered(given: Iterable[Case | tuple[str, ...]]) -> Iterator[Case]:
-    """Cases as they are, and those of a query with its responses, which are numbered from 1."""
+    """Yields cases as given; tuples of texts become cases numbered from 1."""
     for number, item in enumerate(given, start=1):
         yield item if isinstance(item, Case) else case_of(*item, id=f"case-{number}")
 
 
 def paired(case: Case) -> Case:
-    """A case, if it has two responses.
+    """Checks that a case has two responses, and returns it.
 
     Raises:
-        DataError: it has another number.
+        DataError: it has more or fewer.
     """
     if len(case.responses) != 2:
         raise DataError(
@@ -32,7 +32,7 @@ def paired(case: Case) -> Case:
 def case_of(
     query: str, *responses: str | Response, scenario: str | None = None, id: str = "case"
 ) -> Case:
-    """The case of a query and its responses.
+    """Makes a case of a query and its responses.
 
     Raises:
         DataError: the query is empty.

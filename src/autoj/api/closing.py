@@ -1,4 +1,4 @@
-"""Models that are freed at the end of a `with` block."""
+"""Freeing of models at the end of a `with` block."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 
 class Closeable(ABC):
-    """What holds a model until it is closed: at the end of a `with` block, or by `close`."""
+    """An object with a model until it is closed, by `close` or at the end of a `with` block."""
 
     @abstractmethod
     def close(self) -> None:
-        """Free what is heavy."""
+        """Frees the model."""
 
     def __enter__(self) -> Self:
         return self

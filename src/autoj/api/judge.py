@@ -1,4 +1,4 @@
-"""One judge in Python: the route of the command line for one case, for many, and for a file."""
+"""One judge in Python: the commands of the terminal for one case, for many, and for a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from autoj.tasks.selection_folder import By, make_select_spec, select_case
 
 
 class Judge(Closeable):
-    """A judge that is loaded and can be asked.
+    """A loaded judge.
 
     Use it as a context manager, or `close` it, to free its model.
     """
@@ -46,11 +46,11 @@ class Judge(Closeable):
 
     @classmethod
     def load(cls, judge: str | JudgeCard = "embedded", **options: Any) -> Judge:
-        """Load a judge by name.
+        """Loads a judge by name.
 
         Args:
             judge: a card's name, the path of a card, `backend:model`, or a card.
-            options: what its backend takes, such as `answer` for `scripted`.
+            options: options of its backend, such as `answer` for `scripted`.
 
         Raises:
             UnknownComponent: there is no such judge.
@@ -61,7 +61,7 @@ class Judge(Closeable):
 
     @property
     def backend(self) -> Backend:
-        """What runs it."""
+        """The backend that runs it."""
         return self._backend
 
     @property
@@ -72,17 +72,17 @@ class Judge(Closeable):
     def compare(
         self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
     ) -> Verdict:
-        """Which of two responses is better, asked in both orders, or each response alone.
+        """Compares two responses, in both orders or by separate ratings.
 
         Args:
             query: the user's request.
             a: the first response.
             b: the second response.
-            scenario: the query's, for protocols that judge by its criteria; `classify` names it.
-            settings: what `make_spec` takes: `protocol`, `critique`, `on_conflict`, …
+            scenario: the query's scenario, for protocols with its criteria; `classify` finds it.
+            settings: settings of `make_spec`: `protocol`, `critique`, `on_conflict`, …
 
         Returns:
-            The verdict: `winner` is "a", "b", "tie", or None where it is not known.
+            The verdict: `winner` is "a", "b", "tie", or None if unknown.
 
         Raises:
             DataError: the query is empty.
@@ -95,7 +95,7 @@ class Judge(Closeable):
     async def acompare(
         self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
     ) -> Verdict:
-        """The same without blocking: calls that wait at the same time are judged as one batch."""
+        """Compares like `compare`, without blocking; concurrent calls are judged as one batch."""
         spec = make_spec("judge", self.card, **settings)
         case = case_of(query, a, b, scenario=scenario)
         return await asyncio.wrap_future(self._batcher.submit(case, spec))
@@ -103,7 +103,7 @@ class Judge(Closeable):
     def compare_many(
         self, pairs: Iterable[Case | tuple[str, str, str]], **settings: Any
     ) -> Iterator[Verdict]:
-        """Compare many pairs in batches, without a folder.
+        """Compares many pairs in batches, without a folder.
 
         Args:
             pairs: cases, or (query, a, b); read lazily.
@@ -121,16 +121,16 @@ class Judge(Closeable):
     def rate(
         self, query: str, response: str, *, scenario: str | None = None, **settings: Any
     ) -> Verdict:
-        """A rating from 1 to 10 of one response.
+        """Rates one response from 1 to 10.
 
         Args:
             query: the user's request.
             response: the response.
             scenario: as in `compare`.
-            settings: what `make_spec` takes: `protocol`, `critique`, `on_overflow`, …
+            settings: settings of `make_spec`: `protocol`, `critique`, `on_overflow`, …
 
         Returns:
-            The verdict: `ratings` holds one rating, or None where it could not be read.
+            The verdict: `ratings` has one rating, or None if it could not be read.
 
         Raises:
             DataError: the query is empty.
@@ -143,7 +143,7 @@ class Judge(Closeable):
     async def arate(
         self, query: str, response: str, *, scenario: str | None = None, **settings: Any
     ) -> Verdict:
-        """The same without blocking, as `acompare`."""
+        """Rates like `rate`, without blocking; concurrent calls are judged as one batch."""
         spec = make_spec("rate", self.card, **settings)
         case = case_of(query, response, scenario=scenario)
         return await asyncio.wrap_future(self._batcher.submit(case, spec))
@@ -151,14 +151,14 @@ class Judge(Closeable):
     def rate_many(
         self, responses: Iterable[Case | tuple[str, str]], **settings: Any
     ) -> Iterator[Verdict]:
-        """Rate many responses in batches, without a folder.
+        """Rates many responses in batches, without a folder.
 
         Args:
             responses: cases with any number of responses, or (query, response); read lazily.
             settings: as in `rate`.
 
         Yields:
-            A verdict for each, in order; its `ratings` has one value a response.
+            A verdict for each, in order; its `ratings` has one value per response.
 
         Raises:
             DataError: a query is empty.
@@ -178,27 +178,27 @@ class Judge(Closeable):
         watch: Watch = SILENT,
         **settings: Any,
     ) -> Run:
-        """Judge all cases of a file, as `autoj judge` and `autoj rate` do, and keep the run.
+        """Judges all cases of a file like `autoj judge` and `autoj rate`, and stores the run.
 
-        Killed at any moment, the same call goes on where it stopped.
+        After an interruption, the same call resumes the run.
 
         Args:
             data: a file that `autoj judge` reads, or cases.
             task: "judge" compares the two responses of each case, "rate" rates each response.
-            out: the run's folder; None takes one under `runs/`, the same for the same settings.
-            format: the file's format, where its fields fit several.
-            max_usd: the most US dollars that the run may cost, by the card's prices.
-            max_requests: the most requests of the run.
-            watch: told what happens; it may stop the run.
-            settings: what `make_spec` takes: `protocol`, `critique`, `limit`, `classifier`, …
+            out: the run's folder; None chooses one under `runs/`, the same for equal settings.
+            format: the file's format, if its fields fit several.
+            max_usd: the cap on the run's cost in US dollars, by the card's prices.
+            max_requests: the cap on the run's requests.
+            watch: receives progress and messages; it may stop the run.
+            settings: settings of `make_spec`: `protocol`, `critique`, `limit`, `classifier`, …
 
         Returns:
-            The run: iterate over it for each case with its verdict; `to_pandas()`, `to_arrow()`.
+            The run: iterating yields each case with its verdict; `to_pandas()`, `to_arrow()`.
 
         Raises:
             DataError: a row cannot be read.
             SpecMismatch: the folder was made with other settings or other data.
-            BackendError: the judge's engine broke down; what was judged is kept.
+            BackendError: the judge's backend failed; all judgments so far are kept.
         """
         spec = make_spec(task, self.card, **settings)
         cases = open_cases(Path(data), format) if isinstance(data, Path | str) else cases_of(data)
@@ -215,20 +215,20 @@ class Judge(Closeable):
         scenario: str | None = None,
         **settings: Any,
     ) -> Verdict:
-        """The best of N responses.
+        """Selects the best of N responses.
 
         Args:
             query: the user's request.
-            responses: what is picked from, at least one. A `Response` may carry its `logprob`,
-                which decides between responses that are rated equal.
-            by: "ratings" rates each response, "pairs" lets them meet in a knockout
-                (`runs.knockout`).
+            responses: the responses, at least one. A `Response` may have its `logprob`, which
+                breaks ties between equal ratings.
+            by: "ratings" rates each response, "pairs" compares them in a knockout
+                (`verdicts.knockout`).
             scenario: as in `compare`.
-            settings: what `make_spec` takes: `protocol`, `on_overflow`, …
+            settings: settings of `make_spec`: `protocol`, `on_overflow`, …
 
         Returns:
-            The verdict: `selected` is the index of the pick, or None where nothing could be read;
-            `ratings` holds all ratings, and is empty where pairs were compared.
+            The verdict: `selected` is the index of the best response, or None if nothing could be
+            read; `ratings` has all ratings, and is empty for "pairs".
 
         Raises:
             DataError: the query is empty, or there are no responses.
@@ -248,35 +248,35 @@ class Judge(Closeable):
         classifier: str | None = None,
         top: int = 3,
     ) -> ClassifiedQuery:
-        """Which of the 58 scenarios a query belongs to.
+        """Classifies a query by the 58 scenarios.
 
-        The judge names it where its card offers a protocol for that (`scenario`, `scenario-menu`)
-        or one is given; else an embedded classifier does, which also says how sure it is.
+        The judge does it if its card offers a protocol for that (`scenario`, `scenario-menu`) or
+        one is given; else an embedded classifier does, which also gives probabilities.
 
         Args:
             query: the user's request, of any length.
-            protocol: how the judge is asked: "scenario", as the paper does, or "scenario-menu" for
-                a model that did not learn the names.
-            classifier: "fast", "best", or a folder that `autoj train classifier` wrote; it is
-                asked, and not the judge. None is "fast" where the judge does not name scenarios.
-            top: how many of the likeliest scenarios an embedded classifier gives, the first of
-                them included.
+            protocol: the protocol for the judge: "scenario", as in the paper, or "scenario-menu"
+                for a model that was not trained on the names.
+            classifier: "fast", "best", or a folder written by `autoj train classifier`, to use
+                instead of the judge. None is "fast" if the judge does not classify.
+            top: the number of the likeliest scenarios that an embedded classifier returns, the
+                first one included.
 
         Returns:
-            `scenario`, its `group`, and what named it. By an embedded classifier `probability` and
-            `alternatives` say how sure it is. A judge's answer that could not be read is no
-            scenario: it is None, and `reason` says why.
+            `scenario`, its `group`, and the judge or classifier that named it. An embedded
+            classifier gives `probability` and `alternatives`. If a judge's answer could not be
+            read, `scenario` is None and `reason` says why.
 
         Raises:
             DataError: the query is empty.
-            ConfigError: both a protocol and a classifier are given, or the protocol does something
-                else.
+            ConfigError: both a protocol and a classifier are given, or the protocol is not for
+                scenarios.
             UnknownComponent: there is no such protocol or classifier.
             MissingExtra: the classifier needs packages that are not installed.
-            BackendError: the judge's engine broke down.
+            BackendError: the judge's backend failed.
         """
         if protocol is not None and classifier is not None:
-            raise ConfigError("protocol asks the judge, and classifier does not: give one of them")
+            raise ConfigError("protocol is for a judge and classifier replaces it: give only one")
         case = case_of(query)
         if classifier is None and (protocol is not None or _names_scenarios(self.card)):
             spec = make_classify_spec(self.card, protocol)
@@ -289,7 +289,7 @@ class Judge(Closeable):
         return self._classifiers[name]
 
     def close(self) -> None:
-        """Free the model."""
+        """Frees the model."""
         self._batcher.close()
         self._backend.close()
 

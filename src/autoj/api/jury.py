@@ -1,4 +1,4 @@
-"""Several judges in Python, asked beside each other."""
+"""Several judges in Python, asked in parallel."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_
 
 
 class Jury(Closeable):
-    """Several judges, asked beside each other; a verdict keeps each judge's own.
+    """Several judges, asked in parallel; a verdict has each judge's own.
 
-    Use it as a context manager, or `close` it, to free all models: they are in memory together.
+    Use it as a context manager, or `close` it, to free the models; all of them stay in memory.
     """
 
     def __init__(self, judges: Sequence[Judge], method: Method | None = None) -> None:
-        """Seat judges.
+        """Makes a jury of loaded judges.
 
         Args:
-            judges: at least two, no two alike.
-            method: what decides on pairs, "majority" or "mean"; None is the mean of probabilities
-                where each judge gives them, else the majority.
+            judges: at least two judges, all different.
+            method: how pairs are decided, "majority" or "mean"; None is the mean of probabilities
+                if each judge gives them, else the majority.
 
         Raises:
             ConfigError: there are fewer than two.
         """
         if len(judges) < 2:
-            raise ConfigError(f"a jury has at least two judges, found {len(judges)}")
+            raise ConfigError(f"a jury needs at least two judges, found {len(judges)}")
         self._judges = tuple(judges)
         self._method = method
         self._name = ", ".join(judge.card.name for judge in judges)
 
     @classmethod
     def load(cls, *judges: str | JudgeCard, method: Method | None = None) -> Jury:
-        """Load judges by name, as `Judge.load` does; where one fails, the others are freed.
+        """Loads judges by name like `Judge.load`; if one fails, the others are freed.
 
         Args:
             judges: names, paths of cards, `backend:model`, or cards.
@@ -55,22 +55,22 @@ class Jury(Closeable):
     def compare(
         self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
     ) -> JuryVerdict:
-        """Which of two responses is better by votes or mean probabilities (`runs.jury`).
+        """Compares two responses by votes or mean probabilities (`verdicts.jury`).
 
         Args:
             query: the user's request.
             a: the first response.
             b: the second response.
             scenario: as in `Judge.compare`.
-            settings: what `make_spec` takes, for all judges.
+            settings: settings of `make_spec`, for all judges.
 
         Returns:
-            The jury's verdict; `judges` holds each judge's own, `rule` says what decided.
+            The jury's verdict; `judges` has each judge's own, `rule` names the deciding rule.
 
         Raises:
             DataError: the query is empty.
-            ConfigError: two judges are alike, one cannot do this, or the mean is wanted where one
-                gives no probabilities.
+            ConfigError: two judges are equal, a judge does not support the task, or the mean is
+                requested and a judge gives no probabilities.
         """
         seats = self._seats("judge", settings)
         method = choose_method(seats, self._method)
@@ -81,7 +81,7 @@ class Jury(Closeable):
     def rate(
         self, query: str, response: str, *, scenario: str | None = None, **settings: Any
     ) -> JuryVerdict:
-        """The mean of the judges' ratings of one response; as `compare`."""
+        """Averages the judges' ratings of one response; arguments as in `compare`."""
         seats = self._seats("rate", settings)
         case = case_of(query, response, scenario=scenario)
         return jury_rating(self._ask(seats, case), self._name)
@@ -97,6 +97,6 @@ class Jury(Closeable):
         ]
 
     def close(self) -> None:
-        """Free all models."""
+        """Frees all models."""
         for judge in self._judges:
             judge.close()

@@ -1,32 +1,32 @@
-"""Any OpenAI-compatible server as a judge: the provider, a gateway, vLLM, SGLang, llama.cpp.
+"""Judges behind an OpenAI-compatible server: the provider, a gateway, vLLM, SGLang, llama.cpp.
 
-Messages are sent as they are; the server applies its own template, so cards say `wrapper: none`.
-The key is read from the environment and stands in no file, log or error. A card's options, each
-with what holds without it:
+Messages are sent unrendered; the server applies its own template, so cards say `wrapper: none`. The
+API key is read from the environment and is never written to a file, a log or an error. A card's
+options, each with its default:
 
 ```
-base_url              the address before /chat/completions (OPENAI_BASE_URL, else the provider's)
+base_url              the URL before /chat/completions (OPENAI_BASE_URL, else the provider's)
 api_key_variable      the environment variable with the key (OPENAI_API_KEY for the provider; a
-                      server with a base_url of its own gets no key)
-scoring               how verdict-only protocols get probabilities (none):
-                      none      not at all: such protocols are refused
+                      server with its own base_url gets no key)
+scoring               the source of probabilities for verdict-only protocols (none):
+                      none      no source: such protocols are refused
                       logprobs  the judge is asked in words to write a choice and nothing else, and
                                 the probabilities of its first tokens are read
-                      prefill   the same tokens after a forced opening, where the server goes on
-                                from an unfinished message (`continue_final_message`); other
-                                openings are then forced, too, and not asked for in words
-top_logprobs          how many alternatives the server lists per token (20)
-concurrency           requests under way at once (64)
-timeout_seconds       for one try (600)
-attempts              tries per request (8)
-first_wait_seconds    before the second try, with jitter; doubles from try to try (0.5)
-longest_wait_seconds  the most that is waited; a server that asks for more ends the run (120)
-requests_per_minute   the account's limits (none); tokens are estimated before they are counted
+                      prefill   the same tokens after a forced opening, for servers that continue
+                                an unfinished message (`continue_final_message`); other openings
+                                are then forced, too, instead of asked for in words
+top_logprobs          the number of alternatives that the server lists per token (20)
+concurrency           requests in flight at once (64)
+timeout_seconds       the time limit of one attempt (600)
+attempts              attempts per request (8)
+first_wait_seconds    the wait before the first retry, with jitter; doubles with each retry (0.5)
+longest_wait_seconds  the longest wait; a server that asks for more ends the run (120)
+requests_per_minute   the account's rate limits (none); tokens are estimated before they are counted
 tokens_per_minute
 max_tokens_parameter  max_tokens, or max_completion_tokens for newer models (max_tokens)
-omit                  parameters that the model does not take: temperature, top_p, seed, stop (none)
-repetition_penalty    by which name the server takes it: repetition_penalty or repeat_penalty (none)
-extra_body            more fields for each request, as the server's own manual names them (none)
+omit                  parameters that the model rejects: temperature, top_p, seed, stop (none)
+repetition_penalty    the server's name for it: repetition_penalty or repeat_penalty (none)
+extra_body            further fields for each request, by the server's manual (none)
 ```
 """
 
@@ -46,21 +46,21 @@ __all__ = ["OpenAIBackend", "load"]
 
 
 def load(card: JudgeCard, **options: Any) -> OpenAIBackend:
-    """Load a judge behind a server; nothing is sent before the first request.
+    """Loads a judge behind a server; nothing is sent until the first request.
 
     Args:
-        card: its options are those of this file.
-        options: the same, going before the card's.
+        card: the judge's card, with options as above.
+        options: further options, which override the card's.
 
     Raises:
         MissingExtra: the official client or its aiohttp transport is not installed.
-        ConfigError: an option makes no sense, or the key is not in the environment.
+        ConfigError: an option is invalid, or the key is not in the environment.
     """
     if any(importlib.util.find_spec(name) is None for name in ("openai", "aiohttp")):
         raise MissingExtra("openai", f"judge {card.name!r}")
     if card.adapter is not None:
         raise ConfigError(
-            f"judge {card.name!r}: a server merges adapters itself; the card names one"
+            f"judge {card.name!r}: the card has an adapter, but a server loads adapters itself"
         )
     settings = read_settings(card, options)
     place = Place(
@@ -73,6 +73,6 @@ def load(card: JudgeCard, **options: Any) -> OpenAIBackend:
     try:
         client = Client(settings, key, place)
     except RuntimeError:
-        # The client is there without what its aiohttp transport needs.
+        # The client is installed without the packages of its aiohttp transport.
         raise MissingExtra("openai", f"judge {card.name!r}") from None
     return OpenAIBackend(card, settings, place, client)

@@ -1,4 +1,4 @@
-"""One request until it is answered or given up: tries, waits, and what ends everything."""
+"""One request until it is answered or given up: attempts, waits, and errors that end the run."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from autoj.records import Completion, Failure, JudgeCard, Request
 
 __all__ = ["MOST_BEGINNINGS", "Asker", "Ended"]
 
-# Where nothing ever answered, a wrong address is likelier than a server that is about to start.
+# If nothing ever answered, a wrong address is likelier than a server that is starting.
 _FIRST_TRIES = 3
-# A shared beginning of less probability than this is divided and not asked about.
+# The probability of a shared beginning below which it is divided without a further request.
 _SMALL_MASS = 0.01
 MOST_BEGINNINGS = 4
-"""How many of them are asked about for one request."""
-# What a chat template puts around each message.
+"""The cap on further requests about shared beginnings, per request."""
+# Tokens that a chat template puts around each message.
 _TOKENS_PER_MESSAGE = 8
 
 
 class Ended:
-    """Whether the requests of one call are still wanted; waits end when they are not."""
+    """A flag that the requests of one call are cancelled, which also ends waits."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
     @property
     def is_set(self) -> bool:
-        """Whether nothing more is to be asked."""
+        """True where the requests are cancelled."""
         return self._event.is_set()
 
     def set(self) -> None:
-        """Say that nothing more is to be asked; in the loop's thread."""
+        """Cancels the requests; called in the loop's thread."""
         self._event.set()
 
     async def sleep(self, seconds: float) -> None:
@@ -55,7 +55,7 @@ class Ended:
 
 
 class _GivenUpError(Exception):
-    """A request that will get no reply now; without a fault, because it is not wanted any more."""
+    """A request without a reply: by a fault, or cancelled if it has none."""
 
     def __init__(self, fault: Fault | None) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _GivenUpError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
-    """What one request has cost so far."""
+    """A request with its cost so far."""
 
     request: Request
     ended: Ended
@@ -75,7 +75,7 @@ class _Asking:
 
 @dataclass(slots=True)
 class Asker:
-    """Asks one server; lives in one event loop."""
+    """Sends requests to one server, within one event loop."""
 
     card: JudgeCard
     settings: Settings
@@ -83,13 +83,13 @@ class Asker:
     client: Client
     draw: random.Random = field(default_factory=random.Random)
     n_contacts: int = 0
-    """Tries in which the server was there, whatever it said."""
+    """Attempts in which the server answered, with success or not."""
     resume_at: float = 0.0
-    """The loop's time before which the server wants no request."""
+    """The loop's time before which the server asked for no requests."""
     slots: asyncio.Semaphore = field(init=False)
     backoff: Backoff = field(init=False)
     paces: tuple[Pace | None, Pace | None] = field(init=False)
-    """Of requests and of tokens."""
+    """The rate limits of requests and of tokens."""
 
     def __post_init__(self) -> None:
         given = self.settings
@@ -105,15 +105,15 @@ class Asker:
     async def answer(
         self, request: Request, ended: Ended
     ) -> Completion | Failure | AutojError | None:
-        """What becomes of a request.
+        """Answers a request.
 
         Args:
-            request: one question.
-            ended: whether it is still wanted.
+            request: the request.
+            ended: whether its call is cancelled.
 
         Returns:
-            An answer, a failure, an error where nothing more needs to be asked, or None where it
-            was not wanted any more.
+            A completion, a failure, an error that ends the run, or None for a cancelled
+            request.
         """
         asking = _Asking(request=request, ended=ended)
         try:
@@ -123,7 +123,7 @@ class Asker:
                 return await self._scored(asking)
         except _GivenUpError as given_up:
             fault = given_up.fault
-            # Others that met the same have nothing to add.
+            # Other requests that failed likewise have nothing to add.
             if fault is None or (fault.ends is not None and ended.is_set):
                 return None
             if fault.ends is not None:
@@ -158,7 +158,7 @@ class Asker:
         if forced:
             scores = await self._followed(menu, scores, asking)
         logprobs = scores.logprobs()
-        # Off the menu: the protocol reads what was written, as it would without probabilities.
+        # None of the choices: the protocol reads the text, as it would without probabilities.
         likeliest = None if logprobs is None else max(zip(logprobs, choices, strict=True))[1]
         return Completion(
             key=request.key,
@@ -170,7 +170,7 @@ class Asker:
         )
 
     async def _followed(self, menu: Menu, scores: Scores, asking: _Asking) -> Scores:
-        """Ask how beginnings go on that several choices share and that were not written."""
+        """Requests the continuations of shared beginnings that were not written."""
         for _ in range(MOST_BEGINNINGS):
             open_ones = [item for item in scores.shared if len(item.choices) > 1]
             shared = max(open_ones, key=lambda item: item.mass, default=None)
@@ -182,10 +182,10 @@ class Asker:
         return scores
 
     async def _reply(self, asking: _Asking, begun: str = "") -> Reply:
-        """Try until there is a reply; what it cost is added up.
+        """Retries until there is a reply, and adds up the cost.
 
         Raises:
-            _GivenUpError: there is none.
+            _GivenUpError: there was no reply.
         """
         request = asking.request
         body = body_of(request, self.card.model, self.settings, begun)
@@ -204,15 +204,15 @@ class Asker:
             if fault.ends is not None or not fault.retryable or n_tries == self.settings.attempts:
                 raise _GivenUpError(fault)
             await self._wait_to_retry(fault, n_tries, asking.ended)
-        raise AssertionError("there is at least one try")
+        raise AssertionError("at least one attempt is made")
 
     def _judged(self, fault: Fault, n_tries: int, n_before: int) -> Fault:
-        """A fault in the light of what else was heard of the server."""
+        """Adjusts a fault by earlier contact with the server."""
         wait = fault.wait_seconds
         if wait is not None and wait > self.settings.longest_wait_seconds:
             ends: AutojError = BackendError(
-                f"the server asks to wait {wait:,.0f} seconds ({fault.message}), and "
-                f"options.longest_wait_seconds is {self.settings.longest_wait_seconds:g}",
+                f"the server asks to wait {wait:,.0f} seconds ({fault.message}), longer than "
+                f"options.longest_wait_seconds ({self.settings.longest_wait_seconds:g})",
                 retryable=True,
             )
         elif not fault.unreached:
@@ -223,13 +223,13 @@ class Asker:
                 hint=f"Start the server of judge {self.place.judge!r}, or set options.base_url.",
             )
         elif self.n_contacts == n_before and n_tries == self.settings.attempts:
-            ends = Unavailable(f"the server is gone: {fault.message}")
+            ends = Unavailable(f"the server no longer answers: {fault.message}")
         else:
             return fault
         return Fault(error=fault.error, message=fault.message, retryable=True, ends=ends)
 
     async def _wait_for_turn(self, body: dict[str, Any], ended: Ended) -> int:
-        """Wait for the paces; returns how many tokens are reserved."""
+        """Waits for the rate limits; returns the number of reserved tokens."""
         requests, tokens = self.paces
         now, n_tokens = asyncio.get_running_loop().time(), 0
         wait = self.resume_at - now
@@ -243,13 +243,13 @@ class Asker:
 
     async def _wait_to_retry(self, fault: Fault, n_tries: int, ended: Ended) -> None:
         if fault.error == "RateLimited" and fault.wait_seconds is not None:
-            # The account is meant and not the request: what has not started yet waits, too.
+            # A rate limit concerns the account: requests that have not started wait, too.
             now = asyncio.get_running_loop().time()
             self.resume_at = max(self.resume_at, now + fault.wait_seconds)
         await ended.sleep(self.backoff.seconds(n_tries, fault.wait_seconds, self.draw))
 
     def _count(self, reply: Reply, body: dict[str, Any], asking: _Asking, n_reserved: int) -> None:
-        """Add up tokens; estimated where the server does not count them."""
+        """Adds up tokens; estimated if the server does not count them."""
         n_prompt, n_written = reply.prompt_tokens, reply.completion_tokens
         if n_prompt is None:
             n_prompt = _prompt_tokens(body)
@@ -261,11 +261,9 @@ class Asker:
             pace.correct(n_reserved - n_prompt - n_written)
 
     async def _with_models(self, error: AutojError) -> AutojError:
-        """An error about the model's name, with the names that there are."""
+        """Adds the server's model names to an error about the model's name."""
         if "has no model" in error.message and (names := await self.client.model_names()):
-            error.hint = (
-                f"It serves {', '.join(names)}: one of these belongs into the card's model."
-            )
+            error.hint = f"It serves {', '.join(names)}. Set the card's model to one of these."
         return error
 
 
@@ -274,8 +272,8 @@ def _positions(reply: Reply) -> tuple[Position, ...]:
         raise _GivenUpError(
             Fault(
                 error="NoLogprobs",
-                message="the server sent no log-probabilities, which the card promises "
-                "(options.scoring); protocols that write a critique need none",
+                message="the server sent no log-probabilities, although options.scoring says that "
+                "it does; protocols that write a critique do not need them",
             )
         )
     return reply.positions
@@ -288,5 +286,5 @@ def _prompt_tokens(body: dict[str, Any]) -> int:
 
 
 def _most_tokens(body: dict[str, Any], settings: Settings) -> int:
-    """What a request may cost, as servers reckon it when they let it in."""
+    """The maximum tokens of a request, as servers count it against a rate limit."""
     return _prompt_tokens(body) + int(body[settings.max_tokens_parameter])

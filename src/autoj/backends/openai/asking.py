@@ -1,8 +1,8 @@
-"""Requests to the body of a chat completion: messages as they are, and how to force an opening.
+"""Bodies of chat completions: messages as they are, and forced openings.
 
-A chat server puts the turns together itself. Where it can go on from an unfinished turn of the
-assistant (`scoring: prefill`), an opening is forced by that. Where it cannot, the judge is asked in
-words to go on from the opening, or to write a choice and nothing else.
+A chat server renders the turns itself. If it can continue an unfinished turn of the assistant
+(`scoring: prefill`), an opening is forced that way. If not, the judge is asked in words to continue
+from the opening, or to write a choice and nothing else.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _JOINTS = {"en": (", ", " or "), "zh": ("、", "或")}
 
 
 def body_of(request: Request, model: str, settings: Settings, begun: str = "") -> dict[str, Any]:
-    """All fields of a chat completion.
+    """Builds the body of a chat completion.
 
     Args:
-        request: one question.
+        request: the request.
         model: the server's name for the model.
-        settings: what the server knows.
-        begun: what the answer has already, after the prefix; for servers that prefill.
+        settings: the settings of the server.
+        begun: the beginning of the answer, after the prefix; for servers that prefill.
     """
     messages = [{"role": turn.role, "content": turn.content} for turn in request.messages]
     body = {**settings.extra_body, "model": model, "messages": messages}
@@ -66,7 +66,7 @@ def body_of(request: Request, model: str, settings: Settings, begun: str = "") -
 
 
 def _decoding(request: Request, settings: Settings) -> dict[str, Any]:
-    """How the answer is drawn; what is the server's default anyway is left out."""
+    """The decoding parameters; defaults of servers are left out."""
     decoding = request.decoding
     body: dict[str, Any] = {
         "temperature": decoding.temperature,
@@ -103,11 +103,11 @@ def _listed(names: list[str], language: str) -> str:
 
 
 def without_opening(text: str, request: Request) -> str:
-    """What was written after the forced opening, and before the first stop string.
+    """Removes the forced opening and all from the first stop string on.
 
     Args:
-        text: an answer, which may repeat an opening that it was asked in words to begin with.
-        request: what was asked.
+        text: an answer, which may repeat an opening that was asked for in words.
+        request: its request.
     """
     if request.prefix is not None and text.lstrip().startswith(request.prefix):
         text = text.lstrip()[len(request.prefix) :]

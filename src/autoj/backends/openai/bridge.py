@@ -1,7 +1,7 @@
-"""An event loop in a thread of its own, so that callers need know nothing of asyncio.
+"""An event loop in its own thread, so that callers need no asyncio.
 
-It lets a notebook, whose own thread already runs a loop, call a judge; and connections are served
-while the caller writes its ledger.
+A notebook, whose thread already runs a loop, can so call a judge; and connections are served while
+the caller writes its ledger.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ class Bridge:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        # A daemon: a caller that dies does not wait for it.
+        # A daemon thread, so that the process can exit without it.
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     def call(self, function: Callable[..., object], *given: object) -> None:
-        """Have the loop call a function soon; returns at once."""
+        """Schedules a call in the loop; returns at once."""
         self._loop.call_soon_threadsafe(function, *given)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for what it returns."""
+        """Runs a coroutine in the loop and waits for its result."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """True after `close`."""
         return self._loop.is_closed()
 
     def close(self) -> None:
-        """Cancel what still runs and end the thread."""
+        """Cancels all running tasks and ends the thread."""
         self.run(_cancel_others())
         self.call(self._loop.stop)
         self._thread.join()

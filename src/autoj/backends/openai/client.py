@@ -1,4 +1,4 @@
-"""One try: a body to a server through the official client, and back a reply or a fault."""
+"""One attempt: sends a body through the official client, returns a reply or a fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_LISTED = 5
 
 
 class Client:
-    """Sends bodies; used in one event loop alone. Retries are its caller's."""
+    """Sends bodies, within one event loop. The caller retries."""
 
     def __init__(self, settings: Settings, key: SecretStr | None, place: Place) -> None:
         import openai
@@ -27,7 +27,7 @@ class Client:
         self._seconds = settings.timeout_seconds
         self._place = place
         self._scrub = Scrub(key)
-        # The client wants a key in any case; a server without one is sent none.
+        # The client requires a key; a server without one is sent none.
         self._headers = {} if key is not None else {"Authorization": openai.Omit()}
         self._api: Any = openai.AsyncOpenAI(
             api_key="none" if key is None else key.get_secret_value(),
@@ -36,12 +36,12 @@ class Client:
                 settings.timeout_seconds, connect=min(_CONNECT_SECONDS, settings.timeout_seconds)
             ),
             max_retries=0,
-            # What is on this machine is not asked for through a proxy.
+            # No proxy for a server on this machine.
             http_client=openai.DefaultAioHttpClient(trust_env=not settings.is_loopback),
         )
 
     async def ask(self, body: dict[str, Any], *, scored: bool) -> Reply | Fault:
-        """Send one body.
+        """Sends one body.
 
         Args:
             body: all fields of a chat completion.
@@ -51,10 +51,10 @@ class Client:
         import openai
 
         try:
-            # The client's own limit is per read; a server that drips would never be given up.
+            # The client's own limit is per read, which a server that sends slowly never reaches.
             async with asyncio.timeout(self._seconds):
-                # The client walks through typed parameters one by one, which takes it longer than
-                # sending them; what is in `extra_body` it sends as it is.
+                # The client validates typed parameters one by one, which takes longer than
+                # sending them; `extra_body` it sends as it is.
                 raw = await self._api.chat.completions.with_raw_response.create(
                     model=self._place.model,
                     messages=[],
@@ -70,7 +70,7 @@ class Client:
         return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
 
     async def model_names(self) -> list[str]:
-        """A few of the models that the server knows; none where it does not say."""
+        """Lists a few of the server's models; none if it does not list them."""
         import aiohttp
         import openai
 
@@ -83,5 +83,5 @@ class Client:
         return names[:_MOST_LISTED]
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._api.close()

@@ -1,4 +1,4 @@
-"""Requests to completions: an iterator for callers, an event loop behind it."""
+"""The backend: an iterator of completions for callers, an event loop behind it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from autoj.records import JudgeCard, Request
 
 __all__ = ["OpenAIBackend"]
 
-# So many requests are read ahead per slot, so that a slot that gets free does not wait for us.
+# Requests read ahead per slot, so that a free slot does not wait for the caller.
 _AHEAD = 2
 
 _Done: TypeAlias = Outcome | BaseException | None
-"""None is a request that was not asked any more."""
+"""None is a cancelled request."""
 
 
 class OpenAIBackend:
@@ -36,7 +36,7 @@ class OpenAIBackend:
             context_tokens=card.context_tokens,
             scores_choices=settings.scoring != "none",
             streams=False,
-            # A beginning that choices share is asked about by another request.
+            # A beginning shared by choices takes a further request.
             readings_per_score=1 + MOST_BEGINNINGS if settings.scoring == "prefill" else 1,
         )
         self._settings = settings
@@ -48,14 +48,14 @@ class OpenAIBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer requests, `options.concurrency` at a time, each as soon as it is done.
+        """Answers requests, `options.concurrency` at a time, each as soon as it is done.
 
-        When the iterator is closed, what is under way is cancelled.
+        Closing the iterator cancels the requests in flight.
 
         Raises:
-            ConfigError: the server, its key or its model is not what the card says, or a request
-                wants probabilities that the card does not promise.
-            BackendError: the server is gone, or the account has no credit.
+            ConfigError: the server, its key or its model does not fit the card, or a request
+                needs probabilities and the card has no `scoring`.
+            BackendError: the server no longer answers, or the account has no credit.
         """
         asker, bridge = self._connected()
         batch = _Batch(asker)
@@ -64,7 +64,7 @@ class OpenAIBackend:
         try:
             while more or n_open:
                 try:
-                    # What is done is recorded before anything else is read or waited for.
+                    # Outcomes are recorded before more requests are read or waited for.
                     done = batch.done.get(block=not more or n_open >= n_ahead)
                 except queue.Empty:
                     request = next(unread, None)
@@ -87,11 +87,11 @@ class OpenAIBackend:
                 bridge.run(batch.cancel())
 
     def count_tokens(self, text: str) -> int:
-        """About how many tokens a text has; rather too many (`counting.estimate_tokens`)."""
+        """Estimates a text's tokens, on the high side (`counting.estimate_tokens`)."""
         return estimate_tokens(text)
 
     def close(self) -> None:
-        """Cancel what is under way and close the connections."""
+        """Cancels requests in flight and closes the connections."""
         if self._asker is not None and self._bridge is not None:
             _shut(self._bridge, self._client)
         self._asker = self._bridge = None
@@ -100,27 +100,27 @@ class OpenAIBackend:
         if self._asker is None or self._bridge is None:
             self._bridge = Bridge(f"autoj-{self.card.name}")
             self._asker = self._bridge.run(self._make_asker())
-            # A caller may never close; the connections then end with the process, quietly.
+            # If the caller never closes the backend, the connections end with the process.
             weakref.finalize(self, _shut, self._bridge, self._client)
         return self._asker, self._bridge
 
     async def _make_asker(self) -> Asker:
-        # In the loop's thread, which everything in it belongs to.
+        # In the loop's thread, to which all its objects belong.
         return Asker(self.card, self._settings, self._place, self._client)
 
     def _check(self, request: Request) -> None:
         if request.messages[-1].role != "user":
             raise ConfigError(
-                f"judge {self.card.name!r} writes and gives no scores; protocol "
-                f"{request.protocol!r} is for reward models"
+                f"judge {self.card.name!r} writes text and gives no scores, which protocol "
+                f"{request.protocol!r} needs: it is for reward models"
             )
         if request.choices is not None and not self.limits.scores_choices:
             raise ConfigError(
-                f"protocol {request.protocol!r} compares probabilities, and the card of judge "
-                f"{self.card.name!r} promises none",
+                f"protocol {request.protocol!r} needs probabilities, and the card of judge "
+                f"{self.card.name!r} has no options.scoring",
                 hint="Use a protocol that writes, such as baseline-pairwise; or set "
-                "options.scoring: logprobs where the server gives log-probabilities, prefill "
-                "where it also goes on from an unfinished message.",
+                "options.scoring: logprobs if the server gives log-probabilities, prefill if it "
+                "also continues an unfinished message.",
             )
 
 
@@ -131,7 +131,7 @@ def _shut(bridge: Bridge, client: Client) -> None:
 
 
 class _Batch:
-    """The requests of one call that are under way; but for `done`, in the loop's thread alone."""
+    """The requests of one call in flight; all but `done` is used in the loop's thread only."""
 
     def __init__(self, asker: Asker) -> None:
         self.done: queue.SimpleQueue[_Done] = queue.SimpleQueue()
@@ -140,7 +140,7 @@ class _Batch:
         self._tasks: set[Task[None]] = set()
 
     def start(self, request: Request) -> None:
-        """Begin with a request; its outcome, or what ends everything, comes through `done`."""
+        """Starts a request; its outcome, or the error that ends the run, comes through `done`."""
         task = create_task(self._answer(request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -149,14 +149,14 @@ class _Batch:
         try:
             done: _Done = await self._asker.answer(request, self._ended)
         except Exception as error:
-            # A mistake of ours: it must not leave the caller waiting.
+            # A bug of ours must not leave the caller waiting.
             done = error
         if isinstance(done, BaseException):
             self._ended.set()
         self.done.put(done)
 
     async def cancel(self) -> None:
-        """End what is under way."""
+        """Cancels all requests in flight."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -1,6 +1,6 @@
-"""The seam: what a server or the network did wrong, as a fault that says what to do with it.
+"""The seam: errors of a server or the network as faults with their consequences.
 
-Messages come from servers, which may repeat the key: `Scrub` takes it out of every one.
+Messages come from servers, which may repeat the key: `Scrub` removes it from every one.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _NO_CREDIT = re.compile(r"insufficient.?(?:quota|balance|credit|funds)", re.IGNO
 
 
 class Scrub:
-    """Makes one clean line of what a server says: no key, no line breaks, not too long."""
+    """Cleans a server's message to one line: no key, no line breaks, limited length."""
 
     def __init__(self, key: SecretStr | None) -> None:
         self._key = key
 
     def __call__(self, text: object) -> str:
-        """The line."""
+        """Cleans a message."""
         line = " ".join(str(text).split())
         key = "" if self._key is None else self._key.get_secret_value()
-        # A key of a few letters is a placeholder, and would be found in words.
+        # A key of a few letters is a placeholder, and would match parts of words.
         if len(key) >= 6:
             line = line.replace(key, "[key]")
         line = _ANY_KEY.sub("[key]", line)
@@ -61,7 +61,7 @@ class Scrub:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where was asked, for messages."""
+    """The server, model and judge of a request, for messages."""
 
     judge: str
     model: str
@@ -71,26 +71,26 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A try that came to nothing."""
+    """A failed attempt."""
 
     error: str
-    """The kind, as `Failure.error` states it."""
+    """The kind of error, as in `Failure.error`."""
     message: str
     retryable: bool = False
-    """Whether the same request may succeed later."""
+    """True where the same request may succeed later."""
     wait_seconds: float | None = None
-    """How long the server asks to wait."""
+    """The wait that the server asks for."""
     unreached: bool = False
-    """Whether no connection was made at all."""
+    """True where no connection was made."""
     ends: AutojError | None = None
-    """Why nothing more needs to be asked; None where only this request is concerned."""
+    """The error that ends the run; None if only this request is affected."""
 
 
 def fault_of_connection(error: BaseException, place: Place, scrub: Scrub) -> Fault:
-    """What went wrong before an answer was there: nobody listens, silence, a broken connection.
+    """Makes a fault of a connection error: refused, timed out, or broken.
 
-    The client's own words do not tell these apart (a refused connection is "Request timed out." in
-    some of its versions), so the causes behind its exception are looked at.
+    The client's messages do not distinguish these (a refused connection is "Request timed out." in
+    some of its versions), so the causes of its exception are examined.
     """
     import aiohttp
 
@@ -123,14 +123,14 @@ def fault_of_connection(error: BaseException, place: Place, scrub: Scrub) -> Fau
 
 
 def _why(error: Exception) -> object:
-    """The system's own words, without the address that a connector puts before them."""
+    """The system's message, without the address that a connector puts before it."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return error
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what it was raised from, outermost first."""
+    """Yields an exception and its causes, outermost first."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause
@@ -140,14 +140,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def fault_of_status(
     status: int, headers: Mapping[str, str], body: object, place: Place, scrub: Scrub
 ) -> Fault:
-    """What an answer that is no success means.
+    """Makes a fault of an answer with an error status.
 
     Args:
-        status: the HTTP status, or the code that the body states in its place.
-        headers: the answer's.
+        status: the HTTP status, or the code in the body.
+        headers: the headers of the answer.
         body: its JSON value, or its text.
-        place: where was asked.
-        scrub: cleans what the server says.
+        place: the server, for messages.
+        scrub: cleans the server's message.
     """
     code, said = _stated(body)
     told = scrub(said) or f"HTTP {status}"
@@ -164,17 +164,17 @@ def fault_of_status(
 
 
 def _passing(status: int, wait_seconds: float | None, about: str, told: str) -> Fault:
-    """Troubles that pass, save for an empty account."""
+    """Makes a fault of a temporary error, or of an empty account."""
     if status == 429 and _NO_CREDIT.search(about):
         ends = BackendError(
             f"the account has no credit left: {told}",
             retryable=True,
-            hint="Add credit; the same command goes on.",
+            hint="Add credit and repeat the command to resume.",
         )
         return Fault(error="RateLimited", message=ends.message, retryable=True, ends=ends)
     return Fault(
         error="RateLimited" if status == 429 else "Unavailable",
-        message=f"the server asks to slow down: {told}"
+        message=f"the rate limit is reached: {told}"
         if status == 429
         else f"the server failed ({status}): {told}",
         retryable=True,
@@ -183,11 +183,11 @@ def _passing(status: int, wait_seconds: float | None, about: str, told: str) -> 
 
 
 def _ending(status: int, about: str, told: str, place: Place) -> AutojError | None:
-    """What every other request would meet, too."""
+    """Makes the error that all other requests would get, too; None if they would not."""
     if status == 401:
         held = place.key_variable
         return ConfigError(
-            f"{place.base_url} does not take the key of judge {place.judge!r} (401): {told}",
+            f"{place.base_url} rejects the key of judge {place.judge!r} (401): {told}",
             hint=f"The key is read from the environment variable {held}."
             if held
             else "options.api_key_variable names the environment variable that holds a key.",
@@ -196,31 +196,31 @@ def _ending(status: int, about: str, told: str, place: Place) -> AutojError | No
         return BackendError(
             f"the account has no credit left (402): {told}",
             retryable=True,
-            hint="Add credit; the same command goes on.",
+            hint="Add credit and repeat the command to resume.",
         )
     if status in (400, 403, 404, 422) and _NO_MODEL.search(about):
         return ConfigError(
             f"{place.base_url} has no model {place.model!r} ({status}): {told}",
-            hint="The card's `model` must be a name that the server knows.",
+            hint="Set the card's `model` to a name of a model on the server.",
         )
     if status == 404:
         return ConfigError(
-            f"{place.base_url} has no chat completions (404): {told}",
-            hint="options.base_url is the address before /chat/completions; it often ends in /v1.",
+            f"{place.base_url} has no endpoint for chat completions (404): {told}",
+            hint="options.base_url is the URL before /chat/completions; it often ends in /v1.",
         )
     if status == 403 and not _FLAGGED.search(about):
         return ConfigError(f"{place.base_url} refuses judge {place.judge!r} (403): {told}")
     if status in (400, 422) and _NOT_TAKEN.search(about):
         return ConfigError(
-            f"model {place.model!r} does not take what judge {place.judge!r} sends: {told}",
+            f"model {place.model!r} rejects a parameter that judge {place.judge!r} sends: {told}",
             hint="options.omit leaves parameters out, options.max_tokens_parameter renames one, "
-            "and options.scoring says what the server has of log-probabilities and prefilling.",
+            "and options.scoring states the server's support of log-probabilities and prefilling.",
         )
     return None
 
 
 def _stated(body: object) -> tuple[str, str]:
-    """The code and the message in an error's body, in any of the usual layouts."""
+    """Reads the code and the message of an error's body, in any of the usual layouts."""
     if not isinstance(body, Mapping):
         return "", str(body or "")
     inner = body.get("error", body)

@@ -1,4 +1,4 @@
-"""An answer's bytes to what the judge wrote, or to the fault that it is; nothing is trusted."""
+"""Replies read from a server's answer, or faults; nothing in it is trusted."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from autoj.backends.openai.scoring import Position
 
 __all__ = ["Reply", "read_reply"]
 
-# How the provider writes a probability of nothing.
+# The provider's log-probability for a probability of 0.
 _NEVER = -9999.0
-# Single precision may leave a certain token a little above 0.
+# In single precision the log-probability of a certain token may be slightly above 0.
 _MOST = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a server answered."""
+    """The answer of a server."""
 
     text: str
     finish: Literal["stop", "length"]
     prompt_tokens: int | None
-    """None where the server does not count."""
+    """None if the server does not count."""
     completion_tokens: int | None
     positions: tuple[Position, ...] | None
-    """The tokens with their alternatives; None where none were sent."""
+    """The tokens with their alternatives; None if none were sent."""
 
 
 def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> Reply | Fault:
-    """Read the body of an answer whose status is a success.
+    """Reads the body of a successful answer.
 
     Args:
         content: the body.
-        place: where was asked.
-        scrub: cleans what the server says.
+        place: the server, for messages.
+        scrub: cleans the server's message.
         scored: whether log-probabilities were asked for.
     """
     try:
         value = orjson.loads(content)
     except ValueError:
-        return _malformed(f"no JSON: {scrub(content[:80].decode('utf-8', 'replace'))!r}")
+        return _malformed(f"is not JSON: {scrub(content[:80].decode('utf-8', 'replace'))!r}")
     if not isinstance(value, Mapping):
-        return _malformed("no JSON object")
+        return _malformed("is not a JSON object")
     if not value.get("choices") and value.get("error"):
         return _error_in_disguise(value, place, scrub)
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        return _malformed("no choices")
+        return _malformed("has no choices")
     message = choices[0].get("message")
     if not isinstance(message, Mapping):
-        return _malformed("no message")
+        return _malformed("has no message")
     stopped = _stopped(choices[0], message, scrub)
     if stopped is not None:
         return stopped
@@ -63,12 +63,12 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
     )
     text = _text(message.get("content"))
     if text is None:
-        return _malformed("a content that is no text")
+        return _malformed("has a content that is not text")
     try:
         positions = _positions(choices[0].get("logprobs")) if scored else None
     except (AttributeError, KeyError, TypeError, ValueError):
-        return _malformed("log-probabilities that cannot be read")
-    # A choice's first token may be a space, and the text that is left of it nothing.
+        return _malformed("has log-probabilities that cannot be read")
+    # A choice's first token may be a space, so that its stripped text is empty.
     if not text.strip() and positions is None:
         return _empty(finish)
     usage = value.get("usage")
@@ -83,19 +83,19 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
 
 
 def _malformed(what: str) -> Fault:
-    return Fault(error="Malformed", message=f"the server's answer holds {what}", retryable=True)
+    return Fault(error="Malformed", message=f"the server's answer {what}", retryable=True)
 
 
 def _empty(finish: str) -> Fault:
     if finish == "length":
-        # Asked again, it would think as long again.
-        said = "the judge wrote nothing before its tokens were used up; --max-tokens gives it more"
+        # A retry would reason for as long again.
+        said = "the judge used up its tokens without writing an answer; raise --max-tokens"
         return Fault(error="Empty", message=said)
     return Fault(error="Empty", message="the judge wrote nothing", retryable=True)
 
 
 def _error_in_disguise(value: Mapping[str, Any], place: Place, scrub: Scrub) -> Fault:
-    """Some gateways send a provider's error as a success."""
+    """Makes a fault of a provider's error that a gateway sends as a success."""
     inner = value["error"]
     code = inner.get("code") if isinstance(inner, Mapping) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 502
@@ -103,18 +103,18 @@ def _error_in_disguise(value: Mapping[str, Any], place: Place, scrub: Scrub) -> 
 
 
 def _stopped(choice: Mapping[str, Any], message: Mapping[str, Any], scrub: Scrub) -> Fault | None:
-    """What was written and is not to be read as an answer."""
+    """Makes a fault of a text that is not an answer; None for an answer."""
     if choice.get("finish_reason") == "content_filter":
         return Fault(error="Filtered", message="the server's filter stopped the answer")
     if refusal := message.get("refusal"):
         return Fault(error="Refused", message=f"the judge declined to answer: {scrub(refusal)}")
     if choice.get("finish_reason") in ("tool_calls", "function_call"):
-        return _malformed("a call of a tool")
+        return _malformed("is a call of a tool")
     return None
 
 
 def _text(content: object) -> str | None:
-    """The text of a message: one string, or parts of which some are text; None is no text."""
+    """The text of a message, one string or several parts; None if it is not text."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -146,15 +146,15 @@ def _position(entry: Mapping[str, Any]) -> Position:
 
 
 def _logprob(entry: Mapping[str, Any]) -> float:
-    """A token's, checked: beyond 0 by more than rounding, or no number, it is none."""
+    """Reads a token's log-probability; raises for a non-number or one above 0 beyond rounding."""
     logprob = float(entry["logprob"])
     if not logprob <= _MOST:
-        raise ValueError(f"{logprob} is no log-probability")
+        raise ValueError(f"{logprob} is not a log-probability")
     return logprob
 
 
 def _token_bytes(entry: Mapping[str, Any]) -> bytes:
-    """A token's bytes: a part of a character has no text of its own."""
+    """Reads a token's bytes, since a part of a character has no text."""
     if entry.get("bytes"):
         return bytes(entry["bytes"])
     return str(entry["token"]).encode("utf-8", "replace")

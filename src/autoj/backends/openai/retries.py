@@ -1,4 +1,4 @@
-"""How long to wait: before another try, and between requests where the server sets a pace."""
+"""Waits: backoff before a retry, and spacing of requests under a rate limit."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["Backoff", "Pace", "retry_after"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Waits that double from try to try, each drawn anew so that many do not come back at once."""
+    """Exponential backoff, with jitter so that requests do not all come back at once."""
 
     first_seconds: float
     longest_seconds: float
 
     def seconds(self, n_tries: int, told: float | None, draw: random.Random) -> float:
-        """How long to wait after a failed try.
+        """Draws the wait after a failed attempt.
 
         Args:
-            n_tries: how many there were, from 1.
-            told: what the server asked for; never undercut.
-            draw: where the jitter comes from.
+            n_tries: the number of attempts so far, from 1.
+            told: the wait that the server asked for; never undercut.
+            draw: the random generator of the jitter.
 
         >>> Backoff(first_seconds=1, longest_seconds=60).seconds(3, 30.0, random.Random(0)) >= 30
         True
         """
-        # Beyond 2 ** 30 nothing changes any more.
+        # Capped, since beyond 2 ** 30 the longest wait applies anyway.
         doubled: float = self.first_seconds * 2.0 ** min(n_tries - 1, 30)
         drawn = min(doubled, self.longest_seconds) * draw.uniform(0.5, 1.0)
         if told is None:
@@ -38,13 +38,13 @@ class Backoff:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """How many seconds a server asks to wait; None where it does not say so readably.
+    """Reads the seconds that a server asks to wait; None without a readable header.
 
     Args:
-        headers: the answer's, in any case where the mapping knows none.
-        now: the time by which a date is read where the server states none of its own.
+        headers: the headers of the answer; their case matters if the mapping's keys do.
+        now: the current time for a date; only used if the server does not state its own.
 
-    **Source:** RFC 9110, 10.2.3: seconds, or a date; `retry-after-ms` is the provider's own.
+    **Source:** RFC 9110, 10.2.3: seconds, or a date; `retry-after-ms` is the provider's own header.
 
     >>> retry_after({"retry-after": "2"})
     2.0
@@ -57,13 +57,13 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             seconds = float(headers.get(name, "")) / unit
         except ValueError:
             continue
-        # A float that is no number compares false with everything.
+        # NaN compares false with everything.
         if 0 <= seconds < float("inf"):
             return seconds
     until = _date(headers.get("retry-after"))
     if until is None:
         return None
-    # Clocks differ: the server's own date tells how far away its other date is.
+    # Clocks differ: the wait is the difference of the server's two dates.
     since = _date(headers.get("date")) or now or datetime.now(UTC)
     return max((until - since).total_seconds(), 0.0)
 
@@ -77,9 +77,9 @@ def _date(stated: str | None) -> datetime | None:
 
 
 class Pace:
-    """Spreads what is asked over time, so that no minute holds more than the limit.
+    """A rate limit per minute, kept by even spacing.
 
-    Requests are spaced evenly: a burst that a limit per minute would let through is refused by
+    Requests are evenly spaced: a burst may be within a limit per minute and still be refused by
     servers that count per second.
     """
 
@@ -88,14 +88,14 @@ class Pace:
         self._free_at = 0.0
 
     def take(self, amount: float, now: float) -> float:
-        """Reserve a place.
+        """Reserves an amount.
 
         Args:
             amount: requests or tokens.
-            now: seconds on any clock that only goes forward.
+            now: seconds on any monotonic clock.
 
         Returns:
-            How many seconds to wait for it.
+            The seconds to wait for it.
 
         >>> pace = Pace(60)
         >>> [pace.take(1, now=10.0) for _ in range(3)]
@@ -106,5 +106,5 @@ class Pace:
         return start - now
 
     def correct(self, amount: float) -> None:
-        """Say by how much less was used than was reserved; below 0, by how much more."""
+        """Returns an unused part of a reservation; below 0, adds what was used beyond it."""
         self._free_at -= amount * self._seconds_each

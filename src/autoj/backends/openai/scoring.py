@@ -1,16 +1,17 @@
-"""The probabilities of choices, read from the likeliest tokens at each place of a short answer.
+"""Probabilities of choices, read from the likeliest tokens at each position of a short answer.
 
-A chat server tells, per token that it wrote, the (at most 20) likeliest tokens at that place. Along
-what was written, every alternative is held against the choices:
+A chat server lists, per token that it wrote, the (at most 20) likeliest tokens at that position.
+Along the written answer, every alternative is compared with the choices:
 
-- It fits one choice alone: its probability is that choice's. What follows is taken for granted.
-- It fits several (" Response" before " 1" and " 2") and was written: the next place decides.
-- It fits several and was not written: the server says no more about it. `Shared` holds such masses;
-  where the server can be made to go on from there, that is asked, else the choices get equal parts.
-- It fits all, as a quotation mark does, or none: it says nothing, and what is left is compared.
+- It fits one choice alone: its probability is that choice's. The rest is taken as certain.
+- It fits several (" Response" before " 1" and " 2") and was written: the next position decides.
+- It fits several and was not written: the server says no more about it. `Shared` keeps such
+  probabilities; if the server can continue a text, the continuation is requested, else the choices
+  get equal parts.
+- It fits all, as a quotation mark does, or none: it says nothing, and the rest is normalised.
 
-A choice that fits no alternative at its place is less likely there than every token that was
-listed, and all such choices together have at most what the listed ones leave of 1. Each gets the
+A choice that fits no alternative at its position is less likely there than every listed token, and
+all such choices together have at most the probability that the listed ones leave. Each gets the
 smaller of the two, the second in equal parts, as its probability: a bound, and not an estimate.
 """
 
@@ -32,17 +33,17 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One place of an answer."""
+    """One position of an answer."""
 
     token: bytes
-    """What was written there."""
+    """The written token."""
     ranked: tuple[tuple[bytes, float], ...]
-    """What could have been, the written one too, with natural log-probabilities."""
+    """The alternatives, the written token included, with natural log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """A beginning that several choices have in common, and its probability."""
+    """A beginning shared by several choices, and its probability."""
 
     text: str
     choices: frozenset[int]
@@ -51,14 +52,14 @@ class Shared:
 
 @dataclass(slots=True, kw_only=True)
 class Scores:
-    """What is known about each choice."""
+    """The probabilities of the choices, as far as known."""
 
     masses: list[float]
     bounds: list[float]
     shared: list[Shared] = field(default_factory=list)
 
     def logprobs(self) -> tuple[float, ...] | None:
-        """The natural log-probability of each choice; None where none of them was seen."""
+        """The natural log-probability of each choice; None if none of them was seen."""
         masses = list(self.masses)
         for item in self.shared:
             for index in item.choices:
@@ -72,9 +73,9 @@ class Scores:
 
 
 def short_names(choices: Sequence[str]) -> tuple[str, ...]:
-    """What a judge is asked to write for each choice: its number where it has one.
+    """The names that a judge is asked to write for the choices: their numbers if they have some.
 
-    The shorter the names, the earlier they part, and the fewer places decide.
+    The shorter the names, the earlier they differ, and the fewer positions decide.
 
     >>> short_names([" Response 1", " Response 2", " Tie"])
     ('1', '2', 'Tie')
@@ -93,13 +94,13 @@ class Menu:
     """The choices, with the ways in which each may be written."""
 
     def __init__(self, choices: Sequence[str], prefix: str | None, *, forced: bool) -> None:
-        """Make a menu.
+        """Makes a menu of choices.
 
         Args:
             choices: the possible continuations of the prefix.
             prefix: the opening of the answer.
-            forced: whether the answer does go on from the prefix; else the judge was asked to
-                write a choice's short name, and may write the choice or repeat the prefix.
+            forced: whether the answer continues the prefix; if not, the judge was asked to write
+                a choice's short name, and may write the choice or repeat the prefix.
         """
         ways: list[set[str]] = [{_plain(choice).strip()} for choice in choices]
         if not forced:
@@ -109,7 +110,7 @@ class Menu:
         self.all = frozenset(range(len(choices)))
 
     def fits(self, text: str) -> frozenset[int]:
-        """The choices that a text begins, or has written out."""
+        """The choices that a text begins or completes."""
         plain = _plain(text).lstrip()
         if not plain:
             return self.all
@@ -120,19 +121,19 @@ class Menu:
         )
 
     def exact(self, text: str) -> frozenset[int]:
-        """The choice that a text is, whole."""
+        """The choice that a text equals, if any."""
         plain = _plain(text).strip()
         return frozenset(index for index, ways in enumerate(self._ways) if plain in ways)
 
     def read(
         self, positions: Sequence[Position], begun: Shared | None = None, into: Scores | None = None
     ) -> Scores:
-        """Add up what an answer tells about the choices.
+        """Adds up the probabilities of the choices from an answer.
 
         Args:
             positions: the answer, from its first token.
-            begun: the beginning that the answer goes on from, with its probability.
-            into: what was known before, without `begun`.
+            begun: the beginning that the answer continues, with its probability.
+            into: the scores so far, without `begun`.
         """
         n_choices = len(self.all)
         scores = into or Scores(masses=[0.0] * n_choices, bounds=[0.0] * n_choices)
@@ -148,7 +149,7 @@ class Menu:
                 return scores
             reached *= math.exp(dict(position.ranked).get(position.token, -math.inf))
             written, live = written + position.token, fits
-        # It ended where several choices go on: it is the one that ends there, if one does.
+        # The answer ended where several choices continue: it is the one that ends there, if any.
         text = _decoded(written)
         ended = self.exact(text) & live or live
         if ended != self.all and reached > 0:
@@ -173,7 +174,7 @@ class Menu:
                 scores.masses[index] += mass
             elif fits and fits != self.all and token != position.token and mass > 0:
                 text = _decoded(written + token)
-                # "1" begins "10", but not where "10" is seen as a token of its own.
+                # "1" begins "10", unless "10" is listed as a token of its own.
                 whole = self.exact(text) & fits
                 rest = fits - whole - alone if whole else fits
                 scores.shared.append(Shared(text=text, choices=whole | rest, mass=mass))
@@ -184,12 +185,12 @@ class Menu:
 
 
 def _plain(text: str) -> str:
-    """A text without what judges put around words; what closes stays, since it ends a number."""
+    """Strips decoration before words; closing characters stay, since they end a number."""
     return _SPACE.sub(" ", _MARKS.sub("", text)).casefold()
 
 
 def _written_out(way: str, plain: str) -> bool:
-    """Whether a text begins with a choice as a word of its own: "10" does not begin with "1"."""
+    """True where a text begins with a choice as a whole word: "10" does not begin with "1"."""
     if not plain.startswith(way):
         return False
     after = plain[len(way) : len(way) + 1]
@@ -197,5 +198,5 @@ def _written_out(way: str, plain: str) -> bool:
 
 
 def _decoded(written: bytes) -> str:
-    """The text of tokens, without a last character that is not whole yet."""
+    """Decodes tokens, without an incomplete last character."""
     return written.decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""A card's options, checked: where the server is, what it knows, and how hard it may be asked."""
+"""Options of a card, validated: the server, its features, and its limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Settings", "find_key", "read_settings"]
 
 _PROVIDER = "https://api.openai.com/v1"
 _PROVIDERS_KEY = "OPENAI_API_KEY"
-# What this backend writes into a request itself; `extra_body` may not contradict it.
+# Fields that this backend sets itself; `extra_body` may not contradict them.
 _OURS = {
     "model", "messages", "n", "stream", "stop", "temperature", "top_p", "seed", "max_tokens",
     "max_completion_tokens", "logprobs", "top_logprobs",
@@ -24,7 +24,7 @@ _OURS = {
 
 
 class Settings(BaseModel):
-    """The options of a card; `autoj.backends.openai` explains each."""
+    """The options of a card; `autoj.backends.openai` documents each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,11 +49,11 @@ class Settings(BaseModel):
     def _is_plain_address(cls, address: str) -> str:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be an address such as http://127.0.0.1:8000/v1")
+            raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
         if parts.username or parts.password or parts.query:
             raise ValueError(
-                "must hold no user, password or query: a key belongs into the environment variable "
-                "that options.api_key_variable names"
+                "must not contain a user, password or query: put the key in the environment "
+                "variable named by options.api_key_variable"
             )
         return address
 
@@ -66,9 +66,9 @@ class Settings(BaseModel):
 
     @property
     def key_variable(self) -> str | None:
-        """The environment variable that holds the key; None where the server gets none.
+        """The environment variable with the key; None if the server gets none.
 
-        The provider's own key goes to the provider alone: another server gets a key only where its
+        The provider's own key is sent to the provider only: another server gets a key only if its
         card names the variable.
         """
         if self.api_key_variable is None and self.base_url == _PROVIDER:
@@ -77,23 +77,23 @@ class Settings(BaseModel):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the server is on this machine, where no proxy is asked."""
+        """True where the server is on this machine, so that no proxy is used."""
         return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
-    """The settings of a judge.
+    """Reads the settings of a judge.
 
     Args:
-        card: its options are those of this backend.
-        options: what was given besides; goes before the card's.
+        card: the judge's card, with options of this backend.
+        options: further options, which override the card's.
 
     Raises:
-        ConfigError: an option is unknown or makes no sense. Its value is not repeated: it may be a
-            key that somebody put into the wrong place.
+        ConfigError: an option is unknown or invalid. Its value is not shown: it may be a key in
+            the wrong place.
     """
     given = {**card.options, **options}
-    # The variable that the official client and its users know; it stands behind the card.
+    # The variable of the official client; the card has precedence.
     if not given.get("base_url") and os.environ.get("OPENAI_BASE_URL"):
         given["base_url"] = os.environ["OPENAI_BASE_URL"]
         given.setdefault("api_key_variable", _PROVIDERS_KEY)
@@ -103,42 +103,42 @@ def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
         first = error.errors(include_input=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            said = f"there is no option {field!r}; there are {', '.join(Settings.model_fields)}"
+            said = f"unknown option {field!r}; known are {', '.join(Settings.model_fields)}"
         else:
             said = f"options.{field}: {first['msg'].removeprefix('Value error, ')}"
         raise ConfigError(f"judge {card.name!r}: {said}") from None
     if card.decoding.repetition_penalty != 1 and settings.repetition_penalty is None:
         raise ConfigError(
             f"judge {card.name!r}: decoding.repetition_penalty is "
-            f"{card.decoding.repetition_penalty:g}, and options.repetition_penalty does not say by "
-            "which name the server takes it",
-            hint="vLLM and SGLang say repetition_penalty, llama.cpp says repeat_penalty; the "
-            "provider itself has none.",
+            f"{card.decoding.repetition_penalty:g}, but options.repetition_penalty does not give "
+            "the server's name for it",
+            hint="It is repetition_penalty for vLLM and SGLang, repeat_penalty for llama.cpp; the "
+            "provider itself has no such parameter.",
         )
     return settings
 
 
 def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
-    """The key from the environment; None where the server gets none.
+    """Reads the key from the environment; None if the server gets none.
 
     Raises:
-        ConfigError: the variable is not set, or holds what cannot be a key.
+        ConfigError: the variable is not set, or its value cannot be a key.
     """
     variable = settings.key_variable
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()
     if any(not "!" <= character <= "~" for character in key):
-        # It could not be sent at all, and the error that says so comes from deep within.
+        # It could not be sent, and the client's error would not name the reason.
         raise ConfigError(
-            f"judge {card.name!r}: the environment variable {variable} holds no key: keys are of "
-            "ASCII letters, digits and signs",
-            hint="It may have been copied with a quotation mark, a space or an ellipsis.",
+            f"judge {card.name!r}: the value of the environment variable {variable} is not a key: "
+            "keys have ASCII letters, digits and signs only",
+            hint="Check for a copied quotation mark, space or ellipsis.",
         )
     if key:
         return SecretStr(key)
     raise ConfigError(
-        f"judge {card.name!r} needs a key, and the environment variable {variable} is not set",
-        hint=f"Set {variable}, or name another variable in options.api_key_variable; a local "
-        "server is found by options.base_url and may need no key.",
+        f"judge {card.name!r} needs a key, but the environment variable {variable} is not set",
+        hint=f"Set {variable}, or name another variable in options.api_key_variable. For a local "
+        "server set options.base_url; it may need no key.",
     )
