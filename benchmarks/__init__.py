@@ -1,1 +1,1 @@
-"""Benchmarks: each file's docstring says what it measures, `RESULTS.md` what was measured."""
+"""Benchmarks: each file's docstring describes its measurement, `RESULTS.md` has the results."""

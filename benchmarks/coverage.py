@@ -1,4 +1,4 @@
-"""How often a nominal 95 % interval holds the truth, for each kind of figure, by simulation.
+"""Coverage of nominal 95 % intervals by kind of figure, by simulation.
 
 Every draw makes a data set with a known truth: queries of one to three cases that share a common
 part, as Eval-P repeats queries. Run: python benchmarks/coverage.py [--draws 2000]
@@ -55,7 +55,7 @@ def queries(draw: Draw, n_queries: int) -> Iterator[tuple[int, float]]:
 
 
 def right(draw: Draw, common: float, chance: float) -> bool:
-    """Whether a case comes out right: with the chance, alike within its query half of the time."""
+    """Draws a case's correctness: equal within its query half of the time."""
     return (common if draw.random() < 0.5 else float(draw.random())) < chance
 
 
@@ -160,7 +160,7 @@ def correlated(coefficient: str) -> Simulate:
 
 
 def limit_of(simulate: Simulate, n_queries: int) -> float:
-    """What a figure without a formula tends to: its value on a very large data set."""
+    """Approximates the limit of a figure without a formula by a very large data set."""
     found = simulate(np.random.default_rng(12345), n_queries).value
     assert found is not None
     return found
@@ -214,7 +214,7 @@ def powered(draw: Draw, n_queries: int) -> Estimate:
 
 
 def figures() -> list[Figure]:
-    """All that is simulated."""
+    """Lists the simulated figures."""
     return [
         Figure("accuracy 0.55", 0.55, lambda d, n: accuracy.compute(judged_pairs(d, n, 0.55))),
         Figure("accuracy 0.90", 0.90, lambda d, n: accuracy.compute(judged_pairs(d, n, 0.90))),
@@ -245,7 +245,7 @@ def coverage(figure: Figure, n_queries: int, n_draws: int) -> tuple[float, float
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--queries", type=int, nargs="+", default=[24, 100, 1000])

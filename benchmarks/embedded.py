@@ -60,13 +60,13 @@ _VARIANTS = ("float32", "bfloat16", "packed")
 
 
 def data_folder() -> Path:
-    """Where the data sets lie."""
+    """The folder of the data sets."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(os.environ.get("AUTOJ_DATA", beside))
 
 
 def made_cases() -> Iterator[Case]:
-    """Cases of about the right length, for where there is no data."""
+    """Yields cases of about the right length, for use without the data."""
     for number in range(N_PROMPTS):
         first = f"Plan {number}, first: start early, write down each step and check it twice. " * 12
         second = f"Plan {number}, second: ask a friend, compare three offers and wait a day. " * 12
@@ -104,7 +104,7 @@ def requests_of(backend: EmbeddedBackend, protocol: str) -> list[Request]:
     return [request for request in planned if request is not None]
 
 
-# The engines; each lives in a process of its own.
+# The engines; each runs in its own process.
 
 
 def embedded(requests: list[Request]) -> Answer:
@@ -206,7 +206,7 @@ def fastest_variant(n_cores: int, texts: list[str]) -> str:
 
 
 def main() -> None:
-    """Ask all engines in turn and print tables."""
+    """Asks all engines in turn and prints tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--cores", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")

@@ -1,4 +1,4 @@
-"""How many critiques and verdicts a minute the `hf` backend gives: in batches, and one at a time.
+"""Throughput of the `hf` backend: critiques and verdicts per minute, batched and one at a time.
 
 Part one runs on the CPU, with the embedded judge's weights: `hf` in batches against `hf` one at a
 time and against `embedded`, asked in turn (`engines.py`).
@@ -73,11 +73,11 @@ _TINY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is asked."""
+    """The size of a measurement."""
 
     n_requests: int
     prompt_tokens: int
-    """About so many."""
+    """The approximate number per prompt."""
     new_tokens: int
     """Per critique, neither fewer nor more."""
 
@@ -145,7 +145,7 @@ def hf_engine(size: Size, scored: bool, precision: str, one_by_one: bool) -> Ans
 
 
 def run_cpu(size: Size, n_alone: int, n_rounds: int, n_cores: int, precision: str) -> None:
-    """Ask all engines in turn, and print their table."""
+    """Asks all engines in turn, and prints their table."""
 
     def hf(title: str, scored: bool, one_by_one: bool) -> Engine:
         return Engine(title, n_cores, hf_engine, size, scored, precision, one_by_one)
@@ -223,7 +223,7 @@ def random_backend(shape: dict[str, int], device: str, **options: Any) -> HfBack
 
 
 def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
-    """Measure a machine and a model with random weights on it, and print both."""
+    """Measures a machine and a model with random weights on it, and prints both."""
     import torch
 
     shape, found = (_LLAMA2_13B, measure(device)) if device == "cuda" else (
@@ -298,7 +298,7 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the parts that are wanted and print their tables."""
+    """Runs the requested parts and prints their tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--part", choices=("both", "cpu", "gpu"), default="both")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")

@@ -1,4 +1,4 @@
-"""Engines beside each other: each in a process of its own that stays loaded, asked in turn.
+"""Engines compared: each loaded in its own process, asked in turn.
 
 A busy machine slows all of them then, and each ratio is taken within a round. Linux tells how busy
 it is and how much memory a process held; elsewhere this does not run.
@@ -38,22 +38,22 @@ __all__ = [
 ]
 
 Prompts: TypeAlias = Sequence[int]
-"""Which of an engine's prompts are asked."""
+"""Indices of an engine's prompts."""
 Answer: TypeAlias = Callable[[Prompts], tuple[int, int]]
 """Answers prompts; returns how many tokens were read and written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What an engine did when it was asked once."""
+    """The work of an engine in one round."""
 
     n_done: int
-    """Judgments, or whatever else it does."""
+    """Judgments, or other units of its work."""
     prompt_tokens: int
     new_tokens: int
     seconds: float
     elsewhere: float
-    """The share of the cores that other processes took meanwhile, 0 to 1."""
+    """The share of the cores used by other processes meanwhile, 0 to 1."""
 
     @property
     def per_minute(self) -> float:
@@ -112,7 +112,7 @@ def unending_embedded() -> EmbeddedBackend:
 
 
 def timed(answer: Answer, prompts: Prompts) -> Work:
-    """Have some prompts answered, by the clock."""
+    """Times the answers to some prompts."""
     started, ours, everybody = time.perf_counter(), time.process_time(), _busy_seconds()
     prompt_tokens, new_tokens = answer(prompts)
     seconds = time.perf_counter() - started
@@ -135,7 +135,7 @@ class Engine:
     def __init__(
         self, title: str, n_cores: int, make: Callable[..., Answer], *options: Any
     ) -> None:
-        """Start the process and have the first prompt answered.
+        """Starts the process and has the first prompt answered.
 
         Args:
             title: its name in tables.
@@ -157,14 +157,14 @@ class Engine:
         print(f"{title}: ready, first answer {self.first_seconds:.1f} s", file=sys.stderr)
 
     def ask(self, prompts: Prompts) -> Work:
-        """Answer some of the prompts."""
+        """Answers some of the prompts."""
         work = self._ask(prompts)
         self.work.append(work)
         print(f"{self.title}: {work}", file=sys.stderr)
         return work
 
     def close(self) -> float:
-        """End the process; returns the most memory that it held, in 10^6 bytes."""
+        """Ends the process; returns the most memory that it held, in 10^6 bytes."""
         self._pipe.send(None)
         peak_mb: float = self._receive()
         self._process.join()
@@ -179,7 +179,7 @@ class Engine:
         try:
             return self._pipe.recv()
         except EOFError:
-            raise SystemExit(f"{self.title} broke down; its error is above") from None
+            raise SystemExit(f"{self.title} failed; its error is above") from None
 
 
 def _serve(
@@ -204,7 +204,7 @@ def _peak_mb() -> float:
 
 
 def wait_for_quiet(patience_seconds: float) -> None:
-    """Wait until the machine has been idle for two seconds, but no longer than that."""
+    """Waits until the machine has been idle for two seconds, but no longer than that."""
     give_up = time.monotonic() + patience_seconds
     while time.monotonic() < give_up:
         before = _busy_seconds()
@@ -235,6 +235,6 @@ def spread(values: Iterable[float], digits: int = 1) -> str:
 
 
 def ratios(work: Sequence[Work], base: Sequence[Work], digits: int = 1) -> str:
-    """How many times as many judgments per minute, round by round."""
+    """Renders the ratios of judgments per minute, round by round."""
     pairs = zip(work, base, strict=True)
     return spread([its.per_minute / other.per_minute for its, other in pairs], digits)

@@ -51,7 +51,7 @@ class Round:
     peak_mb: float
     """The most memory that the process held, in 10^6 bytes."""
     idle_mb: float
-    """What it held before the run was opened: the interpreter and what is imported."""
+    """The memory before the run was opened: the interpreter and imported modules."""
 
     @property
     def judgments_per_second(self) -> float:
@@ -60,7 +60,7 @@ class Round:
 
 
 def write_cases(path: Path, n_cases: int) -> None:
-    """Write native rows of about a kilobyte, all different."""
+    """Writes native rows of about a kilobyte, all different."""
     first = "It depends on what you want from it, and on how much time you have for it. " * 5
     second = "There are three points to consider here; the first is the most important. " * 5
     with path.open("wb") as stream:
@@ -80,7 +80,7 @@ def answer(request: Request) -> str:
 
 
 def judge(path: Path, folder: Path) -> Round:
-    """Judge a file's cases in both orders."""
+    """Judges a file's cases in both orders."""
     idle_mb = peak_mb()
     card = load_card("scripted:benchmark")
     spec = make_spec("judge", card, protocol="pairwise")
@@ -90,7 +90,7 @@ def judge(path: Path, folder: Path) -> Round:
     seconds = time.perf_counter() - started
     n_lines = count_lines(folder / "ledger.jsonl")
     if counts.n_failed or not counts.n_answered == n_lines == 2 * count_lines(path):
-        raise SystemExit(f"the run is not whole: {counts}, {n_lines} lines in the ledger")
+        raise SystemExit(f"the run is incomplete: {counts}, {n_lines} lines in the ledger")
     return Round(n_judgments=n_lines, seconds=seconds, peak_mb=peak_mb(), idle_mb=idle_mb)
 
 
@@ -110,7 +110,7 @@ def judge_apart(path: Path, folder: Path) -> Round:
     try:
         found: Round = ours.recv()
     except EOFError:
-        raise SystemExit("the round broke down; its error is above") from None
+        raise SystemExit("the round failed; its error is above") from None
     finally:
         process.join()
     return found
@@ -128,7 +128,7 @@ def spread(values: Iterable[float]) -> str:
 
 
 def main() -> None:
-    """Run the rounds and print a table."""
+    """Runs the rounds and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--cases", type=int, default=20_000, help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")

@@ -1,4 +1,4 @@
-"""Audits of judges of known bias: what the card says against what they were made to do."""
+"""Audits of judges of known bias: their cards against their true figures."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def audit_known(
     Args:
         root: a folder for the pairs and the runs.
         judge: one of `KNOWN_JUDGES`.
-        n: how many pairs.
-        n_probed: of how many the probes are made.
-        seed: what the pairs, the draws and so the judge's replies follow from.
+        n: the number of pairs.
+        n_probed: the number of pairs that probes are made of.
+        seed: the seed of the pairs, the draws and so the judge's replies.
     """
     root.mkdir(parents=True, exist_ok=True)
     path = root / "known_pairs.jsonl"
@@ -76,7 +76,7 @@ def _answer(reply: Reply, request: Request) -> str | tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A figure that is known, beside what the audit found."""
+    """A known figure beside the audit's estimate."""
 
     name: str
     true: float
@@ -84,7 +84,7 @@ class Check:
 
     @property
     def inside(self) -> bool:
-        """Whether the true value lies in the interval; without one, whether it is the value."""
+        """True where the interval has the true value; without one, where the estimate equals it."""
         value, low, high = self.found.value, self.found.low, self.found.high
         if value is None:
             return False
@@ -96,7 +96,7 @@ class Check:
 
     @property
     def certain(self) -> bool:
-        """Whether the value is the true one exactly, as where the judge draws nothing."""
+        """True where the estimate equals the true value, as for a deterministic judge."""
         return self.found.value is not None and abs(self.found.value - self.true) < 1e-9
 
 

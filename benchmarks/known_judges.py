@@ -1,6 +1,6 @@
 """Scripted judges whose biases are known: the proof of the audit.
 
-Whatever an audit says of them can be held against what they were made to do.
+The findings of an audit of them can be compared with their known behaviour.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class KnownJudge:
     """Figures that are known, by name; of a part, `breakdown/part`."""
     protocol: str = "pairwise"
     calibrated: bool = False
-    """Whether it is right as often as it says."""
+    """True where its probabilities are calibrated."""
 
 
 def _draw(what: str, case_or_key: str) -> random.Random:
@@ -44,14 +44,14 @@ def _draw(what: str, case_or_key: str) -> random.Random:
 
 
 def _on_page(case: Case, request: Request, wanted: object) -> Shown:
-    """Where the page shows the case's response a or b; else a tie."""
+    """The position on the page of the case's response a or b; else a tie."""
     if wanted not in ("a", "b"):
         return "tie"
     return "1" if request.shown["ab".index(str(wanted)) == 1] == 0 else "2"
 
 
 def _plain_winner(case: Case, plain: Mapping[str, Case], of_plain: Callable[[Case], object]) -> Any:
-    """What a judge says of a plain case, in the frame of that case or of its injected probe."""
+    """The reply about a plain case, in the frame of that case or of its injected probe."""
     winner = of_plain(plain[case.meta["of"]])
     target, place = case.meta.get("target"), case.meta.get("place")
     if place is None or winner == "tie":

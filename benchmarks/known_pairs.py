@@ -1,4 +1,4 @@
-"""Pairs whose labels follow known shares: what judges of known bias are audited on."""
+"""Pairs whose labels follow known shares, for audits of judges of known bias."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoj.jsonl import write_records
 __all__ = ["LONGER", "TIES", "write_known_pairs"]
 
 TIES, LONGER = 0.1, 0.6
-"""What people are made to say: a tie this often, else the longer response this often."""
+"""The shares of labels: of ties, and of the longer response among the rest."""
 
 _WORDS = (
     "amber", "brisk", "candle", "distant", "ember", "forest", "gentle", "harbour", "island",
@@ -29,12 +29,12 @@ def _text(drawn: random.Random, n_sentences: int) -> str:
 
 
 def write_known_pairs(path: Path, n: int, seed: int) -> None:
-    """Write pairs whose labels follow `TIES` and `LONGER`; every tenth query repeats another.
+    """Writes pairs whose labels follow `TIES` and `LONGER`; every tenth query repeats another.
 
     Args:
         path: the file.
-        n: how many pairs.
-        seed: what all draws follow from.
+        n: the number of pairs.
+        seed: the seed of all draws.
     """
     drawn = random.Random(f"pairs {seed}")
     write_records(path, [_row(drawn, number) for number in range(n)])

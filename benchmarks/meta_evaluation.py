@@ -1,4 +1,4 @@
-"""How long the tables take: Eval-P's with 1,000 bootstrap draws, and a million verdicts from disk.
+"""Time of the tables: Eval-P's with 1,000 bootstrap draws, and a million verdicts from disk.
 
 Run: python benchmarks/meta_evaluation.py [--verdicts 1000000]
 """
@@ -53,13 +53,13 @@ def verdict(number: int, draw: random.Random) -> Verdict:
 
 
 def verdicts(n: int) -> Iterator[Verdict]:
-    """As many, the same each time."""
+    """Yields `n` verdicts, the same each time."""
     draw = random.Random(0)
     return (verdict(number, draw) for number in range(n))
 
 
 def time_tables() -> None:
-    """Eval-P's size: all figures by group and scenario, and the trivial judges."""
+    """Times Eval-P's tables: all figures by group and scenario, and the baselines."""
     cases = [case(number) for number in range(1392)]
     judged = list(verdicts(1392))
     seconds = []
@@ -73,7 +73,7 @@ def time_tables() -> None:
 
 
 def aggregate(folder: Path) -> None:
-    """Read a run's cases and verdicts and make its figures, by group too."""
+    """Reads a run's cases and verdicts and computes its figures, by group too."""
     started = time.perf_counter()
     run = RunFolder(folder)
     spec = make_spec("judge", load_card("embedded-base"))
@@ -84,7 +84,7 @@ def aggregate(folder: Path) -> None:
 
 
 def main() -> None:
-    """Print both."""
+    """Prints both."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verdicts", type=int, default=1_000_000)
     parser.add_argument("--aggregate", type=Path, help=argparse.SUPPRESS)

@@ -115,7 +115,7 @@ def run_peer(python: str, name: str, url: str, n_requests: int) -> float | str:
 
 
 def rates(latency: float, given: argparse.Namespace) -> None:
-    """Print the table of one latency."""
+    """Prints the table of one latency."""
     ideal = AT_ONCE / latency
     n_requests = AT_ONCE * max(round(ideal * given.seconds / AT_ONCE), 1)
     measured: dict[str, list[float | str]] = {}
@@ -149,7 +149,7 @@ def resident_mb() -> float:
 
 
 def memory(n_requests: int) -> None:
-    """Print the memory of this process while requests pass through the engine alone."""
+    """Prints the memory of this process while requests pass through the engine alone."""
 
     def requests() -> Iterator[Request]:
         for number in range(n_requests):
@@ -175,7 +175,7 @@ def memory(n_requests: int) -> None:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--latency", type=float, nargs="*", default=[0.1, 1.0])
     parser.add_argument("--seconds", type=float, default=10.0, help="of a round, at the ideal rate")

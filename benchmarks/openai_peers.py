@@ -62,7 +62,7 @@ PEERS: dict[str, Callable[[str, list[str], int], int]] = {
 
 
 def main() -> None:
-    """Answer prompts from stdin (a JSON list); say how many were answered, and in what time."""
+    """Answers prompts from stdin (a JSON list); prints the number of answers and the time."""
     name, url, at_once = sys.argv[1:]
     prompts = json.load(sys.stdin)
     # AlpacaEval reads them while it is imported.

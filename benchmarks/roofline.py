@@ -1,4 +1,4 @@
-"""The roofline: how fast a machine could run a model at best, by its own bandwidth and rate.
+"""The roofline: the maximum speed of a model on a machine, by its bandwidth and rate.
 
 Both are measured on the machine, so that a figure beside the roofline tells of the engine alone.
 """
@@ -18,10 +18,10 @@ _MATRIX_SIDE = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What a device does at best, measured."""
+    """The measured maximum performance of a device."""
 
     bytes_per_second: float
-    """Read and written."""
+    """Bandwidth, read and written."""
     flops: float
     """Operations per second, of matrix products in bfloat16."""
 
@@ -57,13 +57,13 @@ def _best_seconds(device: str, do: Callable[[], Any]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What a model has to move and to compute."""
+    """The memory traffic and the operations of a model."""
 
     n_weights: int
-    """Those that each token is multiplied by."""
+    """The weights that each token is multiplied by."""
     weight_bytes: int
     cache_bytes: int
-    """Of the keys and values of one token."""
+    """The KV cache of one token."""
     attention_flops: int
     """Per pair of tokens."""
 
@@ -84,7 +84,7 @@ def shape_of(model: Any) -> Shape:
 
 
 def read_seconds(shape: Shape, machine: Machine, n_tokens: int) -> float:
-    """How long a machine reads a prompt at least: what it computes."""
+    """The minimum time to read a prompt, bound by computation."""
     flops = 2 * shape.n_weights * n_tokens + shape.attention_flops * n_tokens**2 / 2
     return flops / machine.flops
 
@@ -92,7 +92,7 @@ def read_seconds(shape: Shape, machine: Machine, n_tokens: int) -> float:
 def write_seconds(
     shape: Shape, machine: Machine, n_rows: int, prompt_tokens: int, new_tokens: int
 ) -> float:
-    """How long it writes so many texts at once at least: what it moves, or what it computes."""
+    """The minimum time to write a batch of texts, bound by bandwidth or computation."""
     kept = prompt_tokens + new_tokens / 2
     moved = (shape.weight_bytes + n_rows * kept * shape.cache_bytes) / machine.bytes_per_second
     computed = 2 * shape.n_weights * n_rows / machine.flops

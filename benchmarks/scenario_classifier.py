@@ -83,7 +83,7 @@ def queries_per_minute(
     queries: Sequence[str],
     n_parts: int,
 ) -> float:
-    """How many a minute the processes name together, each one part."""
+    """Measures the queries per minute of all processes together, each with one part."""
     parts = [queries[start::n_parts] for start in range(n_parts)]
     started = time.perf_counter()
     n_done = sum(pool.map(classify, parts))
@@ -91,7 +91,7 @@ def queries_per_minute(
 
 
 def main() -> None:
-    """Run and print."""
+    """Runs the benchmark and prints its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)

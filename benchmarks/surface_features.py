@@ -1,4 +1,4 @@
-"""A judge of pairs that reads only the surface of the responses: what a judge must beat.
+"""A baseline judge of pairs that reads only style features of the responses.
 
 Gradient-boosted trees on the 15 features of `autoj.calibration`, each of one response, taken as the
 difference a less b.
@@ -84,7 +84,7 @@ def preferences(trees: Any, gaps: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What cross-validation chose, and how it did there."""
+    """The settings chosen by cross-validation, with their results."""
 
     leaves: int
     iterations: int
@@ -96,7 +96,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieBand:
-    """Where ties begin, and what the file that says so made of it."""
+    """The tie band, and its accuracy on the file that it was fitted on."""
 
     width: float
     """Log-odds that are no further from 0 are a tie."""
@@ -206,7 +206,7 @@ def calibration_of(band: TieBand) -> Calibration:
 def train_judge(
     train: Sequence[Case], validation: Sequence[Case], *, name: str, seed: int
 ) -> SurfaceJudge:
-    """Train on the decided pairs of one file, fit the tie band on another.
+    """Trains on the decided pairs of one file, fit the tie band on another.
 
     Args:
         train: labelled pairs; ties are left out.
@@ -239,7 +239,7 @@ def train_judge(
 
 
 def write_run(judge: SurfaceJudge, path: Path, folder: Path) -> tuple[list[Case], list[Verdict]]:
-    """Judge a file's pairs into a run's folder; returns the pairs and the verdicts."""
+    """Judges a file's pairs into a run's folder; returns the pairs and the verdicts."""
     cases = read_pairs(path)
     gaps = preferences(judge.trees, differences(cases))
     known = {case.id: float(gap) for case, gap in zip(cases, gaps, strict=True)}
@@ -275,12 +275,12 @@ def read_pairs(path: Path) -> list[Case]:
 
 
 def without_band(row: Row) -> float | None:
-    """Whether the verdict that names a response is the label."""
+    """1.0 where the verdict without the tie band equals the label; None if undefined."""
     return None if row.winners[0] is None else float(row.winners[0] == row.label)
 
 
 def with_band(row: Row) -> float | None:
-    """Whether the verdict that may be a tie is the label."""
+    """1.0 where the verdict with the tie band equals the label; None if undefined."""
     return None if row.averaged is None else float(row.averaged == row.label)
 
 
@@ -353,12 +353,12 @@ def _cell(found: Estimate, *, signed: bool = False) -> str:
 
 
 def n_shared(cases: Sequence[Case], others: Sequence[Case]) -> int:
-    """How many queries of some cases are among others'."""
+    """Counts the queries of some cases that are among others'."""
     return len({case.cluster for case in cases} & {case.cluster for case in others})
 
 
 def describe(judge: SurfaceJudge) -> str:
-    """What was chosen and fitted, in words."""
+    """Describes the chosen settings and the fitted tie band."""
     settings, band = judge.settings, judge.band
     return (
         f"chosen by {N_FOLDS} folds of the training file: {settings.leaves} leaves, "
@@ -397,7 +397,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Read the flags and run."""
+    """Reads the flags and runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--train", type=Path, required=True, help="labelled pairs to learn from")
     parser.add_argument(

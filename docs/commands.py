@@ -1,4 +1,4 @@
-"""Writes the reference of commands from what `--help` says, while the site is built."""
+"""Generates the reference of commands from `--help`, while the site is built."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ say how a command ended.
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page; MkDocs calls this hook by its name."""
+    """Adds the page; MkDocs calls this hook by its name."""
     files.append(File.generated(config, _PAGE, content=render()))
     return files
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of these pages from what the commands print.
+"""Draws the pictures of these pages from the output of commands.
 
 python docs/pictures.py                  # judges one example pair with the embedded judge
 python docs/pictures.py --run runs/mine  # takes a run that is there
@@ -25,7 +25,7 @@ _COLUMNS = 80
 
 
 def main() -> None:
-    """Write the picture of a verdict."""
+    """Writes the picture of a verdict."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, help="a run over examples/pairs.jsonl")
     run: Path | None = parser.parse_args().run
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _autoj(*arguments: str) -> str:
-    """Print of a command, with the escape sequences of a terminal of 80 columns."""
+    """The output of a command, with the escape sequences of a terminal of 80 columns."""
     terminal = {"FORCE_COLOR": "1", "COLUMNS": str(_COLUMNS), "TERM": "xterm-256color"}
     done = subprocess.run(
         [sys.executable, "-m", "autoj", *arguments],
@@ -58,7 +58,7 @@ def draw(printed: str, title: str) -> str:
 
     Args:
         printed: text with escape sequences for colours.
-        title: what stands on the window's bar.
+        title: the title of the window.
     """
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=_COLUMNS, file=nowhere, highlight=False)
