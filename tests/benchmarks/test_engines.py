@@ -60,7 +60,7 @@ def test_an_engine_answers_in_a_process_of_its_own_and_keeps_its_work() -> None:
 
 def test_an_engine_that_breaks_down_ends_the_benchmark() -> None:
     engine = Engine("a stub", 1, make_answer, 10)
-    with pytest.raises(SystemExit, match="a stub broke down"):
+    with pytest.raises(SystemExit, match="a stub failed"):
         engine.ask((9,))
 
 

@@ -140,7 +140,7 @@ def test_a_folder_with_faults_is_not_judged_by(run, folder) -> None:
     code, out, err = run("scenarios", "--scenarios", folder)
     assert (code, out) == (2, "")
     assert "broken.yaml:4:goals.weight" in err
-    assert f"autoj scenarios check {folder} lists this and 1 more." in err.replace("\n", "")
+    assert f"Run autoj scenarios check {folder} to list this and 1 more." in err.replace("\n", "")
 
 
 def test_a_folder_that_is_not_there(run) -> None:
