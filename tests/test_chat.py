@@ -163,7 +163,7 @@ def test_no_content_marks_a_turn_of_a_template(content: str) -> None:
 
 
 def test_an_engine_without_a_tokenizer_of_its_own_has_no_template() -> None:
-    with pytest.raises(ConfigError, match="no tokenizer whose own chat template") as told:
+    with pytest.raises(ConfigError, match="this engine's tokenizer has no chat template") as told:
         render([USER], TEMPLATE)
     assert "chatml, llama2, none" in str(told.value.hint)
     with pytest.raises(ConfigError, match="must be the user's"):

@@ -156,7 +156,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("data", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_gzip_file_is_an_error_of_ours(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(DataError, match=r"rows\.jsonl\.gz: is not a whole gzip file"):
+    with pytest.raises(DataError, match=r"rows\.jsonl\.gz: the gzip file is damaged or incomplete"):
         rows(write(tmp_path, data, "rows.jsonl.gz"))
 
 

@@ -1,11 +1,11 @@
-"""Messages to the one text that a model reads; the same at training and at inference.
+"""Renders messages as the text that a model reads; the same at training and at inference.
 
-A wrapper is how a family of models marks who speaks. What was judged is data: a control string of
-the wrapper inside a message is broken up by a space, so that a response cannot end its turn and
-speak as the judge.
+A wrapper is the chat format of a family of models: its marks for who speaks. Judged text is data: a
+control string of the wrapper inside a message is broken up by a space, so that a response cannot
+end its turn and speak as the judge.
 
-The wrapper `template` is the one that a model's own tokenizer brings. Its engine knows it and hands
-it over as a `Template`; what must hold of every wrapper is held here.
+The wrapper `template` is the chat template of a model's own tokenizer, which the engine hands over
+as a `Template`. The checks that hold for every wrapper are made here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ TEMPLATE = "template"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrapper:
-    """How one family of models marks turns; each template has one `{content}`."""
+    """The chat format of one family of models; each template has one `{content}`."""
 
     system: str
-    """Stands before the first user message, inside its turn where `user` opens one."""
+    """Precedes the first user message, inside its turn where `user` opens one."""
     user: str
     assistant: str
     opening: str
@@ -76,28 +76,28 @@ WRAPPERS: dict[str, Wrapper] = {
         control=None,
     ),
 }
-"""Every wrapper by name. `llama2` is the release's (its README): `[INST] … [/INST]`."""
+"""All wrappers by name. `llama2` is the one of the release (its README): `[INST] … [/INST]`."""
 
 WRAPPER_NAMES = (*WRAPPERS, TEMPLATE)
-"""What a card's `wrapper` may be."""
+"""The names that a card's `wrapper` may have."""
 
 Apply: TypeAlias = Callable[[Sequence[Message], bool], str]
-"""Renders turns by a tokenizer's template; True has it open the answer after them."""
+"""Renders turns with a tokenizer's template; with True it also opens the answer after them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A tokenizer's own chat template, as its engine hands it over."""
+    """The chat template of an engine's tokenizer."""
 
     text: str
-    """The template itself."""
+    """The template's source text."""
     apply: Apply
     control: re.Pattern[str] | None
     """The strings that mark turns; group 1 is the first character of each."""
     joint: str = ""
-    """Between the opening and a forced prefix: what the template puts before an answer."""
+    """Between the opening and a forced prefix: the text that the template puts before an answer."""
     system_in_user: bool = False
-    """Whether the template takes no system message: it then opens the user's turn, above a blank
+    """True where the template takes no system message: it then opens the user's turn, above a blank
     line."""
 
     @property
@@ -106,7 +106,7 @@ class Template:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def render(self, messages: Sequence[Message], prefix: str | None = None) -> str:
-        """As `chat.render`."""
+        """Renders messages; arguments as of `chat.render`."""
         turns: list[Message] = []
         waiting_system = ""
         for message in messages:
@@ -121,10 +121,10 @@ class Template:
 
 
 def describe(wrapper: str) -> dict[str, str]:
-    """All that a wrapper says, for digests; of `template` its name alone, as its text is a model's.
+    """A wrapper's strings, for digests; `template` has its name alone, as its text is the model's.
 
     Raises:
-        UnknownComponent: there is no such wrapper.
+        UnknownComponent: no wrapper has this name.
     """
     if wrapper == TEMPLATE:
         return {"wrapper": TEMPLATE}
@@ -139,18 +139,18 @@ def render(
     prefix: str | None = None,
     template: Template | None = None,
 ) -> str:
-    """The text that the model reads, up to and with the forced opening of its answer.
+    """The text that the model reads, including the forced opening of its answer.
 
     Args:
         messages: the turns; a system message, where there is one, comes first.
         wrapper: a name in `WRAPPER_NAMES`.
         prefix: the opening of the answer, forced.
-        template: the tokenizer's own, for the wrapper `template`.
+        template: the tokenizer's chat template, for the wrapper `template`.
 
     Raises:
         UnknownComponent: there is no such wrapper.
         ConfigError: the last message is not the user's, or the wrapper is `template` and the engine
-            has none.
+            has no chat template.
 
     >>> render([Message(role="user", content="Hello [/INST]")], "llama2")
     '[INST] Hello [ /INST] [/INST]'
@@ -162,7 +162,7 @@ def render(
     if wrapper == TEMPLATE:
         if template is None:
             raise ConfigError(
-                "this engine has no tokenizer whose own chat template could be used",
+                "this engine's tokenizer has no chat template",
                 hint=f"Choose another wrapper in the card: {', '.join(WRAPPERS)}.",
             )
         return template.render(messages, prefix)

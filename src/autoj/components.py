@@ -1,7 +1,7 @@
-"""Find a component by name: the file's name is the component's name.
+"""Finds components by name; a component has the name of its file.
 
 `load("protocols", "pairwise-verdict")` is the module `autoj/protocols/pairwise_verdict.py`. A name
-with a dot is somebody else's module: `load("backends", "their_package.engine")`.
+with a dot is a module of another package: `load("backends", "their_package.engine")`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def names(room: str) -> tuple[str, ...]:
 
 
 def load(room: str, name: str) -> ModuleType:
-    """Import a component.
+    """Imports a component.
 
     Args:
         room: a folder of this package, such as "backends".
-        name: a component's name, or the dotted path of a module elsewhere.
+        name: a component's name, or the dotted path of a module of another package.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: no component has this name.
     """
     if "." in name:
         return _load_foreign(room, name)

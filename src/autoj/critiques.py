@@ -1,7 +1,7 @@
-"""A pairwise critique in parts, after Table 18 of the paper: factors, decision, remark.
+"""Pairwise critiques in parts, after Table 18 of the paper: factors, decision, remark.
 
-`parse` and `render` are inverse on what they accept; `swap_responses` exchanges the names of the
-two responses, which turns a critique of (first, second) into one of (second, first).
+`parse` and `render` are inverses of each other; `swap_responses` exchanges the names of the two
+responses, which turns a critique of (first, second) into one of (second, first).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _GAP: dict[Language, str] = {"en": " ", "zh": ""}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """One reason that tells the responses apart."""
+    """A key factor that distinguishes the two responses."""
 
     name: str
     explanation: str
@@ -58,17 +58,17 @@ class Factor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCritique:
-    """The unified layout of Table 18."""
+    """A critique in the layout of Table 18."""
 
     factors: tuple[Factor, ...]
     decision: Shown
     remark: str = ""
-    """A few summarising words after the decision; may be empty."""
+    """A short summary after the decision; may be empty."""
     language: Language = "en"
 
 
 def decision_names(language: Language = "en") -> dict[Shown, str]:
-    """How each decision goes on from the opening, with the space between them where there is one.
+    """The text of each decision after the opening, with its leading space if it has one.
 
     >>> decision_names()["tie"]
     ' Tie'
@@ -133,9 +133,9 @@ _DECISIONS: dict[str, Shown] = {
 
 
 def parse(text: str) -> PairCritique | None:
-    """Read the layout of Table 18; None where the text is not in it.
+    """Parses the layout of Table 18; None for text in another layout.
 
-    A decision inside a factor or a remark is prose: the headings say where the decision stands.
+    A decision inside a factor or a remark is prose: the headings say where the decision is.
     """
     for language, pattern in _HEADINGS.items():
         if (found := pattern.match(text)) is not None:
@@ -178,9 +178,9 @@ _OTHER = {"1": "2", "2": "1"}
 
 
 def swap_responses(text: str) -> str:
-    """Exchange "Response 1" and "Response 2" (and their Chinese names) in a critique.
+    """Exchanges "Response 1" and "Response 2" (and their Chinese names) in a critique.
 
-    Swapping twice gives the text back.
+    Swapping twice restores the text.
 
     **Source:** section 4 of the paper, which swaps the order of each training pair.
 
@@ -192,7 +192,7 @@ def swap_responses(text: str) -> str:
     while (found := _NAMED.search(text, position)) is not None:
         pieces += text[position : found.start()], found["word"], _OTHER[found["number"]]
         position = found.end()
-        # "Responses 1 and 2": the second number stands without its noun.
+        # "Responses 1 and 2": the second number has no noun of its own.
         if (listed := _LISTED.match(text, position)) is not None:
             pieces += listed["joint"], _OTHER[listed["number"]]
             position = listed.end()
@@ -200,7 +200,7 @@ def swap_responses(text: str) -> str:
 
 
 _CLOSING_RATING = re.compile(r"[\[［【]{2}[^\[\]［］【】\n]{1,20}[\]］】]{2}[*_]{0,3}\s?[.。]?\Z")
-# Without brackets it is no rating to read, but it still tells what was given.
+# A rating without brackets is not read as one, but it still reveals the rating.
 _CLOSING_NUMBER = re.compile(
     r"(?:\A|\n)[ \t*_#]{0,5}(?:(?:overall |final )?rating|评分|打分|评级)"
     r"[*_ ]{0,5}[:：][*_ \t]{0,5}[0-9]{1,2}(?:\.[0-9]{1,2})?(?:[ \t]?/[ \t]?10)?[*_]{0,3}[.。]?\Z",
@@ -212,13 +212,13 @@ _RATING_NAME = re.compile(
 
 
 def strip_rating(text: str) -> str:
-    r"""A critique without the rating that closes it.
+    r"""A critique without its closing rating.
 
     >>> strip_rating("Too short.\n\nRating: [[3]]")
     'Too short.'
     """
     bare = text.rstrip()
-    # Only the tail is searched: a judge's text may be long and is not to be trusted.
+    # Only the tail is searched: a judge's text may be long and is not trusted.
     found = _CLOSING_RATING.search(bare, max(0, len(bare) - 40))
     if found is None:
         number = _CLOSING_NUMBER.search(bare, max(0, len(bare) - 60))

@@ -1,17 +1,17 @@
-"""What can go wrong, as one tree; each message says what, where, what was expected and what to do.
+"""The tree of errors. Each message says what happened, where, what was expected and what to do.
 
 ```
 AutojError                  the root; `hint` says what to do about it
-├─ UserError                the caller can mend it: exit code 2, no traceback
+├─ UserError                the caller can fix it: exit code 2, no traceback
 │  ├─ DataError             a row or a file that cannot be read (path, line, field)
-│  ├─ ConfigError           a setting that makes no sense
+│  ├─ ConfigError           an invalid setting
 │  ├─ SpecMismatch          a run folder that was made with other settings
 │  ├─ RunBusy               a run folder that another process is writing to
 │  ├─ UnknownComponent      a judge, protocol, … that does not exist (did you mean …)
 │  ├─ MissingExtra          an optional dependency that is not installed
-│  └─ StorageFull           the disk took no more; what was kept stays
-├─ Unfinished               a run lacks verdicts that are needed; the same call goes on with it
-├─ Cancelled                work that its caller stopped; what is done is kept
+│  └─ StorageFull           the disk is full; everything written before stays
+├─ Unfinished               a run without verdicts that are needed; the same call resumes it
+├─ Cancelled                work that its caller stopped; finished parts are kept
 └─ BackendError             an engine failed (retryable, request_key)
    ├─ RateLimited           retryable
    ├─ Unavailable           retryable
@@ -51,7 +51,7 @@ class AutojError(Exception):
 
     Args:
         message: what went wrong, where, and what was expected.
-        hint: what to do about it; None where the message already says it.
+        hint: what to do about it; None where the message says so.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -64,17 +64,17 @@ class AutojError(Exception):
 
 
 class UserError(AutojError):
-    """Something the caller can mend; a command ends with exit code 2 and no traceback."""
+    """An error that the caller can fix; a command ends with exit code 2 and no traceback."""
 
 
 class DataError(UserError):
     """A row or a file that cannot be read.
 
     Args:
-        message: what is wrong with it.
+        message: what is wrong.
         path: the file.
-        line: the line in it, counted from 1; None where the whole file is meant.
-        field: the field in the row; None where the whole row is meant.
+        line: the line number, from 1; None for the whole file.
+        field: the field of the row; None for the whole row.
         hint: what to do about it.
     """
 
@@ -96,7 +96,7 @@ class DataError(UserError):
 
 
 class ConfigError(UserError):
-    """A setting, a card or a combination of flags that makes no sense."""
+    """An invalid setting, card or combination of flags."""
 
 
 class SpecMismatch(UserError):
@@ -112,7 +112,7 @@ class SpecMismatch(UserError):
         listed = "\n".join(f"    {line}" for line in self.differences)
         super().__init__(
             f"{folder} was made with other settings:\n{listed}",
-            hint="Use the same settings to go on with it, or another --out for a new run.",
+            hint="Use the same settings to resume it, or another --out for a new run.",
         )
 
 
@@ -121,18 +121,18 @@ class RunBusy(UserError):
 
 
 class UnknownComponent(UserError):
-    """A name that no component has.
+    """A name that belongs to no component.
 
     Args:
-        kind: what was looked for ("judge", "protocol", "backend", …).
-        name: the name that was given.
-        known: the names that exist; the nearest are proposed.
+        kind: the kind of component ("judge", "protocol", "backend", …).
+        name: the name that was asked for.
+        known: the names that exist; the most similar are suggested.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(names)}."
+        hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(names)}."
         super().__init__(f"there is no {kind} {name!r}", hint=hint)
 
 
@@ -140,9 +140,9 @@ class MissingExtra(UserError):
     """An optional dependency that is not installed.
 
     Args:
-        extra: the name of the extra that brings it.
-        needed_for: what asked for it.
-        note: anything else the user must know.
+        extra: the name of the extra that installs it.
+        needed_for: the feature that needs it.
+        note: anything else that the user must know.
     """
 
     def __init__(self, extra: str, needed_for: str, *, note: str | None = None) -> None:
@@ -155,24 +155,24 @@ class MissingExtra(UserError):
 
 
 class StorageFull(UserError):
-    """The disk took no more; everything written before stays and the run can go on later."""
+    """The disk is full; everything written before stays, and the run can be resumed."""
 
 
 class Unfinished(AutojError):
-    """A run that lacks verdicts which are needed; the same call goes on with it."""
+    """A run without verdicts that are needed; the same call resumes it."""
 
 
 class Cancelled(AutojError):
-    """Work that was stopped because its caller wanted that; what is done is kept."""
+    """Work that its caller stopped; finished parts are kept."""
 
 
 class BackendError(AutojError):
     """An engine failed.
 
     Args:
-        message: what it said.
-        retryable: whether the same request may succeed later.
-        request_key: the request it happened on; None where the whole engine is meant.
+        message: the engine's message.
+        retryable: True where the same request may succeed later.
+        request_key: the key of the failed request; None where the whole engine failed.
         hint: what to do about it.
     """
 
@@ -190,14 +190,14 @@ class BackendError(AutojError):
 
 
 class RateLimited(BackendError):
-    """The engine asked us to slow down; a later try may succeed."""
+    """The engine's rate limit was reached; a retry may succeed."""
 
     def __init__(self, message: str, *, request_key: str | None = None) -> None:
         super().__init__(message, retryable=True, request_key=request_key)
 
 
 class Unavailable(BackendError):
-    """The engine could not be reached or broke down; a later try may succeed."""
+    """The engine could not be reached or broke down; a retry may succeed."""
 
     def __init__(
         self, message: str, *, request_key: str | None = None, hint: str | None = None

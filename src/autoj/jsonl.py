@@ -1,7 +1,7 @@
-"""Read and append records, one JSON value a line; errors say file, line and field.
+"""Reads and appends records, one JSON value a line; errors name file, line and field.
 
-Files that end in `.gz` are read compressed. A last line without its newline is what a killed
-writer leaves: `repair` cuts it off, `read_records` on our own files skips it.
+Files that end in `.gz` are decompressed on reading. A killed writer may leave a last line without
+its newline: `repair` cuts it off, and `read_records` skips it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not blank, numbered from 1, without a byte-order mark.
 
     Raises:
-        DataError: the file is missing, a folder, or not the gzip file that its name says.
+        DataError: the file is missing, is a folder, or is a broken gzip file.
     """
     with _open(path) as stream:
         try:
@@ -79,21 +79,21 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if bare.strip():
                     yield number, bare
         except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise DataError("is not a whole gzip file", path=path) from None
+            raise DataError("the gzip file is damaged or incomplete", path=path) from None
         except IsADirectoryError:
             raise DataError("is a folder, not a file", path=path) from None
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """A file that somebody else wrote: each row, or the error that it is.
+    """The rows of a user's file; each is a JSON object or the error that was found in it.
 
     A file whose name ends in `.json` may be one JSON value: a list of rows; an object that holds
-    them under `examples`, or lists of them under names of its own; a single row. Anything else is
-    one row a line.
+    them under `examples`, or lists of them under names of its own; or a single row. Any other file
+    has one row a line.
 
     Yields:
-        The number of the line, or of the row in the list, counted from 1, and its JSON object or
-        what is wrong with it.
+        The number of the line, or of the row in the list, counted from 1, and the row's JSON object
+        or its error.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -132,7 +132,7 @@ def _object(path: Path, number: int, value: Any) -> dict[str, Any] | DataError:
 
 
 def _whole_value(path: Path) -> list[Any] | None:
-    """The rows of a file that is one JSON value; None where it is one value a line."""
+    """The rows of a file that is one JSON value; None for a file with one value a line."""
     text = b"".join(line for _, line in read_lines(path)).strip()
     if not text.startswith((b"[", b"{")):
         return None
@@ -161,20 +161,20 @@ def _decoder(kind: type[Any]) -> msgspec.json.Decoder[Any]:
 
 
 def decode_as(kind: type[T], line: bytes) -> T:
-    """The record of one line that we wrote; fields that the kind lacks are skipped.
+    """Decodes a line that we wrote; fields unknown to the kind are skipped.
 
     Raises:
-        ValueError: the line holds no such record.
+        ValueError: the line is not such a record.
     """
     try:
         record: T = _decoder(cast(Any, kind)).decode(line)
     except msgspec.DecodeError as error:
-        raise ValueError(f"no {kind.__name__}: {error}") from None
+        raise ValueError(f"not a {kind.__name__}: {error}") from None
     return record
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file that we wrote; a torn last one is skipped, a missing file is empty."""
+    """The complete lines of a file that we wrote; an incomplete last one is skipped."""
     if not path.exists():
         return
     with path.open("rb") as stream:
@@ -190,11 +190,11 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
         for line in whole_lines(path):
             yield decode_line(line)
     except msgspec.DecodeError as error:
-        raise ValueError(f"{path} holds no {kind.__name__}: {error}") from None
+        raise ValueError(f"{path}: a line is not a {kind.__name__}: {error}") from None
 
 
 def repair(path: Path) -> None:
-    """Cut off what a killed writer left after the last newline."""
+    """Cuts off an incomplete last line, which a killed writer leaves."""
     if not path.exists():
         return
     with path.open("r+b") as stream:
@@ -213,7 +213,7 @@ def repair(path: Path) -> None:
 
 
 def count_lines(path: Path) -> int:
-    """How many whole lines a file has; 0 for a missing one."""
+    """The number of complete lines of a file; 0 for a missing one."""
     if not path.exists():
         return 0
     with path.open("rb") as stream:
@@ -233,7 +233,7 @@ def sha256_of(path: Path) -> str:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
 
-# A place that takes nothing, whatever is written: the user can name another.
+# Errors of a path that cannot be written to: the user can choose another one.
 _NO_PLACE = {
     errno.EACCES, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR,
     errno.EPERM, errno.EROFS,
@@ -241,11 +241,11 @@ _NO_PLACE = {
 
 
 def storage_error(error: OSError, path: Path) -> Exception:
-    """Ours for a full disk and a place that takes nothing, the foreign one for anything else."""
+    """`StorageFull` for a full disk, `DataError` for an unwritable path, else the error itself."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(
-            f"{path}: the disk is full; every record before this one is kept",
-            hint="Make room and run the same command again: it goes on where it stopped.",
+            f"{path}: the disk is full; everything written before this record is kept",
+            hint="Free some space and run the same command again: it continues where it stopped.",
         )
     if error.errno in _NO_PLACE:
         return DataError(f"cannot be written: {error.strerror}", path=path)
@@ -255,7 +255,7 @@ def storage_error(error: OSError, path: Path) -> Exception:
 class Appender:
     """Appends records to a file; each reaches the operating system before `append` returns.
 
-    A torn last line is cut off first, so that a record never continues a broken one.
+    An incomplete last line is cut off first, so that a new record never continues it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -264,13 +264,13 @@ class Appender:
         self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 
     def append(self, record: Any) -> int:
-        """Write one record.
+        """Writes one record.
 
         Returns:
-            How many bytes its line has.
+            The length of its line in bytes.
 
         Raises:
-            StorageFull: the disk took no more; a part that it took is cut off again.
+            StorageFull: the disk is full; a partly written line is cut off again.
         """
         line = encode(record)
         try:
@@ -283,14 +283,14 @@ class Appender:
         return len(line)
 
     def sync(self) -> None:
-        """Wait until what was written is on the disk."""
+        """Waits until everything written has reached the disk."""
         try:
             os.fsync(self._handle)
         except OSError as error:
             raise storage_error(error, self._path) from error
 
     def close(self) -> None:
-        """Sync and close."""
+        """Syncs and closes the file."""
         try:
             self.sync()
         finally:
@@ -298,14 +298,14 @@ class Appender:
 
 
 def write_records(path: Path, records: Iterable[Any]) -> int:
-    """Write a whole file at once: it is there completely or not at all.
+    """Writes a whole file atomically: it exists completely or not at all.
 
     Returns:
-        How many records were written.
+        The number of records.
 
     Raises:
-        StorageFull: the disk took no more.
-        DataError: nothing can be written there.
+        StorageFull: the disk is full.
+        DataError: the path cannot be written.
     """
     draft = path.with_name(path.name + ".draft")
     n_records = 0
@@ -318,7 +318,7 @@ def write_records(path: Path, records: Iterable[Any]) -> int:
             os.fsync(stream.fileno())
         draft.replace(path)
     except OSError as error:
-        # Where nothing can be written, nothing can be removed either.
+        # On a path that cannot be written, removing fails as well.
         with suppress(OSError):
             draft.unlink()
         raise storage_error(error, path) from error

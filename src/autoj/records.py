@@ -1,9 +1,9 @@
-"""Every noun that crosses a folder: frozen, slotted, keyword-only.
+"""The records that cross a folder's border: frozen, slotted, keyword-only.
 
 Two alphabets keep two frames apart, so that mixing them is a type error: `Winner` ("a", "b",
-"tie") names responses as the *case* orders them, `Shown` ("1", "2", "tie") as the *page* that the
-judge saw ordered them. No field uses a value that stands for failure: what could not be read is
-`Unreadable`, what could not be had is a `Failure`, what is not known is None.
+"tie") names responses in the order of the *case*, `Shown` ("1", "2", "tie") in the order of the
+*page* that the judge saw. No field has a value that stands for failure: an unreadable answer is
+`Unreadable`, a failed request is a `Failure`, and an unknown value is None.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SHOWN: tuple[Shown, ...] = ("1", "2", "tie")
 
 
 def normalise_query(query: str) -> str:
-    """The form under which two queries count as the same: letters and digits only, lower case.
+    """A query reduced to lower-case letters and digits, so that equal queries compare equal.
 
     >>> normalise_query("What is 2 + 2?") == normalise_query("what is 2+2")
     True
@@ -61,10 +61,10 @@ def normalise_query(query: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One answer to a query: the thing that is judged."""
+    """A response to a query: the thing that is judged."""
 
     text: str
-    """What the model wrote; may be empty."""
+    """The model's answer; may be empty."""
     model: str | None = None
     """The name of the model that wrote it."""
     logprob: float | None = None
@@ -83,16 +83,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A query with the responses to judge: one is rated, two are compared, N are selected from."""
+    """A query with the responses to judge: one to rate, two to compare, or N to select from."""
 
     id: str
     """Unique within a run."""
     query: str
     responses: tuple[Response, ...]
     cluster: str
-    """What statistics resample together: the normalised query."""
+    """The normalised query; cases that share it are resampled together."""
     label: Winner | float | None = None
-    """What people said: the better response of a pair, or a rating."""
+    """The human label: the better response of a pair, or a rating."""
     scenario: str | None = None
     """One of the 58 scenario names (paper, Table 6)."""
     source: str | None = None
@@ -103,13 +103,13 @@ class Case:
     reference: str | None = None
     """A reference answer."""
     critiques: tuple[str, ...] = ()
-    """Critiques of the first response, where critiques are what is compared."""
+    """Critiques of the first response, where critiques are compared."""
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutline:
-    """A case without its texts: what figures over a million of them need."""
+    """A case without its texts, for metrics over a million cases."""
 
     id: str
     cluster: str
@@ -120,7 +120,7 @@ class CaseOutline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """How a completion is drawn from the model."""
+    """The sampling settings of a judge."""
 
     temperature: float = 0.0
     """0 is greedy."""
@@ -128,13 +128,13 @@ class Decoding:
     max_tokens: int = 1024
     """The most tokens the judge may write."""
     repetition_penalty: float = 1.0
-    """Above 1, what was written already becomes less likely; small models loop without it."""
+    """Above 1, earlier tokens become less likely; without it, small models loop."""
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
-    """A figure that somebody else reported; never one that we measured."""
+    """A figure that others reported, never one of our own measurements."""
 
     name: str
     value: float
@@ -144,33 +144,34 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How a judge's preference becomes probabilities of "a", "b" and "tie"; fitted, never guessed.
+    """A fitted map from a judge's preference to the probabilities of "a", "b" and "tie".
 
-    A preference is the difference of two expected ratings where each response was read alone, or
-    the log-odds of one response over the other, by the probabilities averaged over both orders,
-    where both were shown together. The page's own P(tie) is then not used: one model serves both
-    kinds of judge, and its ties follow from people's labels. One order alone is not calibrated,
-    and each order's own winner never is.
+    A preference is the difference of two expected ratings where each response was rated alone.
+    Where both were shown together it is the log-odds of one response over the other, by the
+    probabilities averaged over both orders; P(tie) of the page is then not used, so one model
+    serves both kinds of judge and ties follow from human labels. A single order is never
+    calibrated, and each order's own winner stays as it is.
 
-    **Source:** Rao and Kupper, 1967: Bradley and Terry's model of pairs, with ties (`ties.model`).
+    **Source:** Rao and Kupper, 1967: Bradley and Terry's model with ties (`calibration.model`).
     """
 
     temperature: float = 1.0
-    """What a preference is divided by, above 0."""
+    """The temperature that a preference is divided by, above 0."""
     tie: float = 0.0
-    """Half the tie band, at least 0, on the scale of divided preferences: wider makes ties
-    likelier."""
+    """Half the width of the tie band, at least 0, in units of preference / temperature; a wider
+    band makes ties likelier."""
     surface: Mapping[str, float] = field(default_factory=dict)
-    """What a unit of each surface feature (`surface.SURFACE_FEATURES`) of a response adds to its
-    rating or log-odds before the preference is divided; empty adds nothing. Their proportions are
-    what surface alone is worth to people; one number, fitted beside the judge, scales them all."""
+    """Weight of each style feature (`calibration.style_features.SURFACE_FEATURES`): the amount that
+    one unit adds to a response's rating or log-odds before the division by the temperature. Empty:
+    no style correction. The proportions were learnt from labels alone; one factor, fitted together
+    with the temperature, scales them all."""
     fitted_on: str | None = None
-    """The data that all were fitted on, and how ties were weighted."""
+    """The data that the calibration was fitted on, and the share that ties were weighted to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCard:
-    """All that makes a judge: a model, the wrapper it reads, the protocols it knows, decoding."""
+    """A judge: a model, its wrapper (chat format), its protocols and its sampling settings."""
 
     name: str
     title: str
@@ -179,42 +180,43 @@ class JudgeCard:
     model: str
     """The engine's name for the model: a hub id, a path, a server's model name."""
     revision: str | None = None
-    """What pins the weights: a commit or a digest."""
+    """The commit or digest that pins the weights."""
     adapter: str | None = None
-    """A folder of weights, in PEFT's layout, that are merged onto the model before use."""
+    """A folder with an adapter in PEFT's layout, merged into the model before use."""
     adapter_revision: str | None = None
-    """What pins the adapter: `sha256:…` of its weights file."""
+    """The digest that pins the adapter: `sha256:…` of its weights file."""
     wrapper: str = "chatml"
-    """How messages become the text that the model reads: a name in `chat.WRAPPERS`."""
+    """The chat format, a name in `chat.WRAPPERS`."""
     protocols: tuple[str, ...] = ()
-    """What it can be asked; the first for pairs and the first for one response are defaults."""
+    """The protocols it was made for. The first for pairs and the first for one response are
+    defaults."""
     critique: bool = False
-    """Whether a default protocol that only decides is followed by a critique."""
+    """True where a default protocol that only decides is followed by a critique."""
     calibration: Mapping[str, Calibration] = field(default_factory=dict)
-    """Per protocol that compares, how preferences become probabilities; without it, probabilities
-    are used as they are, and of two ratings the higher wins."""
+    """Calibration by comparing protocol. Without one, probabilities are used as they are, and of
+    two ratings the higher wins."""
     context_tokens: int = 4096
     """The most tokens of prompt and completion together."""
     languages: tuple[str, ...] = ("en",)
     decoding: Decoding = Decoding()
     licence: str | None = None
     prompts_sha256: str | None = None
-    """Locks a trained judge to its prompts: the digest of its wrapper and of what its protocols
-    ask. Where they have changed since, or another protocol is wanted, the judge refuses."""
+    """Locks a trained judge to its prompts: the digest of its wrapper and protocols. The judge
+    refuses to run when they have changed since, or with another protocol."""
     training_data: tuple[str, ...] = ()
-    """The files that it was trained on, each with its sha256; empty where that is not known."""
+    """The files that it was trained on, each with its sha256; empty where unknown."""
     usd_per_million_prompt_tokens: float | None = None
     usd_per_million_completion_tokens: float | None = None
     published: tuple[PublishedFigure, ...] = ()
     notes: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What only its backend understands (a server's address, a weights file)."""
+    """Options of its backend alone (a server's address, a weights file)."""
     folder: str | None = None
-    """Where the card was read from: paths in it that begin with "./" start there. It changes no
-    answer, so a judge's folder may be moved."""
+    """The folder of the card: paths in it that begin with "./" are relative to this. It is not part
+    of any request's key, so a judge's folder may be moved."""
 
     def locate(self, path: str) -> Path:
-        """A path that the card names, found from where the card lies."""
+        """A path of the card, resolved relative to the card's folder."""
         if path.startswith("./") and self.folder is not None:
             return Path(self.folder) / path
         return Path(path).expanduser()
@@ -222,17 +224,17 @@ class JudgeCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question to a judge, with all that changes the answer."""
+    """One request to a judge, with everything that affects the answer."""
 
     key: str
-    """sha256 (hex) of all that changes the text and of nothing else."""
+    """sha256 (hex) of everything that affects the answer and of nothing else."""
     judge: str
     case_id: str
     protocol: str
     shown: tuple[int, ...]
     """Response indices in page order: (1, 0) shows the case's second response first."""
     sample: int = 0
-    """Which of several draws of the same question this is."""
+    """The number of this sample, where a question is asked several times."""
     messages: tuple[Message, ...]
     prefix: str | None = None
     """The opening of the answer, forced."""
@@ -242,26 +244,26 @@ class Request:
     """The completion ends before the first of these."""
     decoding: Decoding
     truncated: bool = False
-    """Whether a response was cut to fit the judge's context."""
+    """True where a response was cut to fit the judge's context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What an engine gave back for a request."""
+    """An engine's answer to a request."""
 
     key: str
     text: str
-    """What the judge wrote after the prefix; the likeliest choice where choices were scored."""
+    """The judge's text after the prefix; the likeliest choice where choices were scored."""
     finish: Literal["stop", "length", "filtered"]
     prompt_tokens: int
     completion_tokens: int
     choice_logprobs: tuple[float, ...] | None = None
-    """Per choice, the natural log-probability of the whole string after the prefix."""
+    """For each choice, the natural log-probability of the whole string after the prefix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A request that got no completion; never a score."""
+    """A request without a completion; never counted as a score."""
 
     key: str
     error: str
@@ -308,14 +310,14 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Critique:
-    """A reading that is prose alone."""
+    """A reading that is only prose."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A completion that states nothing on the menu: the third outcome, counted and shown."""
+    """A completion without a valid decision or rating: a third outcome, counted and shown."""
 
     reason: str
 
@@ -325,7 +327,7 @@ Reading: TypeAlias = Decision | Rating | Score | Label | Critique | Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What was asked about a case, without the text: a line of `plan.jsonl`."""
+    """One question about a case, without its text: a line of `plan.jsonl`."""
 
     case_id: str
     judge: str
@@ -334,7 +336,7 @@ class Asked:
     """Response indices in page order."""
     sample: int
     scored: bool
-    """Whether choices were scored, and not text written."""
+    """True where choices were scored and no text was generated."""
     truncated: bool
     key: str
     """The request's key: equal texts share one."""
@@ -342,7 +344,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
-    """A completion of what was asked, read."""
+    """A request with its completion and reading."""
 
     asked: Asked
     completion: Completion
@@ -351,62 +353,62 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the judgments of one case come to."""
+    """The decision on one case, from all of its judgments."""
 
     case_id: str
     winner: Winner | None = None
-    """The better response of a pair; None where it is not known."""
+    """The better response of a pair; None where it is unknown."""
     consistent: bool | None = None
-    """Whether both orders name the same winner; None where fewer than two could be read, or where
-    each response was read alone."""
+    """True where both orders name the same winner; None where fewer than two could be read, or
+    where each response was rated alone."""
     rule: str | None = None
-    """How `winner` came about: a name from `verdicts.RULES`."""
+    """The rule that decided `winner`, a name from `verdicts.resolve.RULES`."""
     winners: tuple[Winner | None, ...] = ()
-    """Each order's own winner, before any rule; of several draws, what their vote came to."""
+    """Each order's own winner, before any rule; of several samples, their majority vote."""
     probabilities: tuple[float, float, float] | None = None
     """Of "a", "b" and "tie": averaged over the orders, and calibrated where the card has a
-    calibration; of two ratings, only where it has one."""
+    calibration. For two ratings they exist only with a calibration."""
     vote_shares: tuple[float | None, ...] = ()
-    """Where each question was asked several times, one per order of a pair: the share, 0 to 1, of
-    its readable draws that state what most of them state. None where too few could be read."""
+    """With several samples per question, one per order of a pair: the share, 0 to 1, of its
+    readable samples that state the most frequent decision. None where too few could be read."""
     ratings: tuple[float | None, ...] = ()
-    """One per response that was read alone, 1.0-10.0, the mean where it was asked several times;
-    None where it could not be read."""
+    """One per response that was rated alone, 1.0-10.0; the mean of several samples. None where it
+    could not be read."""
     rating_sds: tuple[float | None, ...] = ()
-    """Where each question was asked several times, one per rating: the standard deviation of its
-    readable draws (n - 1 in the denominator). None where there is no rating."""
+    """With several samples per question, one per rating: the standard deviation of its readable
+    samples (n - 1 in the denominator). None without a rating."""
     selected: int | None = None
-    """The index of the response picked from N."""
+    """The index of the selected response of N."""
     scenario: str | None = None
-    """Where the query's scenario was asked for: what it is; None where that is not known."""
+    """The query's scenario, where it was asked for; None where it is unknown."""
     critiques: tuple[str | None, ...] = ()
     """In the case's frame: "Response 1" is the case's first response. One per order of a pair or
-    one for the verdict; one per rated response. None where there is none to read."""
+    one for the verdict; one per rated response. None where there is none."""
     judge: str
     n_unreadable: int = 0
-    """Judgments that state nothing on the menu; each draw of a question counts."""
+    """Judgments without a readable answer; each sample of a question counts."""
     n_failed: int = 0
     n_truncated: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A figure with the interval that one can believe it by."""
+    """A metric's value with its confidence interval."""
 
     name: str
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int
-    """Cases that the value is computed on."""
+    """Number of cases behind the value."""
     n_clusters: int
-    """Distinct queries among them: what the interval resamples."""
+    """Number of distinct queries among them, which the interval resamples."""
     n_unscored: int = 0
-    """Cases left out because no winner is known."""
+    """Cases left out because their winner is unknown."""
     bounds: tuple[float, float] | None = None
-    """The value if all unscored cases were against it, and if all were for it."""
+    """The value if all unscored cases counted against it, and if all counted for it."""
     reason: str | None = None
-    """Why `value` is None."""
+    """The reason for which `value` is None."""
 
 
 def likeliest(probabilities: tuple[float, float, float]) -> Winner:

@@ -136,10 +136,10 @@ def test_an_adapter_of_another_base_is_refused(tmp_path):
         ({"r": 3}, r"expected \(3, n_in\) and \(n_out, 3\)"),
         ({"lora_alpha": "much"}, "lora_alpha: .*found 'much'"),
         ({"target_modules": None}, "target_modules"),
-        ({"target_modules": "(q_proj"}, r"no regular expression"),
-        ({"rank_pattern": {"(": 2}}, r"no regular expression"),
-        ({"target_modules": ["q_proj"]}, "has factors but is no target"),
-        ({"layers_to_transform": [1]}, "'model.layers.0.*has factors but is no target"),
+        ({"target_modules": "(q_proj"}, r"not a regular expression"),
+        ({"rank_pattern": {"(": 2}}, r"not a regular expression"),
+        ({"target_modules": ["q_proj"]}, "has factors but is not a target"),
+        ({"layers_to_transform": [1]}, "'model.layers.0.*has factors but is not a target"),
     ],
 )
 def test_settings_that_cannot_be_merged_are_refused(tmp_path, settings, message):
@@ -201,9 +201,9 @@ def with_one(name: str, rows: Any) -> dict[str, Any]:
                 "base_model.model.model.embed_tokens.lora_embedding_A",
                 np.ones((2, 9), np.float32),
             ),
-            "no factor of a LoRA adapter",
+            "not a factor of a LoRA adapter",
         ),
-        (with_one("model.norm.weight", np.ones(64, np.float32)), "no factor of a LoRA adapter"),
+        (with_one("model.norm.weight", np.ones(64, np.float32)), "not a factor of a LoRA adapter"),
     ],
 )
 def test_weights_that_are_no_adapter_are_refused(tmp_path, factors, message):

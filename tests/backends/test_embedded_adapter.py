@@ -102,8 +102,11 @@ def without_layer(layer: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"factors": named("layers.1.", "layers.7.")}, "nothing is there for 'model.layers.1"),
-        ({"factors": without_layer(0)}, "nothing is there for 'model.layers.0.self_attn.q_proj'"),
+        ({"factors": named("layers.1.", "layers.7.")}, "tensors are missing for 'model.layers.1"),
+        (
+            {"factors": without_layer(0)},
+            "tensors are missing for 'model.layers.0.self_attn.q_proj'",
+        ),
         (
             {"factors": random_factors() | named("layers.1.", "layers.7.")},
             "no matrix for 'model.layers.7.mlp.down_proj'",

@@ -193,7 +193,10 @@ def test_an_adapter_that_memory_does_not_do_for_is_not_called_unfit(
 
 @pytest.mark.parametrize(
     ("device", "said"),
-    [("gpu", "there is no device 'gpu'"), ("cuda:1", "PyTorch finds no GPU here, and 'cuda:1'")],
+    [
+        ("gpu", "there is no device 'gpu'"),
+        ("cuda:1", "PyTorch finds no GPU here, but the device is 'cuda:1'"),
+    ],
 )
 def test_a_device_that_is_not_there_is_told(
     judge: Path, monkeypatch: pytest.MonkeyPatch, device: str, said: str
@@ -204,7 +207,7 @@ def test_a_device_that_is_not_there_is_told(
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"precison": "float32"}, "no option 'precison'; there are precision, device_map"),
+    ({"precison": "float32"}, "unknown option 'precison'; expected one of precision, device_map"),
     ({"precision": "float8"}, "one of auto, float32, bfloat16, float16, found 'float8'"),
     ({"device_map": 0}, "device_map must be a name or a map, found 0"),
     ({"attention": True}, "attention must be a name, such as sdpa, found True"),
@@ -212,7 +215,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"continuous": 1}, "continuous must be true or false, found 1"),
     ({"batch_tokens": 0}, "batch_tokens must be a number from 1, found 0"),
     ({"batch_tokens": True}, "found True"),
-    ({"attention": "fast"}, "transformers can load"),
+    ({"attention": "fast"}, "transformers loads"),
 ]
 
 
@@ -235,7 +238,7 @@ def test_a_folder_that_is_not_there_or_holds_no_model_is_told(tmp_path: Path, ju
     with pytest.raises(ConfigError, match=r"there is no folder .*nowhere"):
         load_model(card_of(tmp_path, model="./nowhere"), device="cpu")
     (tmp_path / "model").mkdir()
-    with pytest.raises(ConfigError, match=r"\./model (cannot be loaded|is no language model)"):
+    with pytest.raises(ConfigError, match=r"\./model (cannot be loaded|is not a language model)"):
         load_model(card_of(tmp_path), device="cpu")
     for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
         (tmp_path / "model" / name).write_bytes((judge / "model" / name).read_bytes())
@@ -398,7 +401,9 @@ def test_a_gguf_files_tokenizer_splits_texts_as_the_file_says(
         assert ids[2] == ids[3]
     assert tokenizer("is 123")["input_ids"] != as_gpt2("is 123")["input_ids"]
     write_gguf(tmp_path / "tiny.gguf", make_model(), make_tokenizer(), "poro-chat")
-    with pytest.raises(ConfigError, match=r"tiny.gguf: its tokenizer splits texts as 'poro-chat'"):
+    with pytest.raises(
+        ConfigError, match=r"tiny.gguf: its tokenizer's pre-tokenization 'poro-chat'"
+    ):
         load_model(card_of(tmp_path, model="./tiny.gguf"), device="cpu")
 
 
@@ -406,7 +411,7 @@ def test_a_gguf_file_that_is_none_or_not_the_pinned_one_is_told(
     gguf_judge: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "model.gguf").write_bytes(b"not a model" * 100)
-    with pytest.raises(ConfigError, match=r"model.gguf is no language model that transformers"):
+    with pytest.raises(ConfigError, match=r"model.gguf is not a language model that transformers"):
         load_model(card_of(tmp_path, model="./model.gguf"), device="cpu")
     with pytest.raises(ConfigError, match=r"no weights file .*other.gguf"):
         load_model(card_of(tmp_path, model="./other.gguf"), device="cpu")
@@ -581,9 +586,9 @@ def test_half_an_adapter_is_refused(copied: Path, keep: int) -> None:
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ("{", "adapter_config.json is no configuration of PEFT"),
-        ("[]", "is no configuration"),
-        ("{}", "is no configuration"),
+        ("{", "adapter_config.json is not a PEFT configuration"),
+        ("[]", "is not a PEFT configuration"),
+        ("{}", "is not a PEFT configuration"),
         ('{"peft_type": "PROMPT_TUNING"}', "must be 'LORA', found 'PROMPT_TUNING'"),
         ('{"peft_type": "LORA", "target_modules": ["query"]}', "does not fit"),
     ],

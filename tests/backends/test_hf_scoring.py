@@ -210,10 +210,10 @@ def test_a_model_with_logits_of_a_kind_of_its_own_is_refused() -> None:
         return output
 
     model.forward = doubled
-    with pytest.raises(ConfigError, match="LlamaForCausalLM makes its logits in a way"):
+    with pytest.raises(ConfigError, match="LlamaForCausalLM computes its logits in a way"):
         check_scoring(model)
 
 
 def test_what_is_no_language_model_is_refused() -> None:
-    with pytest.raises(ConfigError, match="LlamaModel is no causal language model"):
+    with pytest.raises(ConfigError, match="LlamaModel is not a causal language model"):
         choice_logprobs(make_model().model, tries(1))

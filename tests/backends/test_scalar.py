@@ -411,22 +411,22 @@ def test_counted_tokens_are_never_fewer_than_those_read(models: dict[str, Path],
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("pair", {"inputs": "pair"}, "no option 'inputs'"),
+    ("pair", {"inputs": "pair"}, "unknown option 'inputs'"),
     ("pair", {"input": "prompt"}, "one of pair, chat, text, found 'prompt'"),
-    ("pair", {"input": "text"}, "need each other"),
-    ("pair", {"input": "pair", "template": TEMPLATE}, "need each other"),
+    ("pair", {"input": "text"}, "must be used together"),
+    ("pair", {"input": "pair", "template": TEMPLATE}, "must be used together"),
     ("pair", {"input": "text", "template": "{query}"}, r"\{query\} once and, after it"),
     ("pair", {"input": "text", "template": "{response}{query}"}, "after it"),
     ("pair", {"input": "text", "template": "{query}{response}{query}"}, "once"),
     ("pair", {"precision": "float8"}, "float32, bfloat16"),
     ("pair", {"input": "chat"}, "input is chat, and .* has no template"),
-    ("pair", {"label": 0}, "label is set, and .* has only one"),
-    ("two", {}, "two labels; options.label must say which .* 'name-0', 'name-1', found None"),
+    ("pair", {"label": 0}, "label is set, but .* has only one"),
+    ("two", {}, "two labels; options.label must select one: .* 'name-0', 'name-1', found None"),
     ("two", {"label": 2}, "found 2"),
     ("two", {"label": "name-2"}, "found 'name-2'"),
     ("two", {"label": True}, "found True"),
     ("three", {"label": 1}, "3 labels"),
-    ("headless", {}, "no reward model: it has no weights for score.weight"),
+    ("headless", {}, "not a reward model: it has no weights for score.weight"),
 ]
 
 

@@ -52,13 +52,13 @@ def test_what_was_not_recorded_is_a_failure_and_no_answer(tmp_path, cases, pair_
     replay = load(load_card(f"scripted:{tmp_path / 'old'}"))
     outcomes = list(replay.complete(backend.asked))
     assert all(isinstance(outcome, Failure) for outcome in outcomes)
-    assert "holds no answer" in outcomes[0].message
+    assert "has no answer" in outcomes[0].message
 
 
 @pytest.mark.parametrize("model", ["nowhere", "."])
 def test_a_folder_without_a_run_is_refused(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="no run folder"):
+    with pytest.raises(ConfigError, match="not a run folder"):
         load(JudgeCard(name="x", title="x", backend="scripted", model=model))
 
 

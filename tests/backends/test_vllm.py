@@ -332,7 +332,7 @@ def test_a_card_says_over_how_many_gpus(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     load(card_of(judge, options={"tensor_parallel": 2}))
     assert vllm_stub.LLM.made[-1].arguments["tensor_parallel_size"] == 2
-    with pytest.raises(ConfigError, match="tensor_parallel is 8, and there are 4 GPUs"):
+    with pytest.raises(ConfigError, match="tensor_parallel is 8, but there are only 4 GPUs"):
         load(card_of(judge, options={"tensor_parallel": 8}))
 
 
@@ -350,7 +350,10 @@ def test_an_adapter_is_asked_for_with_each_request(judge: Path, vllm: Any) -> No
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"tensor_paralel": 2}, "no option 'tensor_paralel'; there are tensor_parallel, precision"),
+    (
+        {"tensor_paralel": 2},
+        "unknown option 'tensor_paralel'; expected one of tensor_parallel, precision",
+    ),
     ({"precision": "float8"}, "one of auto, float32, bfloat16, float16, found 'float8'"),
     ({"quantization": 4}, "quantization must be a name, found 4"),
     ({"enforce_eager": "yes"}, "enforce_eager must be true or false, found 'yes'"),
@@ -385,7 +388,7 @@ def test_a_machine_without_vllm_or_without_a_gpu_is_told(
 
 
 def test_a_file_that_vllm_does_not_run_is_told(judge: Path, vllm: Any) -> None:
-    with pytest.raises(ConfigError, match="runs no GGUF files"):
+    with pytest.raises(ConfigError, match="cannot run GGUF files"):
         load(card_of(judge, model="./tiny.gguf"))
     with pytest.raises(ConfigError, match=r"there is no folder .*nowhere"):
         load(card_of(judge, model="./nowhere"))
@@ -393,14 +396,14 @@ def test_a_file_that_vllm_does_not_run_is_told(judge: Path, vllm: Any) -> None:
 
 OOM = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB"
 FAILURES: list[tuple[Exception, type[Exception], str, str]] = [
-    (torch.OutOfMemoryError(OOM), ConfigError, "no room on the GPU: CUDA out", "context_tokens"),
+    (torch.OutOfMemoryError(OOM), ConfigError, "not fit on the GPU: CUDA out", "context_tokens"),
     (ValueError("Free memory on device cuda:0 (1/80 GiB) on startup is less than desired"),
-     ConfigError, "no room on the GPU", "gpu_memory_utilization"),
+     ConfigError, "does not fit on the GPU", "gpu_memory_utilization"),
     (ValueError("To serve at least one request with the model's max seq len (4096), (3.1 GiB KV "
                 "cache is needed, which is larger than the available KV cache memory (1 GiB)."),
-     ConfigError, "no room on the GPU", "Lower context_tokens"),
+     ConfigError, "does not fit on the GPU", "Lower context_tokens"),
     (RuntimeError("Engine core initialization failed. See root cause above."),
-     ConfigError, "cannot be loaded: Engine core", "vLLM's own log above says why"),
+     ConfigError, "cannot be loaded: Engine core", "vLLM's own log above gives the reason"),
     (OSError("no-org/no-model is not a local folder and is not a valid model identifier listed on "
              "the hub"), ConfigError, "there is no model", ""),
     (OSError("Can't load tokenizer for '/a/folder'"), ConfigError, "cannot be loaded: Can't", ""),
@@ -440,7 +443,7 @@ def test_an_engine_that_breaks_down_keeps_what_was_answered(judge: Path, vllm: A
 
 
 def test_a_temperature_beyond_vllms_is_told(judge: Path, vllm: Any) -> None:
-    with pytest.raises(ConfigError, match="up to 2, and 9 is wanted"):
+    with pytest.raises(ConfigError, match="up to 2, found 9"):
         list(load(card_of(judge)).complete([ask("a", decoding=Decoding(temperature=9.0))]))
 
 

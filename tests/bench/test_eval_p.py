@@ -171,7 +171,7 @@ def test_a_result_survives_its_file(tmp_path: Path) -> None:
     save_result(tmp_path / "r.json", result)
     assert read_result(tmp_path / "r.json") == result
     (tmp_path / "bad.json").write_text('{"bench": 3}')
-    with pytest.raises(DataError, match=r"bad\.json: holds no result"):
+    with pytest.raises(DataError, match=r"bad\.json: is not a meta-evaluation's result"):
         read_result(tmp_path / "bad.json")
     place = tmp_path / "nowhere" / "r.json"
     with pytest.raises(DataError) as caught:

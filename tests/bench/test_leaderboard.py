@@ -199,7 +199,7 @@ def test_a_malformed_result_is_named(tmp_path):
     (tmp_path / "runs" / "one").mkdir(parents=True)
     path = tmp_path / "runs" / "one" / "eval-p.json"
     path.write_text('{"bench": "eval-p"}\n')
-    with pytest.raises(DataError, match="holds no result") as caught:
+    with pytest.raises(DataError, match="is not a meta-evaluation's result") as caught:
         find_results("eval-p", runs=tmp_path / "runs")
     assert caught.value.path == path
 

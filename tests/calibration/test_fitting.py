@@ -178,7 +178,7 @@ def test_what_surface_adds_is_found_again(n: int, within: float) -> None:
     assert found.calibration.temperature == pytest.approx(TRUE.temperature, rel=within)
     assert found.calibration.surface == pytest.approx({"lines": 1.6, "digits": -0.8}, rel=within)
     assert found.calibration.fitted_on is not None
-    assert found.calibration.fitted_on.endswith("; surface: others")
+    assert found.calibration.fitted_on.endswith("; style features: others")
     assert plain.calibration.surface == {}
     assert found.held_out is not None
     assert plain.held_out is not None
@@ -218,7 +218,7 @@ def test_labels_that_surface_separates_are_refused_and_one_without_a_judge_is_to
     # What the judge knows is in the leads, and the judge is noise against it.
     noisy = [sign * (1.0 if place % 5 else -1.0) for place, sign in enumerate(signs)]
     against = [lead + 0.3 * (lead - sign) for lead, sign in zip(noisy, signs, strict=True)]
-    with pytest.raises(ConfigError, match="beside the surface the preferences add nothing"):
+    with pytest.raises(ConfigError, match="preferences add nothing to the style features"):
         fit_calibration(against, named, surface=beside(noisy))
 
 
@@ -228,12 +228,12 @@ def few(n: int) -> tuple[list[float], list[Any]]:
 
 
 FAULTS: list[tuple[list[float], list[Any], float | None, str]] = [
-    (*few(N_NEEDED - 1), None, "needs 100 pairs"),
+    (*few(N_NEEDED - 1), None, "needs at least 100 pairs"),
     ([1.0, 2.0] * 100, ["tie"] * 200, None, "every pair is labelled a tie"),
-    ([1.0, -2.0] * 100, ["a", "a"] * 100, 0.3, "none can be weighted to 30 %"),
+    ([1.0, -2.0] * 100, ["a", "a"] * 100, 0.3, "ties cannot be weighted to 30 %"),
     ([2.0] * 200, ["a", "a", "b", "tie"] * 50, None, "all preferences are 2"),
     ([0.0] * 200, ["a", "b"] * 100, None, "all preferences are 0"),
-    ([1.0, -1.0] * 100, ["b", "a"] * 100, None, "do not go with the labels"),
+    ([1.0, -1.0] * 100, ["b", "a"] * 100, None, "do not agree with the labels"),
     ([1.0, -2.0] * 100, ["a", "b"] * 100, None, "separate the labels"),
     ([3.0, 0.1, -2.0] * 100, ["a", "tie", "b"] * 100, None, "separate the labels"),
     (*few(200), 1.0, "between 0 and 1"),
@@ -258,5 +258,5 @@ def test_preferences_that_say_nothing_are_refused_or_give_a_high_temperature() -
         try:
             outcomes.add(fit_calibration(preferences, shuffled).calibration.temperature > 20)
         except ConfigError as error:
-            outcomes.add("do not go with the labels" in error.message)
+            outcomes.add("do not agree with the labels" in error.message)
     assert outcomes == {True}

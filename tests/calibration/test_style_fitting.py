@@ -63,7 +63,9 @@ def test_exchanging_responses_changes_nothing() -> None:
 
 
 def test_too_few_decided_pairs_are_refused() -> None:
-    with pytest.raises(ConfigError, match=f"need {N_PAIRS_NEEDED} pairs labelled a or b .* 499"):
+    with pytest.raises(
+        ConfigError, match=f"need at least {N_PAIRS_NEEDED} pairs labelled a or b, found 499"
+    ):
         fit_surface(drawn(N_PAIRS_NEEDED - 1, weight=1.0))
 
 

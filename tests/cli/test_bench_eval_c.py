@@ -86,7 +86,7 @@ def test_two_critics_are_compared_and_shown(call, files, judge):
 def test_a_second_start_and_the_stored_run_ask_nothing(call, files, judge):
     _, first, _ = call(*files, *judge, "--json", "--out", "run")
     _, second, err = call(*files, *judge, "--json", "--out", "run")
-    assert "nothing was left to ask" in err
+    assert "no new requests were needed" in err
     assert first == second
     code, third, _ = call("--run", "run", "--data", files[1], "--json")
     assert code == 0

@@ -183,7 +183,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
         (("--predictions", "own.jsonl", "--sample", "4"), "--sample goes with --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
-        (("--run", "nowhere"), "is no run folder"),
+        (("--run", "nowhere"), "is not a run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),
     ],
 )
@@ -276,7 +276,7 @@ def test_a_sample_is_the_same_cases_each_time_and_says_so(run, pairs, tmp_path, 
     assert "a sample of 6 of 12 cases, seed 0" in " ".join(out.split())
     code, again, err = run(*asked)
     assert (code, again) == (0, out)
-    assert "nothing was left to ask" in err
+    assert "no new requests were needed" in err
     code, _, err = run(*asked, "--seed", "1")
     assert code == 2
     assert "derivation" in err

@@ -202,7 +202,7 @@ def test_without_reference_scores_it_says_what_to_do(run: Any, tmp_path: Path) -
         (("--n", "8"), ConfigError, "best of 8 needs as many"),
         (("--n", "two"), ConfigError, "whole numbers"),
         (("--n", ""), ConfigError, "1 or more"),
-        (("--run", "nowhere"), DataError, "no run folder"),
+        (("--run", "nowhere"), DataError, "not a run folder"),
         (("--published", "autoj"), ConfigError, "holds no judge's ratings"),
         (("--judge", "nobody"), UnknownComponent, "no judge 'nobody'"),
         (("--save", "x.json"), ConfigError, "one judge"),

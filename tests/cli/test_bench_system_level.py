@@ -206,7 +206,7 @@ def test_models_without_a_reference_are_named_and_left_out(
     ("arguments", "kind", "told"),
     [
         (("--run", "r", "--ratings", "t.jsonl"), ConfigError, "not both"),
-        (("--run", "nowhere"), DataError, "no run folder"),
+        (("--run", "nowhere"), DataError, "not a run folder"),
         (("--sample", "11"), ConfigError, "more queries than there are: 10"),
         (("--ratings", "reference.jsonl"), DataError, "holds no ratings"),
         (("--reference", "bare.jsonl"), DataError, "holds no reference"),
@@ -241,7 +241,7 @@ def test_a_cap_stops_it_without_figures_and_a_higher_one_goes_on(
     stopped = run(*arguments, "--max-requests", 15)
     assert (stopped.exit_code, stopped.stdout) == (1, "")
     assert "--max-requests 15 is reached" in stopped.stderr
-    assert "holds 15 of 40 verdicts; the same command goes on" in " ".join(stopped.stderr.split())
+    assert "has 15 of 40 verdicts; the same command resumes it" in " ".join(stopped.stderr.split())
     assert not (tmp_path / "r" / "system-level.json").exists()
     done = run(*arguments, "--max-requests", 40)
     assert done.exit_code == 0

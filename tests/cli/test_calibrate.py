@@ -111,14 +111,14 @@ def test_surface_of_other_pairs_counts_beside_the_judge(run, pairs, tmp_path):
     assert "surface characters" in " ".join(out.split())
     fitted = load_card(str(tmp_path / "mine.yaml")).calibration["pairwise-by-rating"]
     assert "lines" in fitted.surface
-    assert (fitted.fitted_on or "").endswith("; surface: 700 decided pairs of others.jsonl")
+    assert (fitted.fitted_on or "").endswith("; style features: 700 decided pairs of others.jsonl")
 
 
 def test_too_few_pairs_for_surface_are_told(run, pairs):
     judged(pairs, "val")
     code, _, err = run("calibrate", "val", "--surface", "val.jsonl")
     assert code == 2
-    assert "there are 0" in err
+    assert "found 0" in err
 
 
 def test_json_holds_the_fit(run, pairs):
@@ -225,7 +225,7 @@ def test_a_calibrated_pairwise_judge_keeps_its_raw_orders(run, pairs, tmp_path):
 def test_win_rates_by_the_rules_of_orders_say_that_there_are_none(run, pairs):
     code, out, _ = run("show", judged(pairs, "val"), "--convention", "all")
     assert code == 0
-    assert "each response was read alone" in " ".join(out.split())
+    assert "each response was rated alone" in " ".join(out.split())
 
 
 def test_a_run_by_ratings_is_shown_in_80_columns(run, pairs):
@@ -238,7 +238,7 @@ def test_a_run_by_ratings_is_shown_in_80_columns(run, pairs):
     assert "consistency" not in out
     _, out, _ = run("show", folder, "case-0")
     assert "Ratings of a and b: " in out
-    assert "their ratings decide" in " ".join(out.split())
+    assert "the ratings decide" in " ".join(out.split())
 
 
 def fails(request: Request) -> Failure:
@@ -264,7 +264,7 @@ def test_runs_that_cannot_be_fitted_say_what_is_needed(run, pairs, tmp_path):
         assert "Traceback" not in err
         return " ".join(err.split())
 
-    assert "is no run folder" in refused(".")
+    assert "is not a run folder" in refused(".")
     written = judged(pairs, "written", "pairwise")
     assert "gives no probabilities and so no preferences" in refused(written)
     one = judged(pairs, "one", "pairwise-verdict", orders="one")
@@ -282,12 +282,12 @@ def test_runs_that_cannot_be_fitted_say_what_is_needed(run, pairs, tmp_path):
     assert "is not finished" in refused("half")
     write_records(tmp_path / "bare.jsonl", [{"query": "Q?", "responses": ["word", "x"]}])
     assert "has no labels" in refused(judged(tmp_path / "bare.jsonl", "bare"))
-    assert "needs 100 pairs" in refused(judged(pairs, "few", limit=20))
+    assert "needs at least 100 pairs" in refused(judged(pairs, "few", limit=20))
     fine = judged(pairs, "fine")
     for share in ("1.5", "nan", "0"):
         assert "between 0 and 1" in refused(fine, "--tie-share", share)
     assert "expected a number between 0 and 1, or file" in refused(fine, "--tie-share", "many")
-    assert "holds no judge.yaml" in refused(fine, "--write", ".")
+    assert "has no judge.yaml" in refused(fine, "--write", ".")
     assert "expected a card's file" in refused(fine, "--write", "embedded")
     assert "no such judge card" in refused(fine, "--write", "none.yaml")
     (tmp_path / "other.yaml").write_text(CARD_TEXT.replace("script\n", "other\n"))

@@ -111,7 +111,7 @@ def test_flags_say_where_how_many_and_how_sure(run, rows, judges) -> None:
         (("--out", "."), "is a folder"),
         (("--judge", "j", "--protocol", "pairwise"), "judges a pair"),
         (("--judge", "j", "--out", "rows.jsonl"), "is a file"),
-        (("--map", "id=number"), "--map names no query"),
+        (("--map", "id=number"), "--map must name the column of the query"),
     ],
 )
 def test_flags_that_make_no_sense_are_told(run, rows, judges, arguments, message) -> None:
@@ -194,7 +194,7 @@ def test_another_classifier_does_not_go_on_with_a_run(run, rows, judges) -> None
     assert run("judge", rows, *PAIRS, "--classify", "--out", "r")[0] == 0
     code, _, err = run("judge", rows, *PAIRS, "--classifier", "best", "--out", "r")
     assert code == 2
-    assert "classifier.name: there 'fast', now 'best'" in err
+    assert "classifier.name: was 'fast', is now 'best'" in err
 
 
 def test_criteria_are_asked_by_named_scenarios(run, rows, judges) -> None:

@@ -48,8 +48,8 @@ def test_a_second_start_asks_nothing_and_says_so(run, recorded, pairs_file):
     first = run(*arguments)
     second = run(*arguments)
     assert first[0] == second[0] == 0
-    assert "nothing was left to ask" in second[2]
-    assert "nothing was left to ask" not in first[2]
+    assert "no new requests were needed" in second[2]
+    assert "no new requests were needed" not in first[2]
 
 
 def test_a_cap_on_requests_stops_a_run_and_a_higher_one_goes_on(run, recorded, pairs_file):
@@ -207,7 +207,7 @@ def test_text_that_is_not_utf_8_is_named(run, tmp_path):
         (("judge", "p.jsonl", "--judge", "autoj-13b"), "pip install 'autoj[vllm]'"),
         (("judge", "p.jsonl", "--format", "nativ"), "Did you mean native"),
         (("rate", "p.jsonl", "--protocol", "pairwise"), "judges a pair"),
-        (("show", "."), "is no run folder"),
+        (("show", "."), "is not a run folder"),
         (("judges", "show", "autoj-13"), "Did you mean autoj-13b"),
         (("judge", "p.jsonl", "--limit", "0"), "--limit"),
     ],
@@ -231,7 +231,7 @@ def test_other_settings_for_a_run_show_the_difference(run, recorded, pairs_file)
     assert run(*arguments, "--out", "r")[0] == 0
     code, _, err = run(*arguments, "--out", "r", "--orders", "one")
     assert code == 2
-    assert "orders: there 'both', now 'one'" in err
+    assert "orders: was 'both', is now 'one'" in err
 
 
 def test_bad_rows_can_be_skipped(run, recorded, pairs_file):
@@ -243,7 +243,7 @@ def test_bad_rows_can_be_skipped(run, recorded, pairs_file):
     assert "--skip-bad-rows" in err
     code, _, err = run(*arguments, "--out", "r", "--skip-bad-rows")
     assert code == 0
-    assert "1 bad rows are left out" in err
+    assert "1 bad rows were left out" in err
     assert "is not JSON" in (Path("r") / "bad_rows.jsonl").read_text()
 
 
@@ -288,6 +288,6 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(run, pairs_file, monkeypatch
         "judge", pairs_file, "--out", "r", "--judge", "scripted:x", "--protocol", "pairwise-verdict"
     )
     assert code == 130
-    assert "the same command goes on from there" in err
+    assert "the same command resumes from there" in err
     assert "Traceback" not in err
     assert len(list(whole_lines(Path("r") / "ledger.jsonl"))) == 2

@@ -65,6 +65,7 @@ def judged(tmp_path):
         *,
         answer: Any = unreadable_at_times,
         task: Any = "judge",
+        kind: Any = None,
         dies_after: int | None = None,
         **settings: Any,
     ) -> RunFolder:
@@ -72,7 +73,7 @@ def judged(tmp_path):
         write_records(path, pairs() if rows is None else rows)
         spec = make_spec(task, CARD, **{"protocol": "pairwise", **settings})
         with (
-            open_run(tmp_path / "run", spec, open_cases(path)) as folder,
+            open_run(tmp_path / "run", spec, open_cases(path), kind) as folder,
             contextlib.suppress(Killed),
         ):
             judge_run(folder, spec, Recorder(answer, dies_after=dies_after))
@@ -365,7 +366,9 @@ def test_a_place_that_cannot_be_written_is_told(run, judged, out, said):
 
 def test_picks_of_n_are_exported_as_they_were_made(run, judged):
     rows = [{"id": "n", "query": "Why?", "responses": ["x", "y", "z"]}]
-    folder = judged(rows, task="rate", protocol="single", answer=lambda request: "Rating: [[7]]")
+    folder = judged(
+        rows, task="rate", protocol="single", kind="select", answer=lambda _: "Rating: [[7]]"
+    )
     (verdict,) = folder.verdicts()
     folder.write_verdicts([replace(verdict, selected=1)])
     write_records(folder.path / "picks.jsonl", [{"id": "n"}])
@@ -388,7 +391,7 @@ def test_a_jurys_folder_is_told(run, tmp_path):
 def test_a_folder_that_is_no_run_is_told(run, tmp_path):
     code, _, err = run("export", tmp_path, "--format", "csv", "--out", "out.csv")
     assert code == 2
-    assert "is no run folder" in err
+    assert "is not a run folder" in err
 
 
 def test_an_export_can_be_made_again_with_the_same_bytes(run, judged):

@@ -89,7 +89,7 @@ def test_a_saved_data_set_is_judged_and_its_run_is_named_for_it(run, judge, tmp_
     (made,) = Path("runs").iterdir()
     assert made.name.startswith("mine-test-")
     # The same command goes on with the same run.
-    assert "nothing was left to ask" in run("judge", f"hf-dataset:{folder}:test", *judge)[2]
+    assert "no new requests were needed" in run("judge", f"hf-dataset:{folder}:test", *judge)[2]
     code, _, err = run("judge", f"hf-dataset:{folder}:dev", *judge)
     assert code == 2
     assert "has no split 'dev'; it has: test" in err
@@ -151,18 +151,18 @@ def test_mt_bench_is_judged_by_turn(run, judge, tmp_path):
         (("pairs.csv",), "fit no known format"),
         (("pairs.csv", "--map", "query=questio,a=one,b=two"), "did you mean 'question'?"),
         (("pairs.csv", "--map", "quary=question"), "Did you mean query"),
-        (("pairs.csv", "--map", MAP, "--format", "table"), "exclude each other"),
+        (("pairs.csv", "--map", MAP, "--format", "table"), "cannot be used together"),
         (("pairs.csv", "--a", "pairs.csv"), "give one file of cases, or two files"),
         (("--a", "pairs.csv"), "give one file of cases, or two files"),
         (("pairs.csv", "--map", MAP, "--join", "inner"), "--join needs two files"),
         (("pairs.csv", "--map", MAP, "--turn", "2"), "--turn needs --questions"),
         (("pairs.csv", "--questions", "pairs.csv", "--map", MAP), "--map makes no sense"),
-        (("short.csv", "--map", MAP), "short.csv:3: has 2 cells where the header names 4"),
+        (("short.csv", "--map", MAP), "short.csv:3: has 2 cells, but the header names 4"),
         (("latin.csv", "--map", MAP), "latin.csv:2: is not UTF-8"),
         (("empty.csv",), "empty.csv: is empty"),
-        (("bad.parquet",), "bad.parquet: is damaged or no Parquet file"),
+        (("bad.parquet",), "bad.parquet: is damaged or not a Parquet file"),
         (("none.csv",), "none.csv: there is no such file"),
-        (("hf-dataset:a:b:c:d",), "is no name of a data set"),
+        (("hf-dataset:a:b:c:d",), "is not the name of a data set"),
     ],
 )
 def test_bad_input_ends_in_one_line_that_names_it(run, judge, tmp_path, arguments, said):
@@ -186,7 +186,7 @@ def test_a_bad_record_can_be_skipped_and_is_listed(run, judge, tmp_path):
     path.write_text(head + "q,x,y,one\nq,x\nr,x,y,two\n", encoding="utf-8")
     code, _, err = run("judge", path, "--map", MAP, "--skip-bad-rows", *judge, "--out", "r")
     assert code == 0
-    assert "1 bad rows are left out" in err
+    assert "1 bad rows were left out" in err
     (bad,) = (json.loads(line) for line in Path("r/bad_rows.jsonl").read_bytes().splitlines())
     assert bad["line"] == 3
     assert len(cases_of("r")) == 2

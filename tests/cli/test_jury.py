@@ -297,7 +297,10 @@ def test_ratings_of_a_jury_are_means(run, bench, tmp_path):
             ("judge", "p.jsonl", "--judge", "one.yaml,reward.yaml", "--jury", "mean"),
             "'reward' gives none",
         ),
-        (("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"), "scores responses on no scale"),
+        (
+            ("rate", "p.jsonl", "--judge", "one.yaml,reward.yaml"),
+            "gives scores without a fixed scale",
+        ),
         (("judge", "p.jsonl", "--judge", "one.yaml,embeded"), "Did you mean embedded"),
     ],
 )
@@ -324,7 +327,7 @@ def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
     code, _, err = run("judge", pairs_file, "--judge", THREE, "--out", "r", "--orders", "one")
     assert code == 2
-    assert "orders: there 'both', now 'one'" in err
+    assert "orders: was 'both', is now 'one'" in err
 
 
 def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, capsys):
@@ -349,7 +352,7 @@ def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_
     bench.dies_after = {"hash": 3}
     with pytest.raises(Killed):
         run("judge", pairs_file, "--judge", THREE + ",hash.yaml", "--out", "r")
-    with pytest.raises(DataError, match="its judges have not all judged"):
+    with pytest.raises(DataError, match="some of its judges have not finished"):
         show_jury(JuryRun.open(Path("r")), None, 2, as_json=False)
 
 

@@ -58,7 +58,7 @@ def test_shards_have_folders_that_one_pattern_names_and_join_to_the_whole(
     assert (merged / "verdicts.jsonl").read_bytes() == (whole / "verdicts.jsonl").read_bytes()
     # It goes on as the run that it would have been, shows itself, and measures.
     same = ("judge", pairs_file, "--judge", recorded, *VERDICTS, "--out", "merged")
-    assert "nothing was left to ask" in run(*same)[2]
+    assert "no new requests were needed" in run(*same)[2]
     assert run("show", "merged")[1] == run("show", whole)[1]
     assert "Winner:" in run("show", "merged", "case-4")[1]
     code, out, err = run("bench", "pairs", pairs_file, "--run", "merged")
@@ -97,7 +97,7 @@ def test_what_is_not_judged_is_said(run, tmp_path, recorded, pairs_file):
 def test_a_shard_is_gone_on_with_by_the_same_command(shard):
     first, second = shard("2/3"), shard("2/3")
     assert first[0] == second[0] == 0
-    assert "nothing was left to ask" in second[2]
+    assert "no new requests were needed" in second[2]
     assert len(folders()) == 1
 
 
@@ -120,7 +120,7 @@ def test_two_answers_are_one_clear_error(run, shard, recorded, pairs_file):
     assert code == 2
     said = json.loads(out)["error"]
     assert said["kind"] == "DataError"
-    for text in ("ledger.jsonl:", "whole/ledger.jsonl:", "(case '", "0.5 apart"):
+    for text in ("ledger.jsonl:", "whole/ledger.jsonl:", "(case '", "differ by 0.5"):
         assert text in said["message"]
     assert "leave one of the two runs out" in err
     assert not Path("merged").exists()
@@ -130,7 +130,7 @@ def test_two_answers_are_one_clear_error(run, shard, recorded, pairs_file):
 def test_what_is_no_run_is_named(run, recorded, arguments):
     code, _, err = run("merge", *arguments, "--out", "merged")
     assert code == 2
-    assert "is no run folder" in err
+    assert "is not a run folder" in err
 
 
 def test_a_jury_is_joined_judge_by_judge(run, tmp_path):

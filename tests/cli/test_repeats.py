@@ -104,7 +104,10 @@ def test_ratings_are_shown_with_their_deviation(run, tmp_path, pairs_file):
     ("arguments", "message"),
     [
         (("--protocol", "pairwise", "--samples", 3), "Add --temperature 0.7"),
-        (("--protocol", "pairwise-verdict", "--samples", 3, "--temperature", 1), "scored and not"),
+        (
+            ("--protocol", "pairwise-verdict", "--samples", 3, "--temperature", 1),
+            "scores choices and samples no text",
+        ),
     ],
 )
 def test_draws_that_would_be_the_same_are_one_clear_error(run, pairs_file, arguments, message):

@@ -171,7 +171,7 @@ def test_a_second_start_loads_and_asks_nothing(run, judges, candidates):
         judges.n_loaded = 0
         second = run(*arguments)
         assert second.stdout == first.stdout
-        assert "nothing was left to ask" in second.stderr
+        assert "no new requests were needed" in second.stderr
         assert judges.n_loaded == 0
     assert len(list(Path("runs").iterdir())) == 2
 
@@ -325,7 +325,7 @@ def test_mistakes_are_said(run, judges, candidates, tmp_path):
     assert "--orders goes with --by pairs" in str(error_of(done))
     assert isinstance(error_of(run(candidates, "--judge", "embeded")), UnknownComponent)
     done = run(candidates, "--judge", "reward.yaml", "--by", "pairs")
-    assert "names no protocol that judges a pair" in str(error_of(done))
+    assert "has no protocol that judges a pair" in str(error_of(done))
     assert run(candidates, *judge, "--out", "r").exit_code == 0
     done = run(candidates, *judge, "--by", "pairs", "--out", "r")
     assert isinstance(error_of(done), SpecMismatch)

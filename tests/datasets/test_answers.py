@@ -130,7 +130,9 @@ def test_what_both_models_said_before_belongs_to_the_query(tmp_path: Path) -> No
 @pytest.mark.parametrize("layout", ["arena-hard-0.1", "arena-hard-2.0"])
 def test_a_turn_that_no_question_has_is_told(tmp_path: Path, layout: str) -> None:
     questions, a, b = three(tmp_path, layout)
-    with pytest.raises(DataError, match=r"question\.jsonl: has no turn 2; its questions have 1"):
+    with pytest.raises(
+        DataError, match=r"question\.jsonl: no question has turn 2; the longest has 1"
+    ):
         open_answers(questions, (a, b), turn=2)
 
 
@@ -153,7 +155,7 @@ def test_questions_that_a_model_did_not_answer_are_refused_or_left_out(
     put(b, answers(layout, "m2")[:1])
     with pytest.raises(DataError, match="1 of 2 questions of") as told:
         open_answers(questions, (a, b))
-    assert told.value.hint == "--join inner goes on with the 1 that both have."
+    assert told.value.hint == "--join inner uses the 1 that both files have."
     opened = open_answers(questions, (a, b), join="inner")
     assert opened.note is not None
     assert "1 of 2 questions" in opened.note
@@ -166,7 +168,7 @@ def test_a_question_that_is_answered_twice_is_a_bad_row(tmp_path: Path, layout: 
     *good, bad = open_answers(questions, (a, b)).read()
     assert len(good) == 2
     assert isinstance(bad.case, DataError)
-    assert "is answered in line 1 already" in bad.case.reason
+    assert "was already answered in line 1" in bad.case.reason
     assert bad.line == 3
 
 
@@ -204,7 +206,7 @@ def test_a_bad_question_ends_it(tmp_path: Path, row: Any, field: str, said: str)
 def test_a_question_that_stands_twice_ends_it(tmp_path: Path) -> None:
     questions, a, b = three(tmp_path, "mt-bench")
     put(questions, QUESTIONS["mt-bench"] * 2)
-    with pytest.raises(DataError, match="question 81 stands there twice"):
+    with pytest.raises(DataError, match="question 81 appears twice"):
         open_answers(questions, (a, b))
 
 

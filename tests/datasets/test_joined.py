@@ -52,7 +52,7 @@ def test_files_that_do_not_match_are_refused_with_how_many_and_which() -> None:
         open_joined(a, b)
     assert f"1 of 4 queries of {a} are not in {b} ('Only in a.')" in told.value.reason
     assert f"1 of 4 queries of {b} are not in {a} (" in told.value.reason
-    assert told.value.hint == "--join inner goes on with the 3 that both have."
+    assert told.value.hint == "--join inner uses the 3 that both files have."
 
 
 def test_of_many_queries_without_a_partner_the_first_are_named_in_part(tmp_path: Path) -> None:
@@ -139,7 +139,9 @@ def test_a_row_that_cannot_be_read_stays_a_bad_row(tmp_path: Path) -> None:
 
 def test_a_partner_that_cannot_be_read_is_told_with_the_mismatch(tmp_path: Path) -> None:
     a, b = files(tmp_path, [one("q", "x"), one("r", "x")], [one("q", "y"), {"query": "r"}])
-    with pytest.raises(DataError, match=r"1 rows cannot be read, the first: .*b\.jsonl:2:response"):
+    with pytest.raises(
+        DataError, match=r"1 rows cannot be read; the first error is: .*b\.jsonl:2:response"
+    ):
         open_joined(a, b)
 
 

@@ -172,7 +172,7 @@ HEAD = b"query,response_a,response_b\n"
         (b"", None, "is empty: it holds no rows"),
         (b"\n\n", None, "is empty: it holds no rows"),
         (HEAD, None, "is empty: it holds no rows"),
-        (b"query,query\nq,r\n", 1, "two columns are called 'query'"),
+        (b"query,query\nq,r\n", 1, "two columns are named 'query'"),
         (b"qu\xe9ry,response_a\nq,r\n", 1, "is not UTF-8 (byte 3 of the line is 0xe9)"),
         ("query,response_a\n".encode("utf-16"), None, "is UTF-16, not UTF-8"),
         (b"query,response_a\rq,r\r", 1, "a carriage return outside quotes"),
@@ -192,8 +192,8 @@ def test_a_table_that_cannot_be_read_at_all_is_one_error(
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (b"q,x\n", "has 2 cells where the header names 3 columns"),
-        (b"q,x,y,z\n", "has 4 cells where the header names 3 columns"),
+        (b"q,x\n", "has 2 cells, but the header names 3 columns"),
+        (b"q,x,y,z\n", "has 4 cells, but the header names 3 columns"),
         (b"q,na\xefve,y\n", "is not UTF-8 (byte 5 of the line is 0xef)"),
         (b'q,"x"x,y\n', "is not CSV"),
         (b"q,x\rx,y\n", "a carriage return outside quotes"),
@@ -242,7 +242,7 @@ def test_a_half_gzip_file_is_told(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "pairs.csv", PAIRS)
     half = tmp_path / "half.csv.gz"
     half.write_bytes(gzip.compress(path.read_bytes())[:-12])
-    with pytest.raises(DataError, match="is not a whole gzip file"):
+    with pytest.raises(DataError, match="the gzip file is damaged or incomplete"):
         list(read_delimited(half))
 
 
@@ -260,7 +260,9 @@ def test_large_tables_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(_damaged(whole, parquet, tmp_path / "long.parquet"))
     lazily = open_cases(tmp_path / "bad.parquet").read()
     assert isinstance(next(lazily).case, Case)
-    with pytest.raises(DataError, match=r"bad\.parquet: is damaged or no Parquet file after row"):
+    with pytest.raises(
+        DataError, match=r"bad\.parquet: is damaged or not a Parquet file after row"
+    ):
         list(lazily)
 
 
@@ -279,7 +281,7 @@ def test_what_is_no_parquet_file_is_told(tmp_path: Path, content: bytes) -> None
     pytest.importorskip("pyarrow")
     path = tmp_path / "bad.parquet"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"bad\.parquet: is damaged or no Parquet file") as told:
+    with pytest.raises(DataError, match=r"bad\.parquet: is damaged or not a Parquet file") as told:
         open_cases(path)
     assert "\n" not in told.value.reason
 
@@ -363,7 +365,7 @@ def test_a_data_set_without_splits_has_none_to_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hf-dataset:", "hf-dataset:a::b", "hf-dataset:a:b:c:d"])
 def test_a_name_that_is_none_is_told(name: str) -> None:
     pytest.importorskip("datasets")
-    with pytest.raises(DataError, match="is no name of a data set"):
+    with pytest.raises(DataError, match="is not the name of a data set"):
         open_cases(Path(name))
 
 

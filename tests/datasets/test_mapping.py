@@ -124,8 +124,8 @@ def test_a_label_that_means_nothing_is_told(
         ("query=zzz,a=answer_1,b=two", "The columns are 'question', 'answer_1', 'two', 'deep'"),
         ("query=question,a=answer_1,b=deep.thre", "no 'thre' in 'deep'; did you mean 'three'?"),
         ("query=question,a=answer_1,b=deep.list.3", "'deep.list' has 1 items and no item 3"),
-        ("query=question,a=answer_1,b=deep.list.x", "expected a number, of an item"),
-        ("query=question,a=answer_1,b=two.three", "expected no fields in it"),
+        ("query=question,a=answer_1,b=deep.list.x", "expected an item's number"),
+        ("query=question,a=answer_1,b=two.three", "expected an object with fields"),
         ("query=question,a=answer_1,b=two,label=who", "(--map label)"),
     ],
 )
@@ -158,13 +158,13 @@ def test_a_column_that_some_rows_leave_out_is_not_missing(tmp_path: Path) -> Non
         (["query"], ConfigError, "expected TARGET=COLUMN, found 'query'"),
         (["query="], ConfigError, "expected TARGET=COLUMN"),
         (["quary=q"], UnknownComponent, "no target of --map 'quary'"),
-        (["a=x,b=y"], ConfigError, "names no query"),
+        (["a=x,b=y"], ConfigError, "must name the column of the query"),
         (["query=q"], ConfigError, "either a and b"),
         (["query=q,a=x"], ConfigError, "either a and b"),
         (["query=q,a=x,b=y,response=z"], ConfigError, "either a and b"),
         (["query=q,query=r,response=x"], ConfigError, "names query twice: 'q' and 'r'"),
         (["query=q,a=x,b=y,label=w:1/1"], ConfigError, "one code has two meanings"),
-        (["query=q,response=x,label=w:1/2"], ConfigError, "codes of a label are those of a pair"),
+        (["query=q,response=x,label=w:1/2"], ConfigError, "label codes need a pair"),
     ],
 )
 def test_a_map_that_makes_no_sense_is_told(
@@ -190,5 +190,5 @@ def test_another_map_makes_another_run(tmp_path: Path) -> None:
 
 def test_a_map_and_a_format_exclude_each_other(tmp_path: Path) -> None:
     path = written(tmp_path, {"q": "q", "r": "x"})
-    with pytest.raises(ConfigError, match="exclude each other"):
+    with pytest.raises(ConfigError, match="cannot be used together"):
         open_cases(path, "native", parse_map(["query=q,response=r"]))

@@ -91,7 +91,7 @@ def test_a_failure_is_never_written_as_a_tie_or_a_loss() -> None:
         if None in table.writes:
             assert decode(convention, encode(convention, None)) is None
         else:
-            with pytest.raises(FieldError, match="has no code for a judgment that failed"):
+            with pytest.raises(FieldError, match="has no code for a failed judgment"):
                 encode(convention, None)
     assert [name for name, table in CONVENTIONS.items() if None not in table.writes] == [
         "reward-bench"

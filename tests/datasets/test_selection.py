@@ -67,7 +67,7 @@ def test_ids_stay_apart_when_queries_and_models_repeat(tmp_path: Path) -> None:
     [
         ({"outputs": ["x", 3]}, r"outputs\.m\.outputs\[1\]", "expected a string, found int"),
         ({"outputs": ["x"], "logprobs": [1, 2]}, r"outputs\.m\.logprobs", "list of 1 numbers.*2"),
-        ({"outputs": ["x"], "logprobs": 3}, r"outputs\.m\.logprobs", "one a response, found int"),
+        ({"outputs": ["x"], "logprobs": 3}, r"outputs\.m\.logprobs", "one per response, found int"),
         ({"outputs": ["x"], "logprobs": ["a"]}, r"outputs\.m\.logprobs\[0\]", "a number"),
         ({"outputs": ["x"], "scores": [1]}, r"outputs\.m\.scores", "an object, found list"),
         ({"outputs": ["x"], "scores": {"j": []}}, r"outputs\.m\.scores\.j", "found 0"),

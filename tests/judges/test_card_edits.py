@@ -149,7 +149,7 @@ def test_a_judges_folder_stands_for_its_card(tmp_path: Path) -> None:
     assert find_card(tmp_path) == path
     assert find_card(path) == path
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match=r"holds no judge\.yaml"):
+    with pytest.raises(ConfigError, match=r"has no judge\.yaml"):
         find_card(tmp_path / "empty")
     with pytest.raises(ConfigError, match="expected a card's file"):
         find_card(Path("embedded"))

@@ -75,7 +75,7 @@ def test_kappa_is_what_agreement_is_above_chance() -> None:
 def test_kappa_of_one_class_alone_has_a_reason_and_no_number() -> None:
     found = kappa.compute([one_order("a", "a", cluster=number) for number in range(9)])
     assert found.value is None
-    assert "one and the same class" in str(found.reason)
+    assert "a single class only" in str(found.reason)
 
 
 def test_a_judge_that_says_one_thing_only_has_a_kappa_of_zero_and_no_made_up_interval() -> None:

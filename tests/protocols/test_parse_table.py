@@ -68,5 +68,12 @@ def test_each_unreadable_row_gives_a_reason_of_its_own_kind() -> None:
     rows = [row for row in TABLE if row["expected"] == "unreadable"]
     readings = [load_protocol(row["protocol"]).parse(row["text"]) for row in rows]
     reasons = {reading.reason for reading in readings if isinstance(reading, Unreadable)}
-    for part in ("menu", "off the menu", "ends before", "several options", "against it", "1 to 10"):
+    for part in (
+        "repeats the options",
+        "not one of the options",
+        "ends before",
+        "several options",
+        "against it",
+        "1 to 10",
+    ):
         assert any(part in reason for reason in reasons), part

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from autoj.jsonl import write_records
 from autoj.records import Case, Response, Verdict, Winner
@@ -16,6 +17,7 @@ from autoj.runs import make_spec
 from autoj.tasks.jury_folder import Jury, Seat, read_jury_verdicts, write_jury, write_jury_verdicts
 
 from ..scripted import CARD
+from .pages import check_pages
 
 LABELS: tuple[Winner, ...] = ("a", "b", "a", "tie", "b", "a")
 VOTES: dict[str, tuple[Winner | None, ...]] = {
@@ -169,3 +171,29 @@ def test_ratings_are_correlated_over_responses(tmp_path):
     assert named(summary, "z", "correlation").value < 0
     text = text_of(jury_table(read_jury_verdicts(tmp_path, jury, Case), jury))
     assert text.splitlines()[3].split() == ["case-2", "1", "3.50", "4.00", "-", "3.00"]
+
+
+def jury_of(path: Path, name: str, n_judges: int = 3) -> tuple[Path, Jury]:
+    votes = list(VOTES.values())
+    its = {f"{number} {name}": voted(votes[number % 3]) for number in range(n_judges)}
+    spec = make_spec("judge", CARD)
+    seats = tuple(
+        Seat(name=judge, folder=f"judges/{number}", spec=spec) for number, judge in enumerate(its)
+    )
+    jury = make(path, {str(number): verdicts for number, verdicts in enumerate(its.values())}, True)
+    return path, replace(jury, seats=seats)
+
+
+@pytest.mark.parametrize("n_judges", [2, 7])
+def test_pages(tmp_path, n_judges):
+    made = {}
+
+    def view(name: str) -> Group:
+        if name not in made:
+            made[name] = jury_of(tmp_path / str(len(made)), name, n_judges)
+        folder, jury = made[name]
+        summary = summarise_jury(folder, jury, "scenario")
+        listed = jury_table(read_jury_verdicts(folder, jury, Case), jury)
+        return Group(listed, jury_summary_view(summary, jury))
+
+    check_pages(view, "80.0 [", "unknown", "verdict = label", "same winner")

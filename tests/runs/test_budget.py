@@ -122,8 +122,8 @@ def test_what_a_request_may_cost_is_set_aside_until_it_is_known() -> None:
     assert not budget.take(ask("d", words=1000), backend)
     assert budget.stopped
     assert budget.summary() == (
-        "stopped: the next request may cost $1,060.0000, which --max-usd 150 leaves no room for; "
-        "spent 3 requests and $30.0000. The same command with a higher --max-usd goes on"
+        "stopped: the next request may cost $1,060.0000, more than --max-usd 150 leaves; "
+        "spent 3 requests and $30.0000. Repeat the command with a higher --max-usd to go on"
     )
 
 
@@ -139,7 +139,7 @@ def test_requests_are_counted_without_prices() -> None:
     assert budget.stopped
     assert budget.summary() == (
         "stopped: --max-requests 2 is reached; spent 2 requests. "
-        "The same command with a higher --max-requests goes on"
+        "Repeat the command with a higher --max-requests to go on"
     )
     assert Budget(max_requests=2).summary() == "spent 0 requests"
 

@@ -109,7 +109,7 @@ def test_the_critique_is_the_pairs_and_written_for_the_verdict() -> None:
 
 @pytest.mark.parametrize("settings", [{"orders": "one"}, {"on_conflict": "tie"}])
 def test_settings_of_orders_make_no_sense_and_are_refused(settings: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match="read alone, so there are no orders"):
+    with pytest.raises(ConfigError, match="rates each response alone, so there are no two orders"):
         spec_of(**settings)
     assert spec_of().has_orders is False
     assert make_spec("judge", CARD).has_orders

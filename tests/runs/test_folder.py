@@ -21,8 +21,8 @@ def test_other_settings_are_refused_with_the_difference(tmp_path, cases, pair_sp
     with pytest.raises(SpecMismatch) as caught, open_run(tmp_path / "run", other, cases):
         pass
     assert caught.value.differences == (
-        "on_conflict: there None, now 'tie'",
-        "orders: there 'both', now 'one'",
+        "on_conflict: was None, is now 'tie'",
+        "orders: was 'both', is now 'one'",
     )
 
 
@@ -68,7 +68,7 @@ def test_a_duplicate_id_is_named_with_its_line(tmp_path, pair_spec):
     row = {"id": "x", "query": "Why?", "responses": ["a", "b"]}
     write_records(path, [row, {**row, "query": "How?"}])
     with (
-        pytest.raises(DataError, match=r"twice\.jsonl:2:id: the id 'x' is taken"),
+        pytest.raises(DataError, match=r"twice\.jsonl:2:id: an earlier row has the same id, 'x'"),
         open_run(tmp_path / "run", pair_spec(), open_cases(path)),
     ):
         pass

@@ -114,16 +114,26 @@ def test_sets_of_draws_share_none():
 @pytest.mark.parametrize(
     ("task", "settings", "message", "hint"),
     [
-        ("judge", {"protocol": "pairwise"}, "3 times the same text", "--temperature 0.7"),
-        ("judge", {"temperature": 0.7}, "scored and not drawn", "--protocol pairwise."),
-        ("rate", {"temperature": 0.7}, "scored and not drawn", "--protocol single."),
+        ("judge", {"protocol": "pairwise"}, "the same text 3 times", "--temperature 0.7"),
+        (
+            "judge",
+            {"temperature": 0.7},
+            "scores choices and samples no text",
+            "--protocol pairwise.",
+        ),
+        ("rate", {"temperature": 0.7}, "scores choices and samples no text", "--protocol single."),
         (
             "judge",
             {"temperature": 0.7, "protocol": "pairwise-by-rating"},
-            "scored and not drawn",
+            "scores choices and samples no text",
             "--protocol pairwise.",
         ),
-        ("rate", {"temperature": 0.7, "protocol": "scalar"}, "scored and not drawn", "single"),
+        (
+            "rate",
+            {"temperature": 0.7, "protocol": "scalar"},
+            "scores choices and samples no text",
+            "single",
+        ),
     ],
 )
 def test_draws_that_would_all_be_the_same_are_refused(task, settings, message, hint):
@@ -134,7 +144,7 @@ def test_draws_that_would_all_be_the_same_are_refused(task, settings, message, h
 
 @pytest.mark.parametrize("settings", [{"samples": 0}, {"samples": -2}, {"temperature": -0.1}])
 def test_numbers_below_the_least_are_refused(settings):
-    with pytest.raises(ConfigError, match="makes no sense"):
+    with pytest.raises(ConfigError, match="is too low: the least is"):
         make_spec("judge", CARD, protocol="pairwise", **settings)
 
 

@@ -93,7 +93,7 @@ def test_shards_go_together(texts: list[str], joined: str) -> None:
 
 
 def test_counts_of_parts_that_never_meet_are_refused() -> None:
-    with pytest.raises(ConfigError, match="no common count"):
+    with pytest.raises(ConfigError, match="least common number of parts"):
         joined_shards([Shard.parse("1/99991"), Shard.parse("1/99989")])
 
 
@@ -128,7 +128,7 @@ def test_a_shard_is_gone_on_with_and_another_is_refused(tmp_path, cases, pair_sp
             assert folder.n_cases() == 5  # case-0 and its copy, case-2, case-4 and the twins
     with pytest.raises(SpecMismatch) as caught, open_run(path, pair_spec(shard="2/2"), cases):
         pass
-    assert caught.value.differences == ("shard: there '1/2', now '2/2'",)
+    assert caught.value.differences == ("shard: was '1/2', is now '2/2'",)
     with pytest.raises(SpecMismatch), open_run(path, pair_spec(), cases):
         pass
 
@@ -155,7 +155,7 @@ def test_bad_rows_shift_no_case_to_another_shard(tmp_path, pairs_file, pair_spec
 
 def test_a_shard_that_holds_no_case_is_said(tmp_path, cases, pair_spec) -> None:
     with (
-        pytest.raises(DataError, match="7 distinct cases; shard 8/8 holds none"),
+        pytest.raises(DataError, match="7 distinct cases, and shard 8/8 gets none"),
         open_run(tmp_path / "run", pair_spec(shard="8/8"), cases),
     ):
         pass

@@ -178,7 +178,7 @@ def test_reward_models_vote_on_pairs_and_do_not_rate():
     assert (compares.spec.task, compares.spec.protocol) == ("judge", "pairwise")
     assert compares.spec.orders == "one"
     assert (scores.spec.task, scores.spec.protocol) == ("rate", "scalar")
-    with pytest.raises(ConfigError, match="'reward' scores responses on no scale") as raised:
+    with pytest.raises(ConfigError, match="'reward' gives scores without a fixed scale") as raised:
         seats_of(CARD, SCALAR, task="rate")
     assert "votes on pairs" in str(raised.value)
 

@@ -1,4 +1,4 @@
-"""Engines: turn requests into completions. One a file or a folder of that name."""
+"""Engines: turn requests into completions. Each is a file, or a folder of that name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["load_backend"]
 
 
 def load_backend(card: JudgeCard, **options: Any) -> Backend:
-    """Load the engine that runs a judge; the heavy imports happen here.
+    """Loads the engine that runs a judge; the heavy imports happen here.
 
     Args:
         card: the judge.
-        options: what its backend file's `load` takes.
+        options: keyword arguments of its backend's `load`.
 
     Raises:
         MissingExtra: its packages are not installed.
@@ -27,9 +27,7 @@ def load_backend(card: JudgeCard, **options: Any) -> Backend:
         raise MissingExtra(
             card.backend,
             f"judge {card.name!r} runs on the {card.backend!r} backend, which",
-            note="this version ships the backends "
-            + " and ".join(components.names("backends"))
-            + "; the others come with a later one",
+            note=f"the backends of this version are {', '.join(components.names('backends'))}",
         )
     backend: Backend = components.load("backends", card.backend).load(card, **options)
     return backend

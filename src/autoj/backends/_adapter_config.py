@@ -1,8 +1,8 @@
-"""`adapter_config.json`: where an adapter applies and how strongly, in PEFT's layout.
+"""Reads `adapter_config.json`: the target modules and the scaling of an adapter, in PEFT's layout.
 
-Only plain LoRA can be added to a model's matrices and give the model that was trained. What changes
-the model in any other way is refused by name, and so is a setting that this version has never
-heard of: an adapter that is half applied would judge, and nobody would notice.
+Only plain LoRA can be merged into a model's matrices with the trained result. Any other change of
+the model is refused by name, and so is a setting unknown to this version: a half-applied adapter
+would judge, and nobody would notice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CONFIG_FILE", "LoraConfig", "parse_config"]
 
 CONFIG_FILE = "adapter_config.json"
 
-# These say how the adapter was made, not what it does once its weights are there.
+# Records of the training, without effect on the merged weights.
 _HARMLESS = frozenset(
     {
         "auto_mapping", "base_model_name_or_path", "corda_config", "eva_config", "inference_mode",
@@ -30,7 +30,7 @@ _HARMLESS = frozenset(
         "qalora_group_size", "revision", "task_type",
     }
 )  # fmt: skip
-# Other ways to begin (PiSSA, OLoRA, …) change the base's weights too, which the file does not hold.
+# Other initialisations (PiSSA, OLoRA, …) change the base's weights too, which the file lacks.
 _PLAIN_BEGINNINGS = (True, False, None, "gaussian", "eva", "orthogonal")
 
 _ENDING = r"(.*\.)?({})$"
@@ -42,7 +42,7 @@ _Value = TypeVar("_Value", int, float)
 
 
 class LoraConfig(BaseModel):
-    """The settings of a LoRA adapter that say where it applies and how strongly.
+    """The settings of a LoRA adapter that decide its target modules and its scaling.
 
     **Source:** the fields and their meaning are those of PEFT's `LoraConfig`.
     """
@@ -53,12 +53,12 @@ class LoraConfig(BaseModel):
     """The rank of the two factors."""
     lora_alpha: _Finite
     target_modules: tuple[str, ...] | str
-    """Names that a module's path ends with, or a regular expression for the whole path."""
+    """Endings of the target modules' paths, or a regular expression for whole paths."""
     exclude_modules: tuple[str, ...] | str | None = None
     layers_to_transform: tuple[int, ...] | int | None = None
     layers_pattern: tuple[str, ...] | str | None = None
     rank_pattern: Mapping[str, _Rank] = {}
-    """The rank of modules whose path ends with what a regular expression matches."""
+    """The rank of modules whose path ends with a match of a regular expression."""
     alpha_pattern: Mapping[str, _Finite] = {}
     use_rslora: bool = False
     bias: str = "none"
@@ -73,13 +73,13 @@ class LoraConfig(BaseModel):
         return _of_pattern(self.rank_pattern, module, self.r)
 
     def scaling(self, module: str) -> float:
-        """What the product of a module's factors is multiplied by before it is added."""
+        """The factor of the product of a module's matrices before it is added."""
         alpha = _of_pattern(self.alpha_pattern, module, self.lora_alpha)
         rank = self.rank(module)
         return alpha / (math.sqrt(rank) if self.use_rslora else rank)
 
     def targets(self, module: str) -> bool:
-        """Whether the adapter has factors for a module of the model."""
+        """True where the adapter has factors for a module of the model."""
         if self.exclude_modules and _named(self.exclude_modules, module):
             return False
         if not _named(self.target_modules, module):
@@ -92,18 +92,18 @@ class LoraConfig(BaseModel):
 
 
 def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
-    """Read the settings of an adapter.
+    """Reads the settings of an adapter.
 
     Args:
-        content: of the file.
-        path: of the file, for messages.
+        content: the file's content.
+        path: the file's path, for messages.
         judge: the judge's name, for messages.
 
     Raises:
-        ConfigError: it is no adapter's file, or no adapter that can be merged.
+        ConfigError: it is not an adapter's file, or the adapter cannot be merged.
     """
     where = f"judge {judge!r}: {path}"
-    again = "Take the adapter's files again from where they came."
+    again = "Get the adapter's files again from their source."
     try:
         loaded = json.loads(content)
     except ValueError as error:
@@ -125,7 +125,7 @@ def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
             f"{where}: {field}: {first['msg']}, found {first['input']!r}", hint=again
         ) from None
     except re.error as error:
-        raise ConfigError(f"{where}: {error.pattern!r} is no regular expression") from None
+        raise ConfigError(f"{where}: {error.pattern!r} is not a regular expression") from None
     if unmergeable := list(_unmergeable(config)):
         raise ConfigError(
             f"{where}: this adapter is more than plain LoRA: {', '.join(unmergeable)}",
@@ -135,7 +135,7 @@ def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
 
 
 def _unmergeable(config: LoraConfig) -> Iterable[str]:
-    """The settings, as `name=value`, that plain addition of two factors cannot follow."""
+    """The settings, as `name=value`, that a plain sum of weights cannot represent."""
     if config.bias != "none":
         yield f"bias={config.bias!r}"
     if config.init_lora_weights not in _PLAIN_BEGINNINGS:
@@ -147,7 +147,7 @@ def _unmergeable(config: LoraConfig) -> Iterable[str]:
 
 
 def _try_patterns(config: LoraConfig) -> None:
-    """Every regular expression, so that a broken one is found before it is needed."""
+    """Compiles every regular expression, so that a broken one is found before it is needed."""
     for ending in (*config.rank_pattern, *config.alpha_pattern):
         re.compile(_ENDING.format(ending))
     for path in (config.target_modules, config.exclude_modules):

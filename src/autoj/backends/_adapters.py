@@ -1,9 +1,8 @@
-"""A judge's LoRA adapter: read from PEFT's layout and checked, with neither torch nor PEFT.
+"""Reads and checks a judge's LoRA adapter in PEFT's layout, with neither torch nor PEFT.
 
-An adapter is small and easily taken for another one: a file cut short, one of an earlier training,
-or one that belongs to another base would load and judge. So all of it is read and checked before
-any engine touches it: both files, every tensor, the digest that the card states, and the digest of
-the base that the file's metadata states.
+Adapters are small and easily confused: a truncated file, one of an earlier training or one for
+another base would load and judge. So everything is checked before an engine uses it: both files,
+every tensor, the digest in the card, and the digest of the base in the file's metadata.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ BASE_FIELD = "base_sha256"
 
 _PREFIX = "base_model.model."
 _FACTORS = (".lora_A.weight", ".lora_B.weight")
-_AGAIN = "Take the adapter's files again from where they came."
+_AGAIN = "Get the adapter's files again from their source."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LoraModule:
-    """What an adapter adds to one matrix."""
+    """The change that an adapter makes to one matrix."""
 
     a: npt.NDArray[np.float32]
     """[rank, n_in]"""
@@ -45,47 +44,47 @@ class LoraModule:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_out, n_in): the shape of the matrix that it belongs to."""
+        """(n_out, n_in): the shape of the matrix that it changes."""
         return self.b.shape[0], self.a.shape[1]
 
     def delta(self) -> npt.NDArray[np.float32]:
-        """[n_out, n_in]: what is added, `scaling * B @ A`."""
+        """[n_out, n_in]: the change, `scaling * B @ A`."""
         return np.float32(self.scaling) * (self.b @ self.a)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Adapter:
-    """An adapter that was read whole and checked."""
+    """A complete and checked adapter."""
 
     judge: str
-    """The judge that names it, for messages."""
+    """The judge that uses it, for messages."""
     path: Path
     """Its weights file."""
     sha256: str
     """Hex digest of the weights file; a card's `adapter_revision` states it."""
     digest: str
-    """sha256 (hex) of both files: what a merged model depends on, besides the base."""
+    """sha256 (hex) of both files: all that a merged model depends on, besides the base."""
     base_sha256: str | None
-    """The digest (hex) of the base's weights file that it was trained on, if it says so."""
+    """The digest (hex) of the base's weights file that it was trained on, if stated."""
     config: LoraConfig
     modules: Mapping[str, LoraModule]
-    """Per module of the model, such as `model.layers.0.self_attn.q_proj`, what is added to it."""
+    """The change per module of the model, such as `model.layers.0.self_attn.q_proj`."""
 
 
 def read_adapter(
     folder: Path, *, revision: str | None, base_sha256: str | None, judge: str
 ) -> Adapter:
-    """Read a LoRA adapter and check all that can be known before it meets its base.
+    """Reads a LoRA adapter, with all checks that are possible without its base.
 
     Args:
         folder: holds `adapter_config.json` and `adapter_model.safetensors`, in PEFT's layout.
-        revision: `sha256:…` of the weights file, as the card states it; None where it states none.
-        base_sha256: hex digest of the base's weights file; None where the base is no single file.
+        revision: `sha256:…` of the weights file, as in the card; None where the card has none.
+        base_sha256: hex digest of the base's weights file; None where that is not a single file.
         judge: the judge's name, for messages.
 
     Raises:
         ConfigError: a file is missing or damaged, is not the one that the card names, belongs to
-            another base, or holds what cannot be merged.
+            another base, or cannot be merged.
     """
     if not folder.is_dir():
         raise ConfigError(
@@ -135,7 +134,7 @@ def _check_revision(sha256: str, revision: str | None, where: str) -> None:
         raise ConfigError(
             f"{where}: the file is not the one that the card names: "
             f"expected sha256 {stated}, found {sha256}",
-            hint=f"{_AGAIN} If it was trained anew, its card was written anew too.",
+            hint=f"{_AGAIN} If it was trained again, its card was rewritten, too.",
         )
 
 
@@ -162,12 +161,10 @@ def _parse_weights(
     from safetensors import SafetensorError, deserialize
 
     try:
-        # The library checks that the header is whole and covers the file from end to end.
+        # The library checks that the header is complete and covers the whole file.
         raw = deserialize(content)  # type: ignore[no-untyped-call]
     except SafetensorError as error:
-        raise ConfigError(
-            f"{where} is damaged or was not wholly fetched ({error})", hint=_AGAIN
-        ) from None
+        raise ConfigError(f"{where} is damaged or incomplete ({error})", hint=_AGAIN) from None
     length = int.from_bytes(content[:8], "little")
     metadata: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
     return {name: _decode(name, tensor, where) for name, tensor in raw}, metadata
@@ -187,7 +184,7 @@ def _decode(name: str, tensor: Mapping[str, Any], where: str) -> npt.NDArray[np.
     if not np.isfinite(values).all():
         raise ConfigError(
             f"{where}: tensor {name!r} holds values that are not finite",
-            hint="The training went astray, or the file is damaged.",
+            hint="The training diverged, or the file is damaged.",
         )
     return values.reshape(tensor["shape"])
 
@@ -205,7 +202,7 @@ def _module_name(tensor: str, where: str) -> str:
     if tensor.startswith(_PREFIX) and tensor.endswith(_FACTORS):
         return tensor.removeprefix(_PREFIX).rsplit(".", 2)[0]
     raise ConfigError(
-        f"{where}: tensor {tensor!r} is no factor of a LoRA adapter: "
+        f"{where}: tensor {tensor!r} is not a factor of a LoRA adapter: "
         f"expected '{_PREFIX}<module>{_FACTORS[0]}' or '…{_FACTORS[1]}'",
         hint="Adapters of embeddings and extra layers cannot be merged: train without them.",
     )
@@ -231,6 +228,6 @@ def _module(
         )
     if not config.targets(name):
         raise ConfigError(
-            f"{where}: {name!r} has factors but is no target in {CONFIG_FILE}", hint=_AGAIN
+            f"{where}: {name!r} has factors but is not a target in {CONFIG_FILE}", hint=_AGAIN
         )
     return LoraModule(a=a, b=b, scaling=config.scaling(name))

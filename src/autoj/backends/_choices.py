@@ -1,10 +1,10 @@
-"""Choices as a token trie: the few extra tokens that score every choice in one forward pass.
+"""Choices as a token trie: a few extra tokens score every choice in one forward pass.
 
 Tokenizers split choices unevenly: " Response 1" may be three tokens and " Tie" one, and "1" is the
-beginning of "10". So each choice is tokenised together with the text before it, the tokens that all
-share are the root, and what follows is a trie. Its inner nodes are appended to the prompt once;
-a mask lets each see the prompt and its own ancestors only, and its position is its depth. One pass
-then gives, at each inner node, the distribution over what comes next there.
+beginning of "10". So each choice is tokenised together with the text before it; the tokens that all
+share are the root, and the rest is a trie. Its inner nodes are appended to the prompt once; a mask
+lets each attend to the prompt and its own ancestors only, and its position is its depth. One pass
+then gives, at each inner node, the distribution of the next token.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["ChoiceTrie", "build_trie"]
 
 @dataclass(frozen=True, slots=True)
 class ChoiceTrie:
-    """A prompt with the inner nodes of its choices' trie behind it."""
+    """A prompt followed by the inner nodes of its choices' trie."""
 
     root: tuple[int, ...]
-    """The tokens that all choices share: the prompt, and what a tokenizer joins to it."""
+    """The tokens that all choices share: the prompt, and tokens that merge with it."""
     tokens: tuple[int, ...]
     """The token of each inner node below the root, parents before children."""
     parents: tuple[int, ...]
@@ -30,18 +30,18 @@ class ChoiceTrie:
 
     @property
     def n_tokens(self) -> int:
-        """How long the sequence is that the model reads."""
+        """The length of the sequence that the model reads."""
         return len(self.root) + len(self.tokens)
 
     def depths(self) -> list[int]:
-        """How far below the root's last token each inner node stands, from 1."""
+        """The depth of each inner node below the root's last token, from 1."""
         depths: list[int] = []
         for parent in self.parents:
             depths.append(1 if parent < 0 else depths[parent] + 1)
         return depths
 
     def ancestors(self) -> list[list[int]]:
-        """Per inner node, the inner nodes that it may see: its ancestors and itself."""
+        """Per inner node, the inner nodes that it may attend to: its ancestors and itself."""
         lines: list[list[int]] = []
         for node, parent in enumerate(self.parents):
             lines.append([node] if parent < 0 else [*lines[parent], node])
@@ -49,7 +49,7 @@ class ChoiceTrie:
 
 
 def build_trie(sequences: Sequence[Sequence[int]]) -> ChoiceTrie:
-    """The trie of tokenised choices.
+    """Builds the trie of tokenised choices.
 
     Args:
         sequences: per choice, the tokens of the prompt, the prefix and the choice together.

@@ -1,4 +1,4 @@
-"""What loading a model with transformers says: nothing of its own accord, and errors in a line."""
+"""Silences transformers while it loads a model, and shortens its errors to a line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _MOST_CHARACTERS = 300
 
 @contextmanager
 def quiet(logging: Any, *, bars: bool) -> Iterator[None]:
-    """What transformers prints of its own accord is said by our errors; a download is shown.
+    """Silences transformers' own output, as our errors say the same; downloads may be shown.
 
     Args:
         logging: `transformers.logging`.
-        bars: whether its progress bars are shown.
+        bars: True shows its progress bars.
     """
     verbosity, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

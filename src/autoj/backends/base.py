@@ -1,4 +1,4 @@
-"""The contract of a backend: requests to completions, in whatever order they finish."""
+"""The contract of a backend: from requests to completions, in any order."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ __all__ = ["Backend", "Limits", "OnText", "Outcome"]
 
 Outcome: TypeAlias = Completion | Failure
 OnText: TypeAlias = Callable[[str, str], None]
-"""Called with a request's key and the text that was just written for it."""
+"""Called with a request's key and the text that was just generated for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an engine can do."""
+    """The abilities of an engine."""
 
     context_tokens: int
     """The most tokens of prompt and completion together."""
     scores_choices: bool
-    """Whether it gives the log-probability of whole strings."""
+    """True where it gives the log-probability of whole strings."""
     streams: bool
-    """Whether it calls `on_text` while it writes."""
+    """True where it calls `on_text` while it generates."""
     readings_per_score: int = 1
-    """How often a prompt is read at most where its choices are scored."""
+    """The most times that a prompt is read where its choices are scored."""
 
 
 class Backend(Protocol):
     """An engine that answers requests.
 
-    A backend file exports `load(card: JudgeCard, **options) -> Backend`, imports what is heavy
-    inside it, and turns foreign exceptions into ours at one seam.
+    A backend file exports `load(card: JudgeCard, **options) -> Backend`, imports heavy libraries
+    inside it, and converts foreign exceptions into ours in one place.
     """
 
     @property
@@ -42,26 +42,26 @@ class Backend(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """What it can do."""
+        """Its abilities."""
 
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer requests, each as soon as it is done.
+        """Answers requests, each as soon as it is done.
 
         Args:
             requests: read lazily, a bounded number ahead; keys are distinct.
-            on_text: called with what is written, while it is written.
+            on_text: called with generated text, while it is generated.
 
         Yields:
             One completion or failure per request, in any order.
 
         Raises:
-            BackendError: the engine as a whole broke down; what was yielded stays valid.
+            BackendError: the engine as a whole broke down; earlier outcomes stay valid.
         """
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens the judge's own tokenizer makes of a rendered text."""
+        """The number of tokens of a rendered text by the judge's own tokenizer."""
 
     def close(self) -> None:
-        """Free what is heavy; the backend is not used again."""
+        """Frees models and memory; the backend is not used again."""

@@ -1,6 +1,6 @@
-"""Answers from a function or from a recorded run: for tests, for replays, for trivial judges.
+"""Answers from a function or from a recorded run: for tests, replays and simple baselines.
 
-`--judge scripted:runs/old` replays what a run recorded, without its model.
+`--judge scripted:runs/old` replays a recorded run, without its model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ScriptedBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer in order, one at a time."""
+        """Answers in order, one at a time."""
         for request in requests:
             outcome = _as_outcome(request, self._answer(request))
             if on_text is not None and isinstance(outcome, Completion):
@@ -39,11 +39,11 @@ class ScriptedBackend:
             yield outcome
 
     def count_tokens(self, text: str) -> int:
-        """Words, since a script has no tokenizer."""
+        """Counts words, since a script has no tokenizer."""
         return len(text.split())
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Does nothing, as there is nothing to free."""
 
 
 def _as_outcome(request: Request, answer: str | tuple[float, ...] | Outcome) -> Outcome:
@@ -72,7 +72,7 @@ def _as_outcome(request: Request, answer: str | tuple[float, ...] | Outcome) -> 
 
 
 class _Replay:
-    """What a run recorded, found again by what was asked and not by who was asked."""
+    """A recorded run, searched by the request and not by the judge."""
 
     def __init__(self, folder: Path) -> None:
         ledger = {
@@ -87,7 +87,7 @@ class _Replay:
             if asked.key in ledger
         }
         if not self._recorded:
-            raise ConfigError(f"{folder} holds no recorded answers to replay")
+            raise ConfigError(f"{folder} has no recorded answers to replay")
 
     def __call__(self, request: Request) -> Outcome:
         asked = (request.case_id, request.protocol, request.shown, request.sample)
@@ -96,7 +96,7 @@ class _Replay:
             return Failure(
                 key=request.key,
                 error="NotRecorded",
-                message=f"the recorded run holds no answer to {asked}",
+                message=f"the recorded run has no answer to {asked}",
                 retryable=False,
                 attempts=1,
             )
@@ -104,11 +104,11 @@ class _Replay:
 
 
 def load(card: JudgeCard, answer: Answer | None = None) -> ScriptedBackend:
-    """Load a scripted judge.
+    """Loads a scripted judge.
 
     Args:
         card: its card; the model is the folder of a recorded run where no function is given.
-        answer: what answers each request.
+        answer: the function that answers each request.
 
     Raises:
         ConfigError: there is neither a function nor a recorded run.
@@ -119,6 +119,6 @@ def load(card: JudgeCard, answer: Answer | None = None) -> ScriptedBackend:
     if not (folder / "ledger.jsonl").is_file():
         raise ConfigError(
             f"the scripted judge {card.name!r} needs a function or a recorded run, "
-            f"and {str(folder)!r} is no run folder"
+            f"and {str(folder)!r} is not a run folder"
         )
     return ScriptedBackend(card, _Replay(folder))

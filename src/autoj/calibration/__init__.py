@@ -1,4 +1,4 @@
-"""From a preference to the probabilities of a, b and tie: model, fitting, style features."""
+"""Calibration: from a preference to probabilities of a, b and tie; style features."""
 
 from autoj.calibration.model import (
     outcome_probabilities,

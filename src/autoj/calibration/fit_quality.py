@@ -1,4 +1,4 @@
-"""How well preferences, and probabilities where there are any, go with people's labels."""
+"""Goodness of fit of preferences and probabilities against human labels."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFigures:
-    """How well verdicts go with the labels of the very file that they were fitted on."""
+    """Goodness of fit of verdicts on the file that their calibration was fitted on."""
 
     log_loss: float | None
     """Mean negative natural logarithm of the label's probability; None without probabilities, or
-    where a label had none at all."""
+    where a label had probability 0."""
     brier: float | None
     """0 (sure and right) to 2 (sure and wrong); None without probabilities."""
     accuracy: float
-    """The share of pairs whose verdict is the label."""
+    """The share of pairs whose verdict equals the label."""
     decided: float
-    """The share of decided pairs whose better response is preferred, however little; a preference
-    of 0 counts half."""
+    """The share of decided pairs in which the preference points to the better response; a
+    preference of 0 counts half."""
 
 
 def figures_of(
@@ -40,7 +40,7 @@ def figures_of(
     chances: Sequence[Chances | None] | None,
     weights: Floats,
 ) -> FileFigures:
-    """Figures of probabilities, or of the preferences alone where there are none."""
+    """Figures of the probabilities, or of the preferences alone where there are none."""
     total = float(weights.sum())
     sides = [gap if name == "a" else -gap for gap, name in zip(gaps, names, strict=True)
              if name != "tie"]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Fit a calibration: temperature, tie band and surface from preferences and people's labels."""
+"""Fits a calibration: temperature, tie band and weight of style features, from labelled pairs."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = [
 ]
 
 N_NEEDED = 100
-"""The fewest labelled pairs. The temperature of a judge that is right on 60 of 100 decided pairs is
-known to within a half by then, and to within a fifth by 500."""
+"""The fewest labelled pairs. For a judge that is right on 60 of 100 decided pairs, the temperature
+is then known to within a half; with 500 pairs, to within a fifth."""
 N_FOLDS = 10
 
 _FLATTEST = 1e-6
 _NARROWEST = 1e-6
 _DIGITS = 5
 _FLAT = (
-    "the preferences do not go with the labels: a higher one is not more often the one that people "
-    "preferred, and no temperature mends that"
+    "the preferences do not agree with the labels: the preferred response is not labelled better "
+    "more often than the other one, so no temperature fits"
 )
 _FLAT_BESIDE_SURFACE = (
-    "beside the surface the preferences add nothing to what the labels say; calibrate without it, "
-    "or do without the judge"
+    "the judge's preferences add nothing to the style features in predicting the labels; calibrate "
+    "without style features, or use another judge"
 )
 
 _Floats: TypeAlias = npt.NDArray[np.float64]
@@ -47,35 +47,35 @@ _Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurfaceLeads:
-    """What the surface of responses says, by weights that were learnt before."""
+    """Differences in style features between the responses of pairs, with weights learnt before."""
 
     weights: Mapping[str, float]
-    """Of a unit of each feature."""
+    """Weight of one unit of each feature."""
     leads: Sequence[float]
-    """Per pair, how much better the surface of a is by these weights."""
+    """The style score of a minus that of b, per pair."""
     fitted_on: str
-    """What the weights were learnt from, in words."""
+    """A description of the data that the weights were learnt from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationFit:
-    """A calibration and what it was fitted on; each figure is weighted as the fit was."""
+    """A calibration and the data it was fitted on; figures are weighted as the fit was."""
 
     calibration: Calibration
     n: Mapping[Winner, int]
-    """How many pairs have each label."""
+    """Number of pairs by label."""
     n_left_out: int
     """Pairs without a label or without a preference."""
     tie_share: float
-    """The share of ties among the pairs as they were weighted."""
+    """The weighted share of ties among the pairs."""
     before: FileFigures
-    """Of the verdicts without a calibration."""
+    """Figures of the verdicts without a calibration."""
     after: FileFigures
     held_out: FileFigures | None
-    """The same of each pair by a calibration that was fitted without its query, over `N_FOLDS`
-    folds; None where the queries are not known, or too little is left without a fold."""
+    """The same figures under cross-validation over `N_FOLDS` folds by query; None where the queries
+    are unknown or a fold leaves too few pairs."""
     reason: str | None = None
-    """Why there is no tie band; None where there is one."""
+    """The reason for which there is no tie band; None where there is one."""
 
 
 def fit_calibration(
@@ -88,25 +88,25 @@ def fit_calibration(
     clusters: Sequence[str] | None = None,
     data: str | None = None,
 ) -> CalibrationFit:
-    """The temperature and the half tie band under which people's labels are likeliest.
+    """Fits the temperature and tie band by maximum likelihood on human labels.
 
-    Weights make ties the share of the data that they would be in use, where a file holds fewer or
-    more: each tie and each decided pair count so much that both sides add up to it. That is right
-    where a label, and nothing else, decided whether a pair was kept.
+    Weights raise or lower the share of ties to the one expected in use: all ties together and all
+    decided pairs together count as much as their shares. That is right where the label, and nothing
+    else, decided whether a pair was kept.
 
-    Labels that all name the same response are no fault: the model is the same with the responses
-    exchanged.
+    The labels may all name the same response: the model is symmetric under exchanging the
+    responses.
 
     Args:
-        preferences: how much better a is than b, per pair; None where it is not known.
-        labels: what people said, per pair; a pair without a, b or tie is left out.
-        tie_share: the share of ties that the pairs are weighted to, between 0 and 1; None takes
-            them as they are.
-        before: the probabilities of a, b and tie without a calibration, per pair, where there are
-            any.
-        surface: what the surface of the responses says, which is fitted to count beside the
-            preferences; None leaves it out.
-        clusters: the normalised query of each pair, for figures of held-out pairs.
+        preferences: the preference for a over b, per pair; None where it is unknown.
+        labels: the human label, per pair; a pair without a, b or tie is left out.
+        tie_share: the share of ties that the pairs are weighted to, between 0 and 1; None leaves
+            them unweighted.
+        before: the uncalibrated probabilities of a, b and tie, per pair, if there are any.
+        surface: differences in style features, which are fitted beside the preferences; None
+            leaves them out.
+        clusters: the normalised query of each pair, for cross-validation.
+        data: the name of the data, for `Calibration.fitted_on`.
         data: the name of the data, for `Calibration.fitted_on`.
 
     Returns:
@@ -115,11 +115,11 @@ def fit_calibration(
 
     Raises:
         ConfigError: fewer than `N_NEEDED` labelled pairs, no decided pair, no tie to weight,
-            preferences that are all equal or do not go with the labels, or labels that they
-            separate without a fault, so that no temperature is cold enough.
+            preferences that are all equal or do not agree with the labels, or labels that they
+            separate perfectly, so that no finite temperature fits.
 
-    **Source:** maximum weighted likelihood of Rao and Kupper's model (`ties.model`); its negative
-    logarithm is convex in (1 / T, t), and in the surface's share over T, so there is one best fit.
+    **Source:** maximum weighted likelihood of Rao and Kupper's model (`calibration.model`); its
+    negative logarithm is convex in (1 / T, t, style weight / T), so the best fit is unique.
     """
     chosen = [
         (preference, label, place)
@@ -150,7 +150,7 @@ def fit_calibration(
                 for name, weight in (surface.weights.items() if surface else ())
             },
             fitted_on=_described(data, n, tie_share)
-            + (f"; surface: {surface.fitted_on}" if surface else ""),
+            + (f"; style features: {surface.fitted_on}" if surface else ""),
         ),
         n=n,
         n_left_out=len(labels) - len(chosen),
@@ -164,17 +164,17 @@ def fit_calibration(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pairs:
-    """Labelled pairs whose preference is known."""
+    """Labelled pairs with a known preference."""
 
     gaps: _Floats
-    """How much better a is than b, `[n]`."""
+    """The preference for a over b, `[n]`."""
     names: Sequence[Winner]
     """The labels, `[n]`."""
     leads: _Floats | None
-    """How much better the surface of a is, `[n]`; None where it is left out."""
+    """The difference in style score, a minus b, `[n]`; None where it is left out."""
 
     def some(self, places: npt.NDArray[np.int64]) -> _Pairs:
-        """Those at some places."""
+        """The pairs at the given indices."""
         return _Pairs(
             gaps=self.gaps[places],
             names=[self.names[place] for place in places],
@@ -182,25 +182,25 @@ class _Pairs:
         )
 
     def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[Chances | None]]:
-        """The preferences with what their surface adds, the labels, and the probabilities."""
+        """The style-corrected preferences, the labels, and the probabilities."""
         gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
         model = Calibration(temperature=fitted.temperature, tie=fitted.tie)
         return gaps, self.names, [outcome_probabilities(gap, model) for gap in gaps]
 
 
 class _Fit(NamedTuple):
-    """The numbers of a calibration."""
+    """The parameters of a calibration."""
 
     temperature: float
     tie: float
     share: float
-    """What the surface's leads are multiplied by, in units of the preference."""
+    """The factor of the style differences, in units of the preference."""
 
 
 def _held_out(
     pairs: _Pairs, clusters: Sequence[str], tie_share: float | None
 ) -> FileFigures | None:
-    """Figures of pairs by calibrations that did not see their queries; None where one fails."""
+    """Figures by calibrations that were fitted without a pair's query; None where a fit fails."""
     queries = sorted(set(clusters))
     order = np.random.default_rng(0).permutation(len(queries))
     fold_of = {queries[place]: rank % N_FOLDS for rank, place in enumerate(order)}
@@ -228,24 +228,24 @@ def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None)
         raise ConfigError(f"the share of ties is {tie_share:g}; expected one between 0 and 1")
     if n < N_NEEDED:
         raise ConfigError(
-            f"a calibration needs {N_NEEDED} pairs with a label and a preference at least, and "
-            f"there are {n:,}"
+            f"a calibration needs at least {N_NEEDED} pairs with a label and a preference, found "
+            f"{n:,}"
         )
     if n_ties == n:
         raise ConfigError("every pair is labelled a tie; a calibration needs decided pairs, too")
     if tie_share is not None and not n_ties:
         raise ConfigError(
-            f"no pair is labelled a tie, so none can be weighted to {tie_share * 100:g} %",
-            hint="Take labels with ties, or fit the temperature alone: --tie-share file.",
+            f"no pair is labelled a tie, so ties cannot be weighted to {tie_share * 100:g} %",
+            hint="Use labels with ties, or fit the temperature alone: --tie-share file.",
         )
     if np.ptp(gaps) == 0:
-        raise ConfigError(f"all preferences are {gaps[0]:g}; a calibration needs some that differ")
+        raise ConfigError(f"all preferences are {gaps[0]:g}; a calibration needs different ones")
 
 
 def _weights(
     names: Sequence[Winner], counts: Mapping[Winner, int], tie_share: float | None
 ) -> _Floats:
-    """How much each pair counts; they add up to the number of pairs."""
+    """The weight of each pair; weights sum to the number of pairs."""
     if tie_share is None:
         return np.ones(len(names))
     n, n_ties = len(names), counts["tie"]
@@ -254,12 +254,12 @@ def _weights(
 
 
 def _fit(pairs: _Pairs, weights: _Floats) -> _Fit:
-    """The likeliest numbers."""
+    """The parameters of maximum likelihood."""
     scale = float(np.median(np.abs(pairs.gaps[pairs.gaps != 0])))
-    # A preference in units of the median.
+    # Preferences in units of their median.
     columns = [pairs.gaps / scale] if pairs.leads is None else [pairs.gaps / scale, pairs.leads]
     n_more = len(columns) - 1
-    # Signs turned to what people preferred; of a tie either sign is as likely.
+    # Signs are turned to the labelled response; for a tie either sign is as likely.
     sides = np.array([{"a": 1.0, "b": -1.0, "tie": 1.0}[name] for name in pairs.names])
     tied = np.array([name == "tie" for name in pairs.names])
     toward = np.stack(columns, axis=1) * sides[:, None]
@@ -304,16 +304,16 @@ def _fit(pairs: _Pairs, weights: _Floats) -> _Fit:
 
 
 def _check_separable(toward: _Floats, tied: npt.NDArray[np.bool_]) -> None:
-    """Refuse labels that are named without a fault.
+    """Raises where the preferences separate the labels perfectly.
 
     Args:
         toward: `[n]`, preferences with their signs turned to the labels.
-        tied: `[n]`, which labels are ties.
+        tied: `[n]`, True where the label is a tie.
     """
     if toward[~tied].min() >= np.abs(toward[tied]).max(initial=0.0):
         raise ConfigError(
-            "the preferences separate the labels without a fault, so that no temperature is cold "
-            "enough; a calibration needs pairs that the judge gets wrong, too"
+            "the preferences separate the labels perfectly, so no finite temperature fits; a "
+            "calibration needs some pairs that the judge gets wrong"
         )
 
 
@@ -330,7 +330,7 @@ def _logistic(values: _Floats) -> _Floats:
 
 
 def _described(data: str | None, n: Mapping[Winner, int], tie_share: float | None) -> str:
-    """What a calibration was fitted on, in words."""
+    """A description of the data that a calibration was fitted on."""
     labels = f"{n['a']:,} a, {n['b']:,} b, {n['tie']:,} ties"
     weighted = "" if tie_share is None else f" weighted to {tie_share * 100:g} %"
     return f"{data}: {labels}{weighted}" if data else f"{labels}{weighted}"

@@ -1,12 +1,12 @@
-"""Rao and Kupper's model of pairs with ties, and the preferences that go into it.
+"""Rao and Kupper's model of pairs with ties, and the preferences it takes.
 
-A preference says how much better response a is than response b: above 0 for a, below for b. With
-temperature T and half band t it becomes, with x = preference / T and s the logistic function,
+A preference measures by how much response a is better than response b: above 0 for a, below for b.
+With temperature T and half tie band t, x = preference / T and s the logistic function:
 
     P(a) = s(x - t)        P(b) = s(-x - t)        P(tie) = 1 - P(a) - P(b)
 
-Everything here is antisymmetric to the last bit: the preference of the exchanged responses is the
-same number with the other sign, and its probabilities are the same numbers, exchanged.
+Everything here is antisymmetric to the last bit: exchanging the responses changes the sign of the
+preference and exchanges its probabilities, exactly.
 
 **Source:** P. V. Rao and L. L. Kupper, "Ties in paired-comparison experiments: a generalization of
 the Bradley-Terry model", JASA 62 (1967). At t = 0 it is Bradley and Terry's model (1952).
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 _LEAST = sys.float_info.min
-"""What stands for a probability of 0, whose logarithm is no number."""
+"""Replaces a probability of 0, whose logarithm is not finite."""
 
 
 def preference_of_ratings(ratings: tuple[float, float]) -> float:
-    """How much better a is than b by the ratings that each got alone.
+    """The preference from two ratings, each given alone.
 
     Args:
         ratings: of a and of b, on the same scale.
@@ -40,9 +40,9 @@ def preference_of_ratings(ratings: tuple[float, float]) -> float:
 
 
 def preference_of_probabilities(probabilities: tuple[float, float, float]) -> float:
-    """How much better a is than b where both were shown: the log-odds of a over b.
+    """The preference from a pair's probabilities: the log-odds of a over b.
 
-    The probability of a tie does not enter: the model has its own.
+    The probability of a tie is not used: the model has its own.
 
     Args:
         probabilities: of a, b and tie, averaged over both orders.
@@ -54,17 +54,17 @@ def preference_of_probabilities(probabilities: tuple[float, float, float]) -> fl
     0.0
     """
     a, b, _ = probabilities
-    # Two logarithms, and not that of the quotient, change their sign exactly.
+    # Unlike the logarithm of the quotient, this difference changes its sign exactly.
     return math.log(max(a, _LEAST)) - math.log(max(b, _LEAST))
 
 
 def outcome_probabilities(
     preference: float, calibration: Calibration
 ) -> tuple[float, float, float]:
-    """The probabilities of a, b and tie that a preference stands for.
+    """The probabilities of a, b and tie under a calibration.
 
     Args:
-        preference: how much better a is than b.
+        preference: the preference for a over b.
         calibration: the temperature and half the tie band.
 
     >>> outcome_probabilities(0.0, Calibration(temperature=1.0, tie=0.0))
@@ -80,8 +80,8 @@ def tie_width(calibration: Calibration) -> float:
     """The largest preference, either way, at which a tie is still the likeliest outcome.
 
     Args:
-        calibration: with half a band of up to log 2 a tie is never likelier than both responses,
-            and the width is 0: the responses must be exactly level to tie.
+        calibration: with half a band of up to log 2 a tie is never the likeliest outcome, and
+            the width is 0: only a preference of exactly 0 ties.
     """
     if calibration.tie <= math.log(2):
         return 0.0

@@ -1,8 +1,8 @@
-"""What can be seen of a response without understanding it: its length, its layout, its marks.
+"""Style features of responses: length, layout and markup, without regard to content.
 
-A judge's preferences can be corrected by what surface alone tells of people's (`Calibration`), and
-a judge that knows no more than surface does is worth no more. "Log" is the natural logarithm of one
-more than a count.
+A judge's preferences can be corrected for the effect of style on human labels (`Calibration`), and
+they serve as a baseline: a judge that does not beat them is worthless. "Log" is the natural
+logarithm of one plus a count.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SURFACE_FEATURES: Mapping[str, str] = {
     "repetition": "share of its 4-grams of words that stood in it before",
     "whole_ending": "1 where it ends in punctuation, a bracket, a quote or a fence; else 0",
 }
-"""The features by name, and what each is; in the order of `surface_features`."""
+"""The features with their definitions, in the order of `surface_features`."""
 
-# Scripts that set no spaces have words of one character.
+# Scripts without spaces between words have words of one character.
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+")
-# Each run of marks is looked at once, however long it is.
+# Possessive: each run of marks is scanned once, however long it is.
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?!\S)|[。！？]++")
 _LIST_ITEM = re.compile(r"^[ \t]*+(?:[-*•+]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
 _EMPHASIS = re.compile(r"^#{1,6}[ \t]+\S|\*\*[^*\n]+\*\*", re.MULTILINE)
@@ -50,7 +50,7 @@ _WHOLE_ENDING = frozenset(""".!?:…。！？)]}"'”’*`""")
 
 
 def surface_features(query: str, response: str) -> tuple[float, ...]:
-    r"""The features of one response, in the order of `SURFACE_FEATURES`.
+    r"""The style features of one response, in the order of `SURFACE_FEATURES`.
 
     >>> found = surface_features("Why?", "- So.\n- So!")
     >>> round(dict(zip(SURFACE_FEATURES, found, strict=True))["lines"], 4)
@@ -85,11 +85,11 @@ def surface_features(query: str, response: str) -> tuple[float, ...]:
 
 
 def surface_lead(case: Case, weights: Mapping[str, float]) -> float:
-    """How much better the surface of a pair's first response is than that of its second.
+    """The style score of a pair's first response minus that of its second.
 
     Args:
         case: a pair.
-        weights: of a unit of each feature; features that are not named count nothing.
+        weights: weight of one unit of each feature; others weigh nothing.
 
     Returns:
         The difference of two weighted sums: exchanging the responses changes its sign and nothing

@@ -1,4 +1,4 @@
-"""What people's labels say of the surface of responses alone, whoever judges them."""
+"""Fits the weights of style features to human labels, whoever the judge is."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from autoj.records import Case
 __all__ = ["N_PAIRS_NEEDED", "SurfaceFit", "fit_surface"]
 
 N_PAIRS_NEEDED = 500
-"""The fewest decided pairs: some thirty for each feature."""
+"""The fewest decided pairs: about thirty per feature."""
 
 _PENALTY = 10.0
-"""Half of it times the square of a feature's weight, in log-odds per standard deviation, is what
-the weight costs in nats: as if weights were drawn around 0 with a deviation of 0.3."""
+"""The L2 penalty: half of it times the squared weight (in log-odds per standard deviation), in
+nats. It is a normal prior around 0 with a standard deviation of 0.3."""
 
 _FEWEST_DIFFERING = 30
-"""A feature in which fewer pairs differ gets no weight: a handful of labels would decide it."""
+"""A feature that differs in fewer pairs gets no weight: a handful of labels would decide it."""
 
 _Floats = npt.NDArray[np.float64]
 
 
 class SurfaceFit(NamedTuple):
-    """What labels say of surface."""
+    """Weights of style features and the number of pairs behind them."""
 
     weights: dict[str, float]
-    """By feature, what a unit of it adds to a response's log-odds; features in which hardly any
-    pair differs are left out."""
+    """By feature, the log-odds that one unit adds to a response; features that differ in hardly any
+    pair are left out."""
     n_pairs: int
-    """How many decided pairs taught it."""
+    """Number of decided pairs."""
 
 
 def fit_surface(cases: Sequence[Case]) -> SurfaceFit:
-    """The weights of the surface features under which people's decided labels are likeliest.
+    """Fits the weights of the style features by penalised likelihood on decided labels.
 
     Args:
         cases: pairs; those that are not labelled a or b are left out.
@@ -53,8 +53,8 @@ def fit_surface(cases: Sequence[Case]) -> SurfaceFit:
     decided = [case for case in cases if case.label in ("a", "b") and len(case.responses) == 2]
     if len(decided) < N_PAIRS_NEEDED:
         raise ConfigError(
-            f"the weights of {len(SURFACE_FEATURES)} surface features need {N_PAIRS_NEEDED} pairs "
-            f"labelled a or b at least, and there are {len(decided):,}"
+            f"the weights of {len(SURFACE_FEATURES)} style features need at least {N_PAIRS_NEEDED} "
+            f"pairs labelled a or b, found {len(decided):,}"
         )
     leads = np.array([_lead(case) for case in decided])
     spreads = np.sqrt(np.mean(leads**2, axis=0))

@@ -7,31 +7,6 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-__all__ = [
-    "By",
-    "Classifier",
-    "Classify",
-    "Data",
-    "Format",
-    "Json",
-    "JudgeName",
-    "Limit",
-    "MaxRequests",
-    "MaxTokens",
-    "MaxUsd",
-    "Out",
-    "Overflow",
-    "ProtocolName",
-    "RejectEmpty",
-    "Samples",
-    "Scenarios",
-    "Shard",
-    "SkipBadRows",
-    "Temperature",
-    "UnknownScenario",
-    "WantsCritique",
-]
-
 Data: TypeAlias = Annotated[
     Path | None,
     typer.Argument(

@@ -2,113 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _classify_options, _console, _options
 from autoj.datasets import open_queries, parse_map
-from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, DataError
-from autoj.jsonl import write_records
+from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.records import Case
 from autoj.reports.classify import (
     ClassifiedCount,
     ClassifiedSummary,
     classified_view,
+    summarise_classified,
 )
 from autoj.runs.budget import Budget
-from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
-from autoj.tasks.classify import (
-    SCENARIOS,
-    ClassifiedQuery,
-    classified_run,
-    classify_cases,
-    make_classify_spec,
-)
-from autoj.tasks.classify import classify as ask_judge
-from autoj.tasks.places import scenarios_file
+from autoj.scenarios.classifier import load_classifier
+from autoj.tasks import classify as task
+from autoj.tasks.classify_file import classify_to_file
 from autoj.tasks.run import Run
-
-__all__ = ["classify", "show_classified"]
 
 _DEFAULT = "fast"
 _CONFIDENCE = 0.5
 
 
 def classify(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Queries: a file of cases in any format that autoj reads, rows with a query "
-            "alone, or a .txt with a query on each line."
-        ),
-    ],
-    classifier: Annotated[
-        str | None,
-        typer.Option(
-            "--classifier",
-            metavar="fast|best|FOLDER",
-            help="The embedded classifier: fast, best, or a folder that autoj train classifier "
-            "wrote. Default: fast.",
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            "--judge",
-            help="Ask a language model instead: a judge's name, the path of a card, or "
-            "backend:model. Use --protocol scenario-menu for one that did not learn the names.",
-        ),
-    ] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            help="With --judge: scenario (the paper's prompt) or scenario-menu (the same after a "
-            "list of all scenarios). Default: the judge's own, else scenario.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="The file of rows to write; with --judge, the run's folder. Default: one under "
-            "runs/.",
-        ),
-    ] = None,
-    top: Annotated[
-        int, typer.Option("--top", min=1, help="How many of the likeliest scenarios a row names.")
-    ] = 3,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=1.0, help="Count queries whose scenario is less probable than this."
-        ),
-    ] = _CONFIDENCE,
+    data: _classify_options.Queries,
+    classifier: _classify_options.WhichClassifier = None,
+    judge: _classify_options.AskedJudge = None,
+    protocol: _classify_options.ScenarioProtocol = None,
+    out: _classify_options.RowsOut = None,
+    top: _classify_options.Top = 3,
+    confidence: _classify_options.Confidence = _CONFIDENCE,
     max_tokens: _options.MaxTokens = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Classify the first N queries only.")
-    ] = None,
+    limit: _classify_options.FirstQueries = None,
     format: _options.Format = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            help="Which column holds what, where no format fits: query=question, and with it "
-            "id=, scenario= where there are such columns.",
-        ),
-    ] = None,
-    skip_bad_rows: Annotated[
-        bool,
-        typer.Option("--skip-bad-rows", help="Go on without bad rows; they are counted."),
-    ] = False,
+    columns: _classify_options.QueryMap = None,
+    skip_bad_rows: _classify_options.SkipBadQueries = False,
     as_json: _options.Json = False,
 ) -> None:
     """Name the scenario of each query: one of 58 kinds of request, with its probability.
@@ -124,26 +58,30 @@ def classify(
     cases = open_queries(data, format, mapped)
     _console.print_message(f"reading {data} as {cases.format}")
     if judge is None:
-        bad_rows: list[DataError] | None = [] if skip_bad_rows else None
         names = load_classifier(classifier or _DEFAULT)
-        path = _file_of_rows(out, cases, names)
         count = ClassifiedCount(confidence)
-        found = classify_cases(cases, names, top=top, limit=limit, bad_rows=bad_rows)
-        write_records(path, _counted(found, count))
-        if bad_rows:
-            n_bad_rows = f"{len(bad_rows):,} bad rows are left out"
-            _console.print_message(f"{n_bad_rows}; the first: {bad_rows[0]}")
-        _show(count.result(), path, as_json, {"n_bad_rows": len(bad_rows or ())})
+        with _console.watching() as watch:
+            found = classify_to_file(
+                cases,
+                names,
+                out,
+                top=top,
+                limit=limit,
+                skip_bad_rows=skip_bad_rows,
+                on_row=count.add,
+                watch=watch,
+            )
+        _show(count.result(), found.path, as_json, {"n_bad_rows": len(found.bad_rows)})
         return
     if out is not None and out.is_file():
         raise ConfigError(f"--out {out} is a file; with --judge it is the run's folder")
-    spec = make_classify_spec(
+    spec = task.make_classify_spec(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
     with _console.watching() as watch:
-        run = ask_judge(cases, spec, out, budget=Budget(max_usd, max_requests), watch=watch)
+        run = task.classify(cases, spec, out, budget=Budget(max_usd, max_requests), watch=watch)
     summary = _summary(run, confidence)
-    _show(summary, run.path / SCENARIOS, as_json, {"session": asdict(run.counts)})
+    _show(summary, run.path / task.SCENARIOS, as_json, {"session": asdict(run.counts)})
     if summary.n_failed or run.stopped:
         raise typer.Exit(1)
 
@@ -160,26 +98,6 @@ def _check_flags(
         )
 
 
-def _file_of_rows(out: Path | None, cases: Cases, classifier: ScenarioClassifier) -> Path:
-    """Where rows are written; by default a file that the same command writes again."""
-    if out is None:
-        out = scenarios_file(classifier.name, cases)
-    if out.is_dir():
-        raise ConfigError(f"--out {out} is a folder; it must be the file of rows to write")
-    if out.resolve() in {given.resolve() for given in cases.paths}:
-        raise ConfigError(f"--out {out} is the file that is read", hint="Choose another --out.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    return out
-
-
-def _counted(
-    found: Iterator[tuple[Case, ClassifiedQuery]], count: ClassifiedCount
-) -> Iterator[ClassifiedQuery]:
-    for case, row in found:
-        count.add(case, row)
-        yield row
-
-
 def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[str, Any]) -> None:
     if as_json:
         _console.print_json({"rows": str(path), "summary": asdict(summary), **besides})
@@ -189,10 +107,7 @@ def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[s
 
 
 def _summary(run: Run, confidence: float) -> ClassifiedSummary:
-    count = ClassifiedCount(confidence)
-    for case, row in classified_run(run.folder, run.spec):
-        count.add(case, row)
-    return count.result()
+    return summarise_classified(task.classified_run(run.folder, run.spec), confidence)
 
 
 def show_classified(run: Run, as_json: bool) -> None:
@@ -202,4 +117,4 @@ def show_classified(run: Run, as_json: bool) -> None:
         run: one of the kind "classify".
         as_json: whether stdout is for a machine.
     """
-    _show(_summary(run, _CONFIDENCE), run.path / SCENARIOS, as_json, {})
+    _show(_summary(run, _CONFIDENCE), run.path / task.SCENARIOS, as_json, {})

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from autoj.bench.leaderboard.board import Board
 from autoj.bench.leaderboard.boards import BREAKDOWNS, Bench, board, find_results
 from autoj.cli import _console, _options
-from autoj.errors import ConfigError, DataError
-from autoj.jsonl import storage_error
+from autoj.errors import DataError
 from autoj.reports.leaderboard import board_view
-from autoj.reports.leaderboard_csv import CSV_FIELDS, csv_rows
-
-__all__ = ["leaderboard"]
+from autoj.reports.leaderboard_csv import write_csv
 
 _DEFAULT_RUNS = Path("runs")
 
@@ -64,7 +59,7 @@ def leaderboard(
         )
     found = board(bench, measured, breakdown=by and BREAKDOWNS[by], sort=sort)
     if csv_file is not None:
-        _write_csv(csv_file, found)
+        write_csv(csv_file, found)
     if as_json:
         _console.print_json(asdict(found))
     else:
@@ -78,15 +73,3 @@ def _folder(runs: Path | None, results: list[Path] | None) -> Path | None:
     if not runs.is_dir():
         raise DataError("there is no such folder", path=runs)
     return runs
-
-
-def _write_csv(path: Path, found: Board) -> None:
-    try:
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, CSV_FIELDS)
-            writer.writeheader()
-            writer.writerows(csv_rows(found))
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
-    except OSError as error:
-        raise storage_error(error, path) from error

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
-from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autoj.cli import _console, _options
-from autoj.errors import DataError
-from autoj.reports.text import visible, visible_text
-from autoj.scenarios import Criterion, Scenario, check_folder, load_library, render_message
-from autoj.scenarios.criteria import TYPES, count_distinct
-
-__all__ = ["scenarios_app"]
+from autoj.reports.scenarios import (
+    fault_record,
+    library_view,
+    outline_record,
+    scenario_record,
+    scenario_view,
+)
+from autoj.reports.text import visible
+from autoj.scenarios import check_folder, load_library, render_message
+from autoj.scenarios.criteria import count_distinct
 
 scenarios_app = typer.Typer(invoke_without_command=True)
 
@@ -27,7 +28,6 @@ Folder: TypeAlias = Annotated[
         "--scenarios", help="A folder of YAML with scenarios of your own, or changes to ours."
     ),
 ]
-_NO_GROUP = "your own"
 
 
 @scenarios_app.callback()
@@ -44,16 +44,9 @@ def scenarios(
     library = load_library(folder)
     found = [library.find(name) for name in library.names()]
     if as_json:
-        _console.print_json([_outline(scenario) for scenario in found])
-        return
-    for group in dict.fromkeys(scenario.group for scenario in found):
-        _console.print_result(
-            _list_of(group, [scenario for scenario in found if scenario.group == group])
-        )
-    n_criteria = count_distinct(found)
-    _console.print_result(
-        Text(f"{len(found)} scenarios, {n_criteria:,} criteria (shared ones counted once)")
-    )
+        _console.print_json([outline_record(scenario) for scenario in found])
+    else:
+        _console.print_result(library_view(found))
 
 
 @scenarios_app.command("show")
@@ -73,14 +66,11 @@ def show_scenario(
     _console.set_json(as_json)
     scenario = load_library(folder).find(name)
     if as_json:
-        written = [_criterion_json(criterion) for criterion in scenario.criteria]
-        _console.print_json(
-            _outline(scenario) | {"criteria": written, "message": render_message(scenario)}
-        )
+        _console.print_json(scenario_record(scenario))
     elif message:
         typer.echo(visible(render_message(scenario)))
     else:
-        _console.print_result(_scenario_page(scenario))
+        _console.print_result(scenario_view(scenario))
 
 
 @scenarios_app.command("check")
@@ -104,7 +94,7 @@ def check_scenarios(
                 "n_scenarios": len(checked.scenarios),
                 "n_criteria": n_criteria,
                 "n_files": checked.n_files,
-                "faults": [_fault_json(fault) for fault in checked.faults],
+                "faults": [fault_record(fault) for fault in checked.faults],
             }
         )
     elif checked.faults:
@@ -119,67 +109,3 @@ def check_scenarios(
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def _list_of(group: str | None, found: list[Scenario]) -> RenderableType:
-    table = Table(box=None, header_style="bold", padding=(0, 1), title_justify="left")
-    table.title = visible_text(group or _NO_GROUP, style="bold")
-    table.add_column("scenario", no_wrap=True)
-    table.add_column("criteria", justify="right", no_wrap=True)
-    table.add_column("own", justify="right", no_wrap=True)
-    table.add_column("what the user wants", overflow="fold")
-    for each in found:
-        table.add_row(
-            visible_text(each.name),
-            str(len(each.criteria)),
-            str(len(each.own)),
-            visible_text(each.description),
-        )
-    return table
-
-
-def _scenario_page(scenario: Scenario) -> RenderableType:
-    facts = Table(box=None, show_header=False, padding=(0, 1))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    facts.add_row("name", visible_text(scenario.name))
-    facts.add_row("group", visible_text(scenario.group or _NO_GROUP))
-    facts.add_row("what", visible_text(scenario.description))
-    facts.add_row("file", visible_text(str(scenario.path)))
-    table = Table(box=None, header_style="bold", padding=(0, 1))
-    table.add_column("type", style="dim", no_wrap=True)
-    table.add_column("weight", justify="right", no_wrap=True)
-    table.add_column("criterion", overflow="fold")
-    for wanted in TYPES:
-        for number, criterion in enumerate(scenario.of_type(wanted)):
-            name = visible_text(f"{criterion.name}: ", style="bold")
-            kind = "" if number else wanted
-            table.add_row(
-                kind, str(criterion.weight), name.append_text(visible_text(criterion.content))
-            )
-    return Group(facts, Text(), table)
-
-
-def _outline(scenario: Scenario) -> dict[str, Any]:
-    return {
-        "name": scenario.name,
-        "group": scenario.group,
-        "description": scenario.description,
-        "n_criteria": len(scenario.criteria),
-        "n_own": len(scenario.own),
-        "path": str(scenario.path),
-    }
-
-
-def _criterion_json(criterion: Criterion) -> dict[str, Any]:
-    return asdict(criterion) | {"path": str(criterion.path)}
-
-
-def _fault_json(fault: DataError) -> dict[str, Any]:
-    return {
-        "path": str(fault.path),
-        "line": fault.line,
-        "field": fault.field,
-        "message": fault.reason,
-        "hint": fault.hint,
-    }

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.text import Text
 
 from autoj.cli import _console, _options
 from autoj.cli._judging import show_jury
 from autoj.cli.classify import show_classified
 from autoj.cli.select import show_selection
-from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
-from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.metrics import Row, win_rate
-from autoj.metrics.rows import cluster_number, pair_row
-from autoj.records import Case, Estimate, Verdict, Winner
+from autoj.errors import ConfigError, UnknownComponent
+from autoj.records import Case, Verdict
 from autoj.reports import Breakdown, summarise
 from autoj.reports.case import case_view
 from autoj.reports.judge import convention_table, summary_table, verdict_table
-from autoj.reports.text import visible_text
-from autoj.runs import RunFolder, RunSpec, read_case, resolve_run
+from autoj.reports.win_rates import published_view
+from autoj.runs import RunFolder, read_case, resolve_run
 from autoj.runs.kind import kind_of
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
+from autoj.tasks.win_rates import published_win_rates, win_rates
 
 __all__ = ["show"]
 
@@ -72,7 +70,7 @@ def show(
     if case is not None:
         _show_case(found.folder, case, None if full else _N_LINES, as_json)
     elif convention is not None:
-        _show_conventions(found.folder, found.spec, convention, as_json)
+        _show_win_rates(found, convention, as_json)
     elif kind == "classify":
         show_classified(found, as_json)
     elif kind == "select":
@@ -98,72 +96,25 @@ def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> No
     _console.print_result(Group(table, Text(), summary_table(summary, run.spec)))
 
 
-def _show_conventions(folder: RunFolder, spec: RunSpec, convention: str, as_json: bool) -> None:
-    if not spec.paired:
-        raise ConfigError(f"{folder.path} rates single responses: there is no win rate")
-    rows = [pair_row(case, verdict) for case, verdict in resolve_run(folder, spec)]
-    rates = _win_rates(rows, convention)
+def _show_win_rates(run: Run, convention: str, as_json: bool) -> None:
+    rates = win_rates(run, convention)
     if as_json:
         found = [asdict(rate) for rate in rates.values()]
-        _console.print_json({"run": str(folder.path), "win_rates": found})
+        _console.print_json({"run": str(run.path), "win_rates": found})
     else:
         _console.print_result(convention_table(rates))
 
 
-def _win_rates(rows: Sequence[Row], convention: str) -> dict[str, Estimate]:
-    names = list(win_rate.CONVENTIONS) if convention == "all" else [convention]
-    return {name: win_rate.by_convention(rows, name) for name in names}
-
-
 def _show_published(path: Path, convention: str, as_json: bool) -> None:
-    """The win rates of a file of another tool's verdicts, for each pair of models."""
-    rows: dict[tuple[str, str], list[Row]] = {}
-    for _, item in read_verdicts(path):
-        if isinstance(item, DataError):
-            raise item
-        if item.verdict.winners:
-            rows.setdefault(_models(item), []).append(_published_row(item))
-    if not rows:
-        raise DataError("holds no verdicts on pairs", path=path)
-    found = {models: _win_rates(its, convention) for models, its in rows.items()}
+    found = published_win_rates(path, convention)
     if as_json:
         listed = [
             {"a": a, "b": b, "win_rates": [asdict(rate) for rate in rates.values()]}
             for (a, b), rates in found.items()
         ]
         _console.print_json({"verdicts": str(path), "pairs": listed})
-        return
-    parts: list[RenderableType] = []
-    for (a, b), rates in found.items():
-        parts += [
-            visible_text(f"a is {a}, b is {b}", style="bold"),
-            convention_table(rates),
-            Text(),
-        ]
-    _console.print_result(Group(*parts))
-
-
-def _models(item: PublishedVerdict) -> tuple[str, str]:
-    a, b = item.models
-    names = a or "the first response", b or "the second response"
-    return names if item.subject == "a" else names[::-1]
-
-
-_SWAPPED: dict[Winner | None, Winner | None] = {"a": "b", "b": "a", "tie": "tie", None: None}
-
-
-def _published_row(item: PublishedVerdict) -> Row:
-    """Its row, with the model that the tool reports on as a."""
-    swap = item.subject == "b"
-    return Row(
-        cluster=cluster_number(item.cluster),
-        label=None,
-        winner=_SWAPPED[item.verdict.winner] if swap else item.verdict.winner,
-        winners=tuple(map(_SWAPPED.get, item.verdict.winners)) if swap else item.verdict.winners,
-        consistent=item.verdict.consistent,
-        scenario=None,
-        strengths=item.strengths,
-    )
+    else:
+        _console.print_result(published_view(found))
 
 
 def _show_case(folder: RunFolder, case_id: str, n_lines: int | None, as_json: bool) -> None:

@@ -6,19 +6,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from autoj.cli import _console
-from autoj.cli.train_classifier import names_classifier, run_classifier_training
+from autoj.cli.train_classifier import run_classifier_training
 from autoj.errors import ConfigError
-from autoj.training.judge.estimate import Estimated
+from autoj.reports.train import plan_table, report_lines
+from autoj.training.classifier.job import trains_classifier
 from autoj.training.judge.recipe import read_recipe
-from autoj.training.judge.train import Report, TrainingJob, plan
+from autoj.training.judge.train import TrainingJob, plan
 from autoj.training.judge.train import train as run_training
-
-__all__ = ["train"]
-
-_GIB = 1 << 30
 
 
 def train(
@@ -62,7 +58,7 @@ def train(
     Example: autoj train recipes/embedded.yaml --data pairs.jsonl --validation held-out.jsonl
     --out judges/mine
     """
-    if names_classifier(recipe):
+    if trains_classifier(recipe):
         run_classifier_training(recipe, data, out, tier, show_plan)
         return
     if not data:
@@ -78,40 +74,11 @@ def train(
     )
     if show_plan:
         with _console.watching() as watch:
-            estimated = plan(job, watch.progress)
-        _console.print_result(_plan_table(estimated))
+            estimated = plan(job, watch)
+        _console.print_result(plan_table(estimated))
         return
     assert out is not None
     with _console.watching() as watch:
-        report = run_training(job, out, watch.progress, watch.message)
-    _announce(report)
-
-
-def _plan_table(estimated: Estimated) -> Table:
-    table = Table(title="What training will take", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("updates", f"{estimated.n_steps:,}")
-    table.add_row("samples", f"{estimated.n_samples:,}")
-    table.add_row("tokens", f"{estimated.n_tokens:,}")
-    table.add_row("weights", f"{estimated.n_weights:,}")
-    table.add_row("of them trained", f"{estimated.n_trained:,}")
-    table.add_row("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB")
-    table.add_row("memory that is free", f"{estimated.available_bytes / _GIB:.1f} GiB")
-    if estimated.tokens_per_second is not None and estimated.hours is not None:
-        table.add_row("pace here", f"{estimated.tokens_per_second:,.0f} tokens/s")
-        table.add_row("time here", _duration(estimated.hours))
-    return table
-
-
-def _duration(hours: float) -> str:
-    return f"{hours:.1f} h" if hours >= 2 else f"{hours * 60:.0f} min"
-
-
-def _announce(report: Report) -> None:
-    if report.n_steps is not None:
-        figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(report.best.items()))
-        _console.print_message(f"{report.n_steps:,} updates" + (f"; {figures}" if figures else ""))
-        _console.print_message(
-            f"the judge is in {report.folder}: autoj judge … --judge {report.folder}"
-        )
+        report = run_training(job, out, watch)
+    for line in report_lines(report):
+        _console.print_message(line)

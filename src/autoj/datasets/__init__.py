@@ -1,4 +1,4 @@
-"""Files to cases: one external format a file, recognised from its fields."""
+"""Data sets: reads files into cases, with one module per external format, recognised by fields."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 
-_NO_FORMATS = {"catalog", "overlap", "published-verdicts", "sampling"}
-"""Modules of this room that read no cases."""
+_NO_FORMATS = {"catalog", "overlap", "placed-queries", "published-verdicts", "sampling"}
+"""Modules of this room that do not read cases."""
 _N_CHECKED = 100
-"""Rows that are looked at for the columns of a map: where rows leave fields out, more than one."""
+"""Number of rows read to find the columns of a map, as rows may leave fields out."""
 
 
 def format_names() -> tuple[str, ...]:
@@ -46,24 +46,24 @@ def format_names() -> tuple[str, ...]:
 
 
 def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
-    """A file of cases, or a data set of Hugging Face.
+    """Opens a file of cases, or a data set of Hugging Face.
 
     Args:
         path: a file whose name ends in `.jsonl`, `.json` (a list of rows), `.csv`, `.tsv` (each
             compressed where `.gz` follows) or `.parquet`; or `hf-dataset:NAME[:SPLIT]`, or the
-            folder of a data set that was saved.
+            folder of a saved data set.
         format: a format's name; None recognises it from the fields of the first row.
-        columns: which column holds what, in place of a format.
+        columns: maps columns to fields, in place of a format.
 
     Raises:
         DataError: the file cannot be read, is empty, is of no known format, or lacks a column.
-        ConfigError: several formats could be meant, or both a format and columns are given.
+        ConfigError: several formats fit, or both a format and columns are given.
         MissingExtra: reading it needs packages that are not installed.
     """
     paths, name = _place(path)
     if columns is not None:
         if format is not None:
-            raise ConfigError("--format and --map exclude each other")
+            raise ConfigError("--format and --map cannot be used together")
         first_row(path)
         columns.check(path, _rows_alone(path))
         return Cases(
@@ -81,13 +81,13 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
 
 
 def open_queries(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
-    """A file whose queries alone are wanted: of cases in any format, or with nothing to judge.
+    """Opens a file for its queries alone: cases in any format, or rows with nothing to judge.
 
     Args:
         path: as in `open_cases`; also rows of a `query` without responses, and text files
             (`.txt`) with a query on each line.
         format: as in `open_cases`.
-        columns: as in `open_cases`; the query's alone is enough.
+        columns: as in `open_cases`; the query's column is enough.
 
     Raises:
         DataError: as `open_cases`.
@@ -96,7 +96,7 @@ def open_queries(path: Path, format: str | None = None, columns: ColumnMap | Non
     """
     if format is None and columns is None:
         if is_text_file(path):
-            # A file that is not there is better told now than at its first row.
+            # A missing file is better reported now than at its first row.
             next(iter(read_text_file(path)), None)
             return Cases(format="a query a line", paths=(path,), read=lambda: read_text_file(path))
         if is_query(first_row(path)[1]):
@@ -113,14 +113,14 @@ def open_joined(
     columns: ColumnMap | None = None,
     join: Join = "strict",
 ) -> Cases:
-    """Two files of one response per query, joined on the query.
+    """Joins two files with one response per query each, on the query.
 
     Args:
         a: the file of response a.
         b: the file of response b; it is held in memory.
         format: as in `open_cases`, of both.
         columns: as in `open_cases`, of both.
-        join: whether a query that one file lacks is an error, or is left out.
+        join: "strict" raises for a query that one file lacks, "inner" leaves it out.
 
     Raises:
         DataError: as `open_cases`; or the files' queries do not match.
@@ -142,13 +142,13 @@ def open_joined(
 def open_answers(
     questions: Path, answers: tuple[Path, ...], *, turn: int = 1, join: Join = "strict"
 ) -> Cases:
-    """MT-Bench's or Arena-Hard's questions with the answers of one model, or of two.
+    """Opens MT-Bench's or Arena-Hard's questions with the answers of one model, or of two.
 
     Args:
         questions: `question.jsonl`.
         answers: one file of `model_answer/` to rate, or two to compare, a first.
-        turn: which turn is judged, counted from 1.
-        join: whether a question that a file does not answer is an error, or is left out.
+        turn: the turn to judge, counted from 1.
+        join: "strict" raises for a question that a file does not answer, "inner" leaves it out.
 
     Raises:
         DataError: a file cannot be read, or the questions do not match.
@@ -166,7 +166,7 @@ def open_answers(
 
 
 def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
-    """The files that hold a data set, and what a run of it is called."""
+    """The files that hold a data set, and the name of its runs."""
     if not is_dataset(path):
         return (path,), None
     wanted = parse_name(path)
@@ -218,6 +218,6 @@ def _unknown(
         f"the fields {', '.join(map(repr, row)) or '(none)'} fit no known format",
         path=path,
         line=line,
-        hint="--map query=COLUMN,a=COLUMN,b=COLUMN (or response=COLUMN) says what they hold. "
-        f"Known are:\n    {expected}",
+        hint="Name the columns with --map query=COLUMN,a=COLUMN,b=COLUMN (or response=COLUMN). "
+        f"Known formats:\n    {expected}",
     )

@@ -1,4 +1,4 @@
-"""MT-Bench's and Arena-Hard's answers: a file of questions, and a file of answers per model.
+"""MT-Bench's and Arena-Hard's answers: one file of questions, and one file of answers per model.
 
 ```
 questions   {"question_id", "category", "turns": ["…", …], "reference": ["…", …]}   MT-Bench
@@ -8,8 +8,8 @@ answers     {"question_id", "model_id", "choices": [{"turns": ["…", …]}]}   
             {"question_id", "model_id", "choices": [{"turns": [{"content": "…"}]}]}  Arena-Hard 0.1
             {"uid", "model", "messages": [{"role", "content": {"answer": "…"}}]}     Arena-Hard 2.0
 ```
-Of several choices the first is taken, as both tools do. A question that a file answers twice is a
-bad row: the tools take the last answer, which may not be the one that is meant.
+Of several choices the first is taken, as both tools do. A second answer to a question is a bad
+row: the tools take the last one, which may be the wrong one.
 
 **Source**: lm-sys/FastChat, fastchat/llm_judge/data/mt_bench and gen_model_answer.py;
 lmarena/arena-hard-auto, gen_answer.py (versions 0.1 and 2.0) and data/*/question.jsonl.
@@ -35,7 +35,7 @@ __all__ = ["AnswerFiles", "is_answer", "is_question", "said_in"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What is asked, turn by turn."""
+    """A question, turn by turn."""
 
     number: int | str
     turns: tuple[str, ...]
@@ -46,21 +46,21 @@ class _Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What one model says to a question, turn by turn."""
+    """A model's answer to a question, turn by turn."""
 
     model: str | None
     turns: tuple[str, ...]
 
 
 def is_question(row: dict[str, Any]) -> bool:
-    """Whether a row is a question without an answer."""
+    """True where a row is a question without an answer."""
     return ("question_id" in row and "turns" in row and "choices" not in row) or (
         {"uid", "prompt"} <= row.keys() and "messages" not in row
     )
 
 
 def is_answer(row: dict[str, Any]) -> bool:
-    """Whether a row is an answer without its question."""
+    """True where a row is an answer without its question."""
     return {"question_id", "choices"} <= row.keys()
 
 
@@ -70,25 +70,25 @@ class AnswerFiles:
 
     questions: Path
     answers: tuple[Path, ...]
-    """One file to rate its answers, two to compare them, a first."""
+    """One file to rate, or two to compare, a first."""
     turn: int = 1
-    """Which turn is judged, counted from 1; a later one is judged with the turns before it."""
+    """The turn to judge, counted from 1; a later one is judged with the turns before it."""
     join: Join = "strict"
 
     def check(self) -> str | None:
-        """Read all files once, to see that every question is answered by each model.
+        """Reads all files once, to check that each model answers every question.
 
         Returns:
-            With `inner`, what is left out; None where nothing is.
+            With `inner`, a description of what is left out; None where nothing is.
 
         Raises:
-            DataError: they do not match, or no question has the turn.
+            DataError: the files do not match, or no question has the turn.
         """
         questions = self._questions()
         if not any(len(question.turns) >= self.turn for question in questions.values()):
             most = max(len(question.turns) for question in questions.values())
             raise DataError(
-                f"has no turn {self.turn}; its questions have {most}", path=self.questions
+                f"no question has turn {self.turn}; the longest has {most}", path=self.questions
             )
         asked = Side(path=self.questions, keys=Counter(questions.keys()))
         told = [
@@ -97,7 +97,7 @@ class AnswerFiles:
         return "; ".join(note for note in told if note) or None
 
     def read(self) -> Iterator[Row]:
-        """A case per answer of the first file, in its order; the other files are held in memory."""
+        """Reads a case per answer of the first file, in its order; other files stay in memory."""
         questions = self._questions()
         others: list[dict[str, _Answer]] = []
         for path in self.answers[1:]:
@@ -137,7 +137,7 @@ class AnswerFiles:
                 ) from None
             if str(question.number) in found:
                 raise DataError(
-                    f"question {question.number} stands there twice", path=self.questions, line=line
+                    f"question {question.number} appears twice", path=self.questions, line=line
                 )
             found[str(question.number)] = question
         if not found:
@@ -181,7 +181,7 @@ class AnswerFiles:
             reference=reference or None,
             meta={name: value for name, value in meta.items() if value is not None},
         )
-        # What the query holds of earlier answers makes no other question of it.
+        # Earlier answers in the query text do not make it another query.
         return replace(case, cluster=normalise_query(question.turns[0]))
 
 
@@ -197,7 +197,7 @@ def _conversation(question: _Question, answer: _Answer, turn: int) -> tuple[Mess
 
 
 def _read_answers(path: Path) -> Iterator[tuple[int, str, _Answer | DataError]]:
-    """The answers of a file with their questions' numbers; of a number's, the first alone."""
+    """The answers of a file with their questions' numbers; of repeated answers only the first."""
     lines: dict[str, int] = {}
     for line, row in read_rows(path):
         if isinstance(row, DataError):
@@ -210,7 +210,7 @@ def _read_answers(path: Path) -> Iterator[tuple[int, str, _Answer | DataError]]:
             yield line, "", fault
             continue
         if key in lines:
-            twice = f"question {key} is answered in line {lines[key]} already"
+            twice = f"question {key} was already answered in line {lines[key]}"
             yield line, key, DataError(twice, path=path, line=line)
             continue
         lines[key] = line
@@ -223,7 +223,7 @@ def _question(row: dict[str, Any]) -> _Question:
         turns: tuple[str, ...] = (require_text(row, "prompt"),)
         source = "arena-hard"
     else:
-        listed = require(row, "turns", list, "a list of what the user says")
+        listed = require(row, "turns", list, "a list of the user's turns")
         turns = tuple(_said(turn, f"turns[{index}]") for index, turn in enumerate(listed))
         source = "arena-hard" if any(isinstance(turn, dict) for turn in listed) else "mt-bench"
     if not turns:
@@ -259,7 +259,7 @@ def _answer(row: dict[str, Any]) -> tuple[str, _Answer]:
 
 
 def said_in(row: dict[str, Any]) -> tuple[Message, ...]:
-    """What the user and the model said in the `messages` of an Arena-Hard answer."""
+    """The turns of user and model in the `messages` of an Arena-Hard answer."""
     messages = []
     for index, item in enumerate(require(row, "messages", list, "a list of messages")):
         field = f"messages[{index}]"
@@ -271,12 +271,12 @@ def said_in(row: dict[str, Any]) -> tuple[Message, ...]:
             messages.append(Message(role=role, content=content))
     roles = [message.role for message in messages]
     if not roles or roles != ["user", "assistant"] * (len(roles) // 2):
-        raise FieldError("messages", "expected turns of the user and the assistant by turns")
+        raise FieldError("messages", "expected alternating turns of the user and the assistant")
     return tuple(messages)
 
 
 def _said(value: object, field: str) -> str:
-    """A text, which newer layouts put into an object."""
+    """A text, which newer layouts wrap in an object."""
     if isinstance(value, dict):
         value = value.get("answer", value.get("content"))
     if not isinstance(value, str):

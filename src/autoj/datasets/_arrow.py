@@ -1,4 +1,4 @@
-"""Parquet files, and Arrow tables in general, to rows of plain values; pyarrow is an extra."""
+"""Parquet files, and Arrow tables in general, as rows of plain values; pyarrow is an extra."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autoj.errors import DataError, MissingExtra
 __all__ = ["plain", "read_parquet"]
 
 _ROWS_AT_ONCE = 256
-"""Read into memory together: texts are long, and reading has to be lazy."""
+"""Rows read into memory at once: texts are long, and reading must be lazy."""
 
 
 def read_parquet(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
     """The rows of a Parquet file, in batches, numbered from 1.
 
     Raises:
-        DataError: the file is missing, or damaged, or of another kind.
+        DataError: the file is missing, damaged or of another kind.
         MissingExtra: pyarrow is not installed.
     """
     arrow, parquet = _load(path)
@@ -39,7 +39,7 @@ def read_parquet(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         where = f" after row {number:,}" if number else ""
-        raise DataError(f"is damaged or no Parquet file{where} ({reason})", path=path) from None
+        raise DataError(f"is damaged or not a Parquet file{where} ({reason})", path=path) from None
 
 
 def _load(path: Path) -> tuple[ModuleType, ModuleType]:
@@ -52,7 +52,7 @@ def _load(path: Path) -> tuple[ModuleType, ModuleType]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: times are texts, what is not a number is null.
+    """A value as JSON has it: dates and times as texts, NaN and infinity as null.
 
     >>> plain({"when": date(2024, 5, 1), "scores": [Decimal("1.5"), float("nan")]})
     {'when': '2024-05-01', 'scores': [1.5, None]}

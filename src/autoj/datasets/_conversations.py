@@ -1,7 +1,7 @@
-"""Conversations of several turns to texts that a judge is shown.
+"""Conversations of several turns as the texts that a judge is shown.
 
-No protocol of the paper has a place for earlier turns, so the texts of a case hold them: what all
-responses answer is the query, and what differs is the response.
+No protocol of the paper has a place for earlier turns, so the texts of a case hold them: the shared
+beginning is the query, and the rest of each conversation is its response.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _NAMES = {"user": "User", "assistant": "Assistant", "system": "System"}
 def as_texts(conversations: Sequence[Sequence[Message]]) -> tuple[str, tuple[str, ...]]:
     """The query of several conversations, and each one's response to it.
 
-    Conversations of one turn become its two texts as they are. Of longer ones that say the same
-    before their last message, all before it is the query. Where they differ earlier, the query is
-    what comes before the first difference, and each response is the rest of its conversation.
+    Conversations of one turn become its two texts unchanged. Of longer ones that agree up to their
+    last message, everything before it is the query. Where they differ earlier, the query is what
+    comes before the first difference, and each response is the rest of its conversation.
 
     Args:
         conversations: at least one; each begins with the same turn of the user and ends with the
@@ -28,9 +28,9 @@ def as_texts(conversations: Sequence[Sequence[Message]]) -> tuple[str, tuple[str
 
     Returns:
         The query, and a response per conversation. Where either holds several messages, each
-        begins with who says it (`User:`, `Assistant:`), except a response's first.
+        begins with its speaker (`User:`, `Assistant:`), except a response's first.
 
-    **Source**: what MT-Bench shows its judges of the second turn: the whole conversation of each
+    **Source**: MT-Bench shows its judges of the second turn the whole conversation of each model
     (lm-sys/FastChat, fastchat/llm_judge, `pair-v2-multi-turn`).
 
     >>> one = [Message(role="user", content="Why?"), Message(role="assistant", content="So.")]
@@ -44,7 +44,7 @@ def as_texts(conversations: Sequence[Sequence[Message]]) -> tuple[str, tuple[str
 
 
 def _n_shared(conversations: Sequence[Sequence[Message]]) -> int:
-    """How many messages all begin with; the last of these is the user's."""
+    """The number of messages that all begin with; the last of these is the user's."""
     longest = min(len(messages) for messages in conversations) - 1
     n_shared = 0
     while n_shared < longest and len({messages[n_shared] for messages in conversations}) == 1:

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then a row a record; each cell is a text, but for known numbers.
+"""Reads CSV and TSV: a header, then one record a row; cells are texts, except known numbers.
 
 Cells are quoted as spreadsheets and pandas do it (RFC 4180), so a text may hold the delimiter,
 quotes and line ends. A record with more or fewer cells than the header is a bad row, as is one
@@ -27,14 +27,14 @@ NUMBERS = frozenset({
     "annotator1", "annotator2", "annotator3", "annotator_index", "gt_label", "idx", "label", "pid",
     "pred_score", "preference",
 })  # fmt: skip
-"""Columns that hold numbers in the formats we know, and never a text that is judged."""
+"""Columns of numbers in the known formats; none of them is ever a judged text."""
 
-# Python refuses cells above 128 KiB by default, and responses are longer; C's long is the most.
+# Python refuses cells above 128 KiB by default, and responses are longer; C's long is the limit.
 _LONGEST_CELL = 2**31 - 1
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_DELIMITERS = (";", "\t")
-# No longer than a number of 64 bits; anything else is a text.
+# At most the digits of a 64-bit number; anything longer is a text.
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"-?[0-9]{1,18}\.[0-9]{1,18}")
 
@@ -42,16 +42,16 @@ _FRACTION = re.compile(r"-?[0-9]{1,18}\.[0-9]{1,18}")
 def read_delimited(
     path: Path, delimiter: str = ",", numbers: Collection[str] = ()
 ) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """The records of a file, lazily, with the line that each begins on.
+    """The records of a file, lazily, with the line on which each begins.
 
-    Where the header of a `.csv` holds no comma, a semicolon or a tab that it holds is the
-    delimiter, as spreadsheets write it in many countries.
+    Where the header of a `.csv` has no comma but a semicolon or a tab, that is the delimiter, as
+    spreadsheets write it in many countries.
 
     Args:
         path: the file, compressed where its name ends in `.gz`.
-        delimiter: what stands between two cells.
-        numbers: columns whose cells are read as numbers where they are some, and as None where
-            they are empty; in all others an empty cell is an empty text.
+        delimiter: the character between two cells.
+        numbers: columns whose cells are read as numbers where possible, and as None where empty;
+            in other columns an empty cell is an empty text.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -67,7 +67,7 @@ def read_delimited(
     except IsADirectoryError:
         raise DataError("is a folder, not a file", path=path) from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError("is not a whole gzip file", path=path) from None
+        raise DataError("the gzip file is damaged or incomplete", path=path) from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
@@ -119,7 +119,7 @@ def _number(cell: str) -> str | int | float | None:
 
 
 class _Lines:
-    """The lines of a file as texts; notes the last that is not UTF-8, which a record then is."""
+    """The lines of a file as texts; keeps the last one that is not UTF-8, for its error."""
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         head = stream.readline()
@@ -156,10 +156,10 @@ def _checked_header(path: Path, line: int, cells: list[str]) -> list[str]:
     twice = [name for name, count in Counter(cells).items() if count > 1]
     if twice:
         raise DataError(
-            f"two columns are called {twice[0]!r}",
+            f"two columns are named {twice[0]!r}",
             path=path,
             line=line,
-            hint="The first line must name each column, and each by another name.",
+            hint="The first line must name each column, with distinct names.",
         )
     return cells
 
@@ -169,23 +169,23 @@ def _malformed(path: Path, line: int, error: csv.Error) -> DataError:
         return DataError("a cell that begins with a quote is never closed", path=path, line=line)
     if "new-line character" in str(error):
         return DataError(
-            "holds a carriage return outside quotes, without a line feed after it",
+            "a carriage return outside quotes without a line feed after it",
             path=path,
             line=line,
-            hint="If all its lines end so, as old programs wrote them: tr '\\r' '\\n' converts it.",
+            hint="If every line ends that way (as on old Macs), convert it: tr '\\r' '\\n'.",
         )
     return DataError(
         f"is not CSV ({error})",
         path=path,
         line=line,
-        hint='A cell that holds a quote is quoted, and the quote in it doubled: "She said ""no""".',
+        hint='Quote a cell that holds a quote, and double the quote: "She said ""no""".',
     )
 
 
 def _wrong_number(path: Path, line: int, cells: list[str], header: list[str]) -> DataError:
     return DataError(
-        f"has {len(cells)} cells where the header names {len(header)} columns",
+        f"has {len(cells)} cells, but the header names {len(header)} columns",
         path=path,
         line=line,
-        hint="A cell that holds the delimiter or a line end must stand in quotes.",
+        hint="Quote cells that hold the delimiter or a line break.",
     )

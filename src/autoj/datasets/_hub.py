@@ -1,8 +1,8 @@
-"""Data sets of Hugging Face: a name on the Hub, or a folder; the datasets library is an extra.
+"""Data sets of Hugging Face, by name on the Hub or by folder; the datasets library is an extra.
 
-`hf-dataset:NAME`, `hf-dataset:NAME:SPLIT` and `hf-dataset:NAME:CONFIG:SPLIT` name one. NAME is as
-on the Hub (`owner/name`) or a folder: one that `save_to_disk` wrote, which may also be named by
-its bare path, or one of data files. A split must be named where there are several.
+`hf-dataset:NAME`, `hf-dataset:NAME:SPLIT` and `hf-dataset:NAME:CONFIG:SPLIT` name one. NAME is a
+name on the Hub (`owner/name`) or a folder: one of data files, or one that `save_to_disk` wrote,
+which may also be given by its bare path. With several splits one must be named.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ __all__ = ["DatasetName", "data_files", "is_dataset", "parse_name", "read_datase
 
 _PREFIX = "hf-dataset:"
 _ROWS_AT_ONCE = 256
-# What `save_to_disk` leaves in a folder: of one data set, and of several splits.
+# Marker files that `save_to_disk` writes: of a single data set, and of several splits.
 _SAVED = "state.json"
 _SAVED_SPLITS = "dataset_dict.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetName:
-    """Which data set is meant."""
+    """The parsed name of a data set."""
 
     name: str
-    """On the Hub, or a folder."""
+    """The name on the Hub, or a folder."""
     config: str | None = None
     split: str | None = None
 
 
 def is_dataset(path: Path) -> bool:
-    """Whether a path names a data set of Hugging Face and not a file."""
+    """True where a path names a data set of Hugging Face, not a file."""
     return str(path).startswith(_PREFIX) or (path.is_dir() and _is_saved(path))
 
 
@@ -57,7 +57,7 @@ def parse_name(path: Path) -> DatasetName:
     parts = str(path).removeprefix(_PREFIX).split(":")
     if len(parts) > 3 or not all(parts):
         raise DataError(
-            "is no name of a data set",
+            "is not the name of a data set",
             path=path,
             hint="Expected hf-dataset:NAME, hf-dataset:NAME:SPLIT or hf-dataset:NAME:CONFIG:SPLIT.",
         )
@@ -67,7 +67,7 @@ def parse_name(path: Path) -> DatasetName:
 
 
 def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """The rows of a data set, in batches out of its memory-mapped files, numbered from 1.
+    """The rows of a data set, in batches from its memory-mapped files, numbered from 1.
 
     Raises:
         DataError: there is no such data set or split.
@@ -81,14 +81,14 @@ def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
 
 
 def data_files(path: Path) -> tuple[Path, ...]:
-    """The files that hold a data set's rows on this machine.
+    """The local files that hold a data set's rows.
 
     Raises:
-        DataError: as `read_dataset`; or no file holds its rows.
+        DataError: as `read_dataset`; or its rows are not in files.
     """
     files = tuple(Path(file["filename"]) for file in _open(path).cache_files)
     if not files:
-        raise DataError("has no rows in files", path=path)
+        raise DataError("the rows of this data set are not in local files", path=path)
     return files
 
 
@@ -107,7 +107,7 @@ def _open(path: Path) -> Any:
         else:
             name = str(folder) if folder.is_dir() else wanted.name
             found = datasets.load_dataset(name, wanted.config)
-    # The library raises errors of its own, of the Hub's client and of Python's, by the dozen.
+    # The library raises its own errors, the Hub client's and Python's, dozens of kinds.
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be loaded ({type(error).__name__}: {reason})", path=path) from None
@@ -118,7 +118,7 @@ def _split_of(path: Path, found: Any, split: str | None) -> Any:
     if not isinstance(found, dict):
         there = str(found.split) if found.split is not None else None
         if split not in (None, there):
-            named = f"only {there!r}" if there else "no split that has a name"
+            named = f"only {there!r}" if there else "and its only split has no name"
             raise DataError(f"has no split {split!r}, {named}", path=path)
         return found
     if split is None and len(found) == 1:

@@ -1,4 +1,4 @@
-"""Two files of one response per query, joined on the query: `--a one.jsonl --b other.jsonl`."""
+"""Joins two files with one response per query, on the query: `--a one.jsonl --b other.jsonl`."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ Read = Callable[[], Iterator[Row]]
 
 
 def check_joined(paths: tuple[Path, Path], reads: tuple[Read, Read], join: Join) -> str | None:
-    """Read two files once, to see that they answer the same queries.
+    """Reads two files once, to check that they answer the same queries.
 
     Args:
         paths: the files of response a and of response b.
-        reads: what reads each.
-        join: whether a query that one of them lacks is an error, or left out.
+        reads: a reader for each.
+        join: "strict" raises for a query that one file lacks, "inner" leaves it out.
 
     Returns:
-        What is left out; None where nothing is.
+        A description of what is left out; None where nothing is.
 
     Raises:
-        DataError: no query stands in both, or with `strict` one stands in one alone.
+        DataError: the files share no query, or with `strict` not all of them.
     """
     first, second = (_side(path, read) for path, read in zip(paths, reads, strict=True))
     return check_match(first, second, join, "queries")
 
 
 def read_joined(paths: tuple[Path, Path], reads: tuple[Read, Read]) -> Iterator[Row]:
-    """Pairs of what both files answer, in the order of the first; the second is held in memory.
+    """Pairs of the responses in both files, in the order of the first; the second is in memory.
 
-    A query that stands in a file several times meets its namesakes in order: the first of one file
-    the first of the other. What stands in one file alone, or there more often, is left out.
+    Repeated queries are matched in order: the first of one file with the first of the other. A
+    query that only one file has, or has more often, is left out.
 
     Args:
         paths: the files of response a and of response b.
-        reads: what reads each.
+        reads: a reader for each.
     """
     others: dict[str, deque[Case]] = {}
     for line, case in reads[1]():

@@ -1,4 +1,4 @@
-"""Rows of any layout, by a map from what a case needs to the columns that hold it.
+"""Rows of any layout, with a map from the fields of a case to the columns that hold them.
 
 `query=question,a=answer_1,b=answer_2,label=winner` names the columns of pairs. A column's name may
 be a path into nested fields: `messages.0.content`, `messages.-1.content`.
@@ -35,15 +35,15 @@ _WORDS: Mapping[str, Winner] = {
 
 
 def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> ColumnMap:
-    """The map that `--map` says, in one text or in several.
+    """Parses `--map`, given as one text or several.
 
     Args:
         texts: `TARGET=COLUMN`, with commas between. A label may be followed by the codes of "a",
             "b" and, where there is one, "tie": `label=winner:1/2/0`.
-        queries_alone: whether nothing is judged, so that no response need be named.
+        queries_alone: True where nothing is judged, so that no response must be named.
 
     Raises:
-        ConfigError: it makes no sense, or not all that a case needs is there.
+        ConfigError: the map is invalid, or lacks a column that a case needs.
 
     >>> parse_map(["query=question,a=one,b=two,label=winner:1/2/0"]).codes
     {'1': 'a', '2': 'b', '0': 'tie'}
@@ -67,7 +67,7 @@ def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> ColumnMap
 
 
 def _take_codes(columns: dict[str, str]) -> Mapping[str, Winner]:
-    """The codes behind a label's column, which is left without them."""
+    """The codes behind a label's column; they are removed from the column's name."""
     found = _CODES.match(columns.get("label", ""))
     if found is None:
         return {}
@@ -80,19 +80,19 @@ def _take_codes(columns: dict[str, str]) -> Mapping[str, Winner]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
-    """Which column holds what."""
+    """A map from the fields of a case to columns."""
 
     columns: Mapping[str, str]
     """Per target the name of a column, or a path into nested fields."""
     codes: Mapping[str, Winner] = field(default_factory=dict)
-    """What the label's values mean; empty where they say it themselves."""
+    """Meanings of the label's values; empty where they are plain winners."""
     queries_alone: bool = False
-    """Whether a map that names no response is whole."""
+    """True where a map without a response is complete."""
 
     def __post_init__(self) -> None:
         named = self.columns.keys()
         if "query" not in named:
-            raise ConfigError("--map names no query")
+            raise ConfigError("--map must name the column of the query")
         ways = [way for way in ({"a", "b"}, {"response"}, {"responses"}) if way & named]
         if not ways and self.queries_alone:
             return
@@ -101,7 +101,7 @@ class ColumnMap:
                 "--map must name either a and b (a pair), response (one), or responses (a list)"
             )
         if self.codes and "a" not in named:
-            raise ConfigError("--map: codes of a label are those of a pair, and it names none")
+            raise ConfigError("--map: label codes need a pair: name the columns of a and b")
 
     def __str__(self) -> str:
         codes = f":{'/'.join(self.codes)}" if self.codes else ""
@@ -111,10 +111,10 @@ class ColumnMap:
         )
 
     def check(self, path: Path, rows: Iterable[dict[str, Any]]) -> None:
-        """Hold the map against some rows of a file: each column must be in one of them.
+        """Checks the map against some rows of a file: each column must be in one of them.
 
         Raises:
-            DataError: a column is in none; it says which there are.
+            DataError: no row has a column; the message lists the existing ones.
         """
         missing: dict[str, FieldError] = {}
         for index, row in enumerate(rows):
@@ -133,7 +133,7 @@ class ColumnMap:
         """The case of one row.
 
         Raises:
-            FieldError: a column that a case needs is not there, or holds something else.
+            FieldError: a column that a case needs is missing, or has another type.
         """
         optional = {
             name: self._optional_text(row, name) for name in ("scenario", "source", "reference")
@@ -177,7 +177,7 @@ class ColumnMap:
         return _string(_value(row, column), column)
 
     def _optional_text(self, row: dict[str, Any], target: str) -> str | None:
-        """A text, or a number as one; None where the column is absent, null or empty."""
+        """A text, or a number as text; None where the column is absent, null or empty."""
         value = self._optional(row, target)
         if isinstance(value, bool) or not isinstance(value, str | int | None):
             raise FieldError(self.columns[target], f"expected a string, found {_shown(value)}")
@@ -230,10 +230,10 @@ class ColumnMap:
 
 
 def _value(row: dict[str, Any], column: str) -> Any:
-    """What stands in a column, or at the end of a path into nested fields.
+    """The value in a column, or at the end of a path into nested fields.
 
     Raises:
-        FieldError: there is no such column; it says which there are.
+        FieldError: there is no such column; the message lists the existing ones.
     """
     if column in row:
         return row[column]
@@ -256,7 +256,7 @@ def _value(row: dict[str, Any], column: str) -> Any:
 
 def _missing(column: str, part: str, place: str, found: Any) -> str:
     if not isinstance(found, dict):
-        wanted = "a number, of an item" if isinstance(found, list) else "no fields in it"
+        wanted = "an item's number" if isinstance(found, list) else "an object with fields"
         return f"there is no {column!r}: {place!r} is {_shown(found)}, expected {wanted}"
     names = [str(name) for name in found]
     wanted = column if not place else part

@@ -1,4 +1,4 @@
-"""What two files must do to be joined: answer the same, or say what they do not."""
+"""Checks that two files to be joined answer the same queries or questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoj.errors import DataError
 __all__ = ["Join", "Side", "check_match"]
 
 Join: TypeAlias = Literal["strict", "inner"]
-"""What becomes of a query that one of two files lacks: an error, or it is left out."""
+"""Treatment of a query that one of two files lacks: "strict" raises, "inner" leaves it out."""
 
 _N_NAMED = 3
 _LONGEST_NAME = 60
@@ -21,30 +21,30 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the files, and what it answers."""
+    """One of the files, and the queries or questions that it answers."""
 
     path: Path
     keys: Counter[str]
-    """Each query, or its number, and how often the file has it."""
+    """Each query, or its number, with its count in the file."""
     first_fault: DataError | None = None
-    """What is wrong with its first row that cannot be read."""
+    """The error of its first unreadable row."""
     n_faults: int = 0
 
 
 def check_match(first: Side, second: Side, join: Join, what: str) -> str | None:
-    """Hold two files against each other.
+    """Compares the keys of two files.
 
     Args:
         first: one file.
         second: the other.
-        join: what becomes of what only one of them has.
-        what: what they are joined on, in the plural.
+        join: the treatment of keys that only one file has.
+        what: the kind of key, in the plural.
 
     Returns:
-        With `inner`, what is left out; None where nothing is.
+        With `inner`, a description of what is left out; None where nothing is.
 
     Raises:
-        DataError: they have nothing in common, or with `strict` not the same.
+        DataError: they have nothing in common, or with `strict` not the same keys.
     """
     fault = first.first_fault or second.first_fault
     n_common = (first.keys & second.keys).total()
@@ -68,11 +68,11 @@ def check_match(first: Side, second: Side, join: Join, what: str) -> str | None:
         return f"left out: {'; '.join(told)}"
     if fault is not None:
         n_faults = first.n_faults + second.n_faults
-        told.append(f"{n_faults:,} rows cannot be read, the first: {fault.message}")
+        told.append(f"{n_faults:,} rows cannot be read; the first error is: {fault.message}")
     raise DataError(
         f"does not match {second.path}: {'; '.join(told)}",
         path=first.path,
-        hint=f"--join inner goes on with the {n_common:,} that both have.",
+        hint=f"--join inner uses the {n_common:,} that both files have.",
     )
 
 

@@ -1,8 +1,8 @@
-"""How other tools write down a preference, and what we call it: one table, read both ways.
+"""Codes of preferences in other tools and their meaning here: one table, for reading and writing.
 
-A tie is 2 here, 0, 1.5, "tie" or "A=B" there; a judgment that failed is -1, null, "error", or
-written as a tie. Frames differ as well: most codes name a response of the case, Arena-Hard's name
-a place on the page that the judge saw (`Convention.frame`).
+A tie is 2 here, 0, 1.5, "tie" or "A=B" there; a failed judgment is -1, null, "error", or written
+as a tie. Frames differ as well: most codes name a response of the case, Arena-Hard's name a
+position on the page that the judge saw (`Convention.frame`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,28 @@ __all__ = [
 ]
 
 Code: TypeAlias = str | int | float | None
-"""A preference as it stands in a JSON file."""
+"""A preference as written in a JSON file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convention:
-    """How one tool writes down which of two responses is better."""
+    """A tool's codes for which of two responses is better."""
 
     name: str
     codes: Mapping[Code, Winner | None]
-    """Every code that its files hold and what it means; None is a judgment that failed."""
+    """Every code in its files and its meaning; None is a failed judgment."""
     writes: Mapping[Winner | None, Code]
-    """What it writes today for each meaning; None is missing where it has no code for failure."""
+    """The code it writes today for each meaning; None is missing where it has no code for
+    failure."""
     failure_reads_as: Winner | None = None
-    """What the tool's own figures take a failed judgment for; None where they leave it out."""
+    """The outcome as which the tool's own figures count a failed judgment; None if they skip it."""
     frame: Literal["case", "page"] = "case"
-    """Whether a code names a response of the case, or the place where the judge saw it."""
+    """"case" where a code names a response of the case, "page" where it names a position on the
+    page."""
     graded: bool = False
-    """Whether numbers between the codes are preferences, too."""
+    """True where numbers between the codes are preferences, too."""
     source: str
-    """Where this is published."""
+    """The publication that states it."""
 
 
 def _table(*conventions: Convention) -> dict[str, Convention]:
@@ -90,7 +92,7 @@ CONVENTIONS: Mapping[str, Convention] = _table(
             "Tie": "tie",
             "garbage": None,
         },
-        # Its own parser writes 0 where it finds no verdict; its file of GPT-3.5's says "garbage".
+        # Its own parser writes 0 where it finds no verdict; its file of GPT-3.5 says "garbage".
         writes={"a": 1, "b": 2, "tie": 0, None: "garbage"},
         failure_reads_as="tie",
         source="WeOpenML/PandaLM, pandalm/utils/pandalm_inference.py and data/*-testset-v1.json",
@@ -129,14 +131,14 @@ CONVENTIONS: Mapping[str, Convention] = _table(
         source="allenai/reward-bench, scripts/run_generative.py and rewardbench/utils.py",
     ),
 )
-"""Per tool, its codes. The first response is `a`: output_1, model_1, the chosen one."""
+"""Codes per tool. The first response is `a`: output_1, model_1, the chosen one."""
 
 
 def convention_of(name: str) -> Convention:
-    """A convention by its name.
+    """Finds a convention by its name.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: no convention has this name.
     """
     try:
         return CONVENTIONS[name]
@@ -145,15 +147,15 @@ def convention_of(name: str) -> Convention:
 
 
 def decode(convention: str, value: object, field: str = "preference") -> Winner | None:
-    """What a code means.
+    """Decodes a tool's preference.
 
     Args:
         convention: a name in `CONVENTIONS`.
-        value: the code, as it stands in the file.
+        value: the code in the file.
         field: the field that holds it, for the error.
 
     Returns:
-        The winner, in the frame of the convention; None for a judgment that failed.
+        The winner, in the frame of the convention; None for a failed judgment.
 
     Raises:
         FieldError: the tool has no such code.
@@ -165,7 +167,7 @@ def decode(convention: str, value: object, field: str = "preference") -> Winner 
     table = convention_of(convention)
     if isinstance(value, float) and math.isnan(value) and None in table.codes:
         return None
-    # 1 == 1.0 == True in a table; a flag is no preference.
+    # 1 == 1.0 == True in a table; a flag is not a preference.
     if isinstance(value, str | int | float | None) and not isinstance(value, bool):
         if value in table.codes:
             return table.codes[value]
@@ -175,11 +177,11 @@ def decode(convention: str, value: object, field: str = "preference") -> Winner 
 
 
 def encode(convention: str, winner: Winner | None) -> Code:
-    """What a tool writes down for a winner.
+    """Encodes a winner as a tool's preference.
 
     Raises:
-        FieldError: the tool has no code for a judgment that failed; a tie or a loss in its place
-            would be made up.
+        FieldError: the tool has no code for a failed judgment; a tie or a loss in its place would
+            be made up.
 
     >>> encode("alpaca-eval", "tie"), encode("arena-hard", "b"), encode("auto-j", None)
     (1.5, 'B>A', -1)
@@ -189,12 +191,12 @@ def encode(convention: str, winner: Winner | None) -> Code:
         return table.writes[winner]
     except KeyError:
         raise FieldError(
-            None, f"{convention} has no code for a judgment that failed, only {_menu(table)}"
+            None, f"{convention} has no code for a failed judgment, only {_menu(table)}"
         ) from None
 
 
 def strength_of(value: object) -> Literal[0, 1, 2] | None:
-    """How clear an Arena-Hard verdict is: 2 for `>>`, 1 for `>`, 0 for a tie; None if it failed.
+    """Strength of an Arena-Hard verdict: 2 for `>>`, 1 for `>`, 0 for a tie; None if it failed.
 
     Arena-Hard's win rate counts a verdict of strength 2 three times.
 
@@ -226,10 +228,10 @@ _FAILED_RATINGS = {"auto-j": 0.0, "mt-bench": -1.0}
 
 
 def decode_rating(convention: Literal["auto-j", "mt-bench"], value: object) -> float | None:
-    """A rating from 1 to 10 as a tool writes it; None for the number that stands for failure.
+    """Decodes a tool's rating from 1 to 10; None for its code of a failed judgment.
 
     Raises:
-        FieldError: it is no number, or outside the scale.
+        FieldError: it is not a number, or outside the scale.
 
     >>> decode_rating("mt-bench", 7.5), decode_rating("mt-bench", -1)
     (7.5, None)

@@ -1,4 +1,4 @@
-"""Queries alone: rows that have one and nothing to judge, or a text with a query a line."""
+"""Queries alone: rows without anything to judge, or a text file with a query on each line."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _WITH_RESPONSES = ("response", "responses", "response_a", "response_b")
 
 
 def is_query(row: dict[str, Any]) -> bool:
-    """Whether a row holds a query and no response."""
+    """True where a row holds a query and no response."""
     return "query" in row and not any(name in row for name in _WITH_RESPONSES)
 
 
 def is_text_file(path: Path) -> bool:
-    """Whether a file's name says that it is plain text."""
+    """True where a file's name is that of a plain text file."""
     return path.name.removesuffix(".gz").endswith(".txt")
 
 
 def read_queries(path: Path) -> Iterator[Row]:
-    """The rows of a file of queries; what they hold besides is left alone."""
+    """Reads the rows of a file of queries; other fields are ignored."""
     return read_file(path, to_query)
 
 
@@ -56,7 +56,7 @@ def to_query(row: dict[str, Any], line: int) -> Case:
 
 
 def read_text_file(path: Path) -> Iterator[Row]:
-    """The lines of a text file that are not blank, each a query.
+    """Reads the lines of a text file that are not blank, each as a query.
 
     Raises:
         DataError: the file as a whole cannot be read.

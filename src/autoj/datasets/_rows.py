@@ -1,7 +1,7 @@
-"""A file of any kind to rows: JSON, CSV, TSV, Parquet, or a data set of Hugging Face.
+"""Rows from files of any kind: JSON, CSV, TSV, Parquet, or a data set of Hugging Face.
 
-What a row means is decided elsewhere, by its fields: each format is read from each kind of file.
-All but a JSON list are read lazily.
+The meaning of a row is decided elsewhere, from its fields: every format is read from every kind of
+file. All but a JSON list are read lazily.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autoj.errors import DataError
 __all__ = ["Rows", "data_files_in", "first_row", "read_rows"]
 
 Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
-"""Each row with its line, counted from 1, or what is wrong with it."""
+"""Each row with its line, counted from 1, or its error."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -28,11 +28,11 @@ _JSON = (".json", ".jsonl")
 
 
 def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
-    """The rows of a file; its name says what kind it is, and anything unknown is JSON.
+    """Reads the rows of a file; its name says its kind, and anything unknown is JSON.
 
     Args:
         path: the file, or the name of a data set.
-        as_texts: whether all cells of CSV and TSV are texts; else those of `NUMBERS` are numbers.
+        as_texts: True reads all cells of CSV and TSV as texts; else those of `NUMBERS` are numbers.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -51,7 +51,7 @@ def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
 
 
 def data_files_in(folder: Path) -> Iterator[Path]:
-    """The files in a folder and those below it whose name says that their kind is read."""
+    """The files in a folder and its subfolders whose name has a known ending."""
     for path in folder.rglob("*"):
         plain = Path(path.name.removesuffix(".gz")).suffix.lower()
         packed = path.name.endswith(".gz")
@@ -65,7 +65,7 @@ def first_row(path: Path) -> tuple[int, dict[str, Any]]:
     """The first row that has fields.
 
     Raises:
-        DataError: there is none; it says what is wrong with the first.
+        DataError: there is none; the message is the error of the first row.
     """
     first_error: DataError | None = None
     for line, row in read_rows(path):

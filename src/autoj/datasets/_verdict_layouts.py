@@ -1,4 +1,4 @@
-"""Published layouts of verdicts: a row of each to what a judge said, in the case's frame."""
+"""Published layouts of verdicts: converts a row of each to a verdict in the case's frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Strength: TypeAlias = Literal[0, 1, 2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVerdict:
-    """A verdict that somebody else's judge gave, and on what."""
+    """A verdict that another judge gave, with the query and models it is about."""
 
     verdict: Verdict
     query: str | None
@@ -26,17 +26,18 @@ class PublishedVerdict:
     question_id: str | None
     """The query's id, where the file has one."""
     models: tuple[str | None, ...]
-    """Who wrote the case's responses, a first; one for a rating; None where it is not said."""
+    """Names of the models that wrote the case's responses, a first; one for a rating; None if
+    unknown."""
     turn: int | None = None
     """The turn of the conversation that was judged, counted from 1."""
     strengths: tuple[Strength | None, ...] = ()
-    """How clear each order's verdict is, where the judge said so."""
+    """Strength of each order's verdict, where the judge stated it."""
     subject: Literal["a", "b"] = "a"
-    """Whose win rate the tool reports; where a is the baseline, it is b's."""
+    """The response whose win rate the tool reports; b where a is the baseline."""
 
     @property
     def cluster(self) -> str:
-        """What statistics resample together: the normalised query, or its id."""
+        """The unit of resampling: the normalised query, or its id."""
         return normalise_query(self.query) if self.query is not None else str(self.question_id)
 
 
@@ -45,10 +46,10 @@ class VerdictFormat:
     """A published layout of verdicts."""
 
     fields: str
-    """What its rows look like, for messages."""
+    """The fields of its rows, for messages."""
     matches: Callable[[dict[str, Any]], bool]
     read: Callable[[dict[str, Any], int], PublishedVerdict]
-    """A row and its line; raises `FieldError`."""
+    """Converts a row and its line; raises `FieldError`."""
 
 
 # --- MT-Bench: lm-sys/FastChat, fastchat/llm_judge (gen_judgment.py, show_result.py)
@@ -94,7 +95,7 @@ def _mt_bench_vote(row: dict[str, Any], line: int) -> PublishedVerdict:
     models = tuple(require_text(row, field) for field in ("model_a", "model_b"))
     winner = _code("mt-bench", row, "winner")
     verdict = _one_order(f"line-{line}", _judge(row), winner)
-    # GPT-4's votes are of both orders; where these disagree, this is all that the release says.
+    # GPT-4's votes cover both orders; where these disagree, the release says only that.
     if row["winner"] == "tie (inconsistent)":
         verdict = replace(verdict, winners=(), consistent=False, rule="tie")
     return PublishedVerdict(
@@ -125,11 +126,11 @@ def _arena_hard(row: dict[str, Any], line: int) -> PublishedVerdict:
     for index, game in enumerate(games):
         if not isinstance(game, dict | None):
             raise FieldError(f"games[{index}]", "expected an object")
-        # A game that the judge did not finish is null, or has a null for its score.
+        # An unfinished game is null, or has a null for its score.
         score = None if game is None else game.get("score")
         shown.append(decode("arena-hard", score, f"games[{index}].score"))
         strengths.append(strength_of(score))
-    # Its codes name places on the page. The first game shows the baseline first, the second last.
+    # Codes name page positions. The first game shows the baseline first, the second last.
     first, second = shown
     flipped: dict[Winner | None, Winner | None] = {"a": "b", "b": "a", "tie": "tie", None: None}
     model = require_text(row, "model")
@@ -189,7 +190,7 @@ def _pandalm(row: dict[str, Any], line: int) -> PublishedVerdict:
     )
 
 
-# --- What they share
+# --- Shared parts
 
 
 def _both_orders(
@@ -199,7 +200,7 @@ def _both_orders(
     *,
     conflict: Literal["tie"] | None,
 ) -> Verdict:
-    """The verdict of two games; `conflict` is what the tool makes of a disagreement."""
+    """The verdict of two games; `conflict` is the tool's outcome for a disagreement."""
     n_failed = sum(winner is None for winner in winners)
     known = Verdict(case_id=case_id, judge=judge, winners=winners, n_failed=n_failed)
     if n_failed:

@@ -1,8 +1,8 @@
 """AlpacaEval's annotated pairs: `instruction`, `output_1`, `output_2` and `preference`.
 
-A preference of people (AlpacaFarm's cross-annotations, which number their annotators) is the
-label. Where `annotator` names a judge, its preference is another judge's verdict and no label: it
-is kept in `meta`, and `published_verdicts` reads such files as verdicts.
+Human preferences (AlpacaFarm's cross-annotations, which number their annotators) are labels. Where
+`annotator` names a judge, its preference is another judge's verdict and not a label: it is kept in
+`meta`, and `published_verdicts` reads such files as verdicts.
 
 **Source**: tatsu-lab/alpaca_eval, results/*/*/annotations.json; tatsu-lab/alpaca_eval on the
 Hugging Face Hub, alpaca_farm_human_crossannotations.json (arXiv 2305.14387).
@@ -34,7 +34,7 @@ _KEPT = ("annotator", "annotator_index", "dataset", "datasplit")
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"instruction", "output_1", "output_2"} <= row.keys()
 
 

@@ -26,7 +26,7 @@ FIELDS = '"instruction" with "output"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"instruction", "output"} <= row.keys()
 
 
@@ -38,8 +38,8 @@ def read(path: Path) -> Iterator[Row]:
 def to_case(row: dict[str, Any], line: int) -> Case:
     """The case of one row: one response, to be rated.
 
-    Its id is the query's number, the same in each model's file: `pid` where there is one, else the
-    row's place in the file, counted from 0.
+    Its id is the query's number, the same in each model's file: `pid` if present, else the row's
+    index in the file, counted from 0.
     """
     has_number = row.get("pid") is not None
     number = require(row, "pid", (int, str), "a number") if has_number else line - 1

@@ -1,4 +1,4 @@
-"""Arena-Hard 2.0's answers of one model: `uid` and `messages`, which hold the question, too.
+"""Arena-Hard 2.0's answers of one model: `uid` and `messages`, which include the question.
 
 Version 0.1 and MT-Bench have their questions in another file: `_answers` reads those with them.
 
@@ -23,7 +23,7 @@ FIELDS = '"uid" with "messages"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"uid", "messages"} <= row.keys()
 
 

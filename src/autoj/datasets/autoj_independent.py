@@ -15,7 +15,7 @@ FIELDS = '"output" with "prompt" and "response" in "meta"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     meta = row.get("meta")
     return "output" in row and isinstance(meta, dict) and {"prompt", "response"} <= meta.keys()
 

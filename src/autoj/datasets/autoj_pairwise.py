@@ -15,7 +15,7 @@ FIELDS = '"prompt" with "response 1" and "response 2"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "prompt" in row and ("response 1" in row or "response 2" in row)
 
 

@@ -1,6 +1,6 @@
 """The release's scenario-classifier rows: `category`, `instruction`, `input`; no response.
 
-Such a case names a query and its scenario. It has nothing to judge: judging and rating refuse it,
+Such a case has a query and its scenario and nothing to judge: judging and rating refuse it,
 `overlap` and the scenario classifier read it.
 """
 
@@ -19,7 +19,7 @@ FIELDS = '"category" with "instruction"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"category", "instruction"} <= row.keys() and "output" not in row
 
 

@@ -1,7 +1,7 @@
 """The release's Eval-R rows: `prompt`, and under `outputs` the responses of each base model.
 
-A row is a case per base model, named in `meta["base_model"]`; ratings that judges gave and that
-were published with the file stand in `meta["scores"]`, one list per judge.
+A row is a case per base model, named in `meta["base_model"]`; judges' ratings that were published
+with the file are in `meta["scores"]`, one list per judge.
 
 **Source**: GAIR-NLP/auto-j, README, "Best-of-N selection".
 """
@@ -28,7 +28,7 @@ FIELDS = '"prompt" with "outputs", an object of base models'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "prompt" in row and isinstance(row.get("outputs"), dict)
 
 
@@ -73,7 +73,7 @@ def _case(query: str, scenario: str | None, line: int, base_model: str, block: o
 
 
 def _more(block: dict[str, Any], where: str, n_responses: int) -> dict[str, Any]:
-    """What the block says besides responses: published ratings, how each response ended, its id."""
+    """The block's other data: published ratings, how each response ended, its id."""
     scores = block.get("scores") or {}
     if not isinstance(scores, dict):
         raise FieldError(f"{where}.scores", f"expected an object, found {type(scores).__name__}")
@@ -90,13 +90,13 @@ def _more(block: dict[str, Any], where: str, n_responses: int) -> dict[str, Any]
 
 
 def _numbers(values: object, field: str, n_responses: int) -> list[float | None]:
-    """A list that runs along the responses; a null, and a list that is not there, is not known."""
+    """A list with one number per response; None for null or a missing list."""
     if values is None:
         return [None] * n_responses
     if not isinstance(values, list) or len(values) != n_responses:
         found = f"{len(values)}" if isinstance(values, list) else type(values).__name__
         raise FieldError(
-            field, f"expected a list of {n_responses} numbers, one a response, found {found}"
+            field, f"expected a list of {n_responses} numbers, one per response, found {found}"
         )
     for index, value in enumerate(values):
         if not isinstance(value, int | float | None) or isinstance(value, bool):

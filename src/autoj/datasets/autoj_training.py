@@ -1,6 +1,6 @@
 """The release's training rows: `usrmsg`, the rendered prompt, `target_output` and a label.
 
-The query and the responses are read back out of the prompt, English or Chinese.
+The query and the responses are extracted from the prompt, English or Chinese.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SINGLE = re.compile(
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "usrmsg" in row or "usermsg" in row
 
 
@@ -53,9 +53,7 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     data = _DATA.search(require_text(row, field))
     parts = data and (_PAIR.match(data["data"]) or _SINGLE.match(data["data"]))
     if not parts:
-        raise FieldError(
-            field, "holds no [Query] and [Response] between [BEGIN DATA] and [END DATA]"
-        )
+        raise FieldError(field, "has no [Query] and [Response] between [BEGIN DATA] and [END DATA]")
     target = row.get("target_output")
     return make_case(
         query=parts["query"],

@@ -1,4 +1,4 @@
-"""What every data set format shares: checked fields, and rows that become cases or errors."""
+"""Shared parts of the data set formats: checked fields, and rows as cases or errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class FieldError(Exception):
-    """A field that is missing or wrong; `read_file` adds the file and the line."""
+    """A missing or invalid field; `read_file` adds the file and the line."""
 
     def __init__(self, field: str | None, message: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class FieldError(Exception):
 
 
 class Row(NamedTuple):
-    """A row of a file: its case, or what is wrong with it."""
+    """A row of a file: its case, or its error."""
 
     line: int
     """Counted from 1."""
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """A data set that was recognised."""
+    """A recognised data set."""
 
     format: str
     """The name of the format."""
@@ -62,15 +62,16 @@ class Cases:
     read: Callable[[], Iterator[Row]]
     """Reads it from the start, lazily."""
     derivation: str | None = None
-    """How its cases were made from the files: a run folder of other cases is not gone on with."""
+    """The way its cases were made from the files; a run folder with another one cannot be
+    resumed."""
     name: str | None = None
-    """What a run of it is called; None is the first file's name."""
+    """The name of its runs; None is the first file's name."""
     note: str | None = None
-    """What the user must know of how it was read."""
+    """A remark for the user on the way it was read."""
 
     @property
     def place(self) -> Path:
-        """What messages name: its first file, or that the cases came from a program."""
+        """The place named in messages: its first file, or that the cases came from a program."""
         return self.paths[0] if self.paths else Path("(cases)")
 
 
@@ -95,20 +96,20 @@ def cases_of(cases: Iterable[Case], name: str = "cases") -> Cases:
 
 
 ToCase = Callable[[dict[str, Any], int], Case]
-"""A row and its line number, counted from 1, to a case; raises `FieldError`."""
+"""From a row and its line number, counted from 1, to a case; raises `FieldError`."""
 
 
 ToCases = Callable[[dict[str, Any], int], Iterable[Case]]
-"""The same for a row that holds several cases; a row that is wrong in part gives none."""
+"""From a row to several cases; a partly wrong row gives none."""
 
 
 def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterator[Row]:
-    """The rows of a file, lazily; one that is wrong is yielded as its error.
+    """Reads the rows of a file, lazily; a bad row is yielded as its error.
 
     Args:
         path: the file.
         to_case: makes a row's case.
-        as_texts: whether all cells of a table are texts, and no column is known to hold numbers.
+        as_texts: True reads all cells of a table as texts, without known columns of numbers.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -117,7 +118,7 @@ def read_file(path: Path, to_case: ToCase, *, as_texts: bool = False) -> Iterato
 
 
 def read_file_of_several(path: Path, to_cases: ToCases, *, as_texts: bool = False) -> Iterator[Row]:
-    """The same for a file whose rows hold several cases each: they share their line.
+    """Reads a file whose rows hold several cases each, which share their line.
 
     Raises:
         DataError: the file as a whole cannot be read.
@@ -135,13 +136,13 @@ def read_file_of_several(path: Path, to_cases: ToCases, *, as_texts: bool = Fals
 
 
 def make_case(*, query: str, responses: tuple[Response, ...], line: int, **fields: Any) -> Case:
-    """A case with the fields that follow from others.
+    """Makes a case, with the fields that follow from others.
 
     Args:
         query: the user's request; not blank.
-        responses: what is judged.
-        line: the row's line number, which is the id of a row that has none.
-        fields: any other field of `Case`.
+        responses: the responses to judge.
+        line: the row's line number, the id of a row that has none.
+        fields: any other fields of `Case`.
     """
     if not query.strip():
         raise FieldError("query", "the query is empty")
@@ -150,7 +151,7 @@ def make_case(*, query: str, responses: tuple[Response, ...], line: int, **field
 
 
 def require(row: dict[str, Any], field: str, kind: type | tuple[type, ...], wanted: str) -> Any:
-    """A field of a row that must be there and of a type.
+    """A required field of a row, checked for its type.
 
     Raises:
         FieldError: it is missing or of another type.
@@ -170,7 +171,7 @@ def require_text(row: dict[str, Any], field: str) -> str:
 
 
 def optional_text(row: dict[str, Any], field: str) -> str | None:
-    """A field that is a string where it is there and not null."""
+    """A field that is a string if present and not null."""
     return None if row.get(field) is None else require_text(row, field)
 
 
@@ -178,7 +179,7 @@ def number_of(row: dict[str, Any], field: str, winners: dict[int, Winner]) -> Wi
     """A label that a file writes as a whole number.
 
     Raises:
-        FieldError: it is missing or none of the numbers.
+        FieldError: it is missing or not one of the numbers.
     """
     menu = ", ".join(f"{number} ({winner})" for number, winner in winners.items())
     if field not in row:
@@ -190,7 +191,7 @@ def number_of(row: dict[str, Any], field: str, winners: dict[int, Winner]) -> Wi
 
 
 def query_of(row: dict[str, Any], joint: str) -> str:
-    """A query that stands in two fields: the instruction and, where there is one, its input."""
+    """A query split over two fields: the instruction and, where there is one, its input."""
     instruction, rest = require_text(row, "instruction"), optional_text(row, "input")
     return f"{instruction}{joint}{rest}" if rest else instruction
 
@@ -198,10 +199,10 @@ def query_of(row: dict[str, Any], joint: str) -> str:
 def as_pair(
     query: str, better: Response, worse: Response
 ) -> tuple[tuple[Response, Response], Winner]:
-    """A pair of which a file says only which is better, and its label.
+    """Orders a pair of which a file says only which is better, and gives its label.
 
-    Which stands first follows from the texts alone, so that a judge that always names the first
-    does not look right, and every reading of the file gives the same order.
+    The order follows from the texts alone, so that a judge that always names the first is not
+    rewarded, and every reading of the file gives the same order.
     """
     content = "\0".join((query, better.text, worse.text))
     if hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()[0] % 2:
@@ -222,7 +223,7 @@ def label_of(value: object, field: str = "label") -> Winner | float | None:
 
 
 def scenario_of(row: dict[str, Any]) -> str | None:
-    """A row's scenario in the taxonomy's spelling; a name of the user's own stays as it is."""
+    """A row's scenario in the taxonomy's spelling; a user's own name stays as it is."""
     if row.get("scenario") is None:
         return None
     name = require_text(row, "scenario")

@@ -1,4 +1,4 @@
-"""Public data files by name: where they lie on this machine, and how to fetch them.
+"""Public data files by name: their local path, and how to fetch them.
 
 `catalog.yaml` lists them. A file is looked for in the folder that `AUTOJ_DATA` names, then in the
 cache folder; nothing is fetched unless `get` is called.
@@ -37,10 +37,10 @@ class PublicFile:
     """A file at a public address."""
 
     path: str
-    """Where it lies in a data folder, with `/`."""
+    """Its path in a data folder, with `/`."""
     url: str
     checksum: Checksum | None
-    """None where it is not known; such a file is fetched on demand only."""
+    """None where it is unknown; such a file is fetched only on explicit demand."""
     size_bytes: int | None
 
 
@@ -50,25 +50,25 @@ class Entry:
 
     name: str
     what: str
-    """One line on what it holds."""
+    """One line on its content."""
     licence: str
     path: str
-    """The file or the folder that it is, relative to a data folder, with `/`."""
+    """Its file or folder, relative to a data folder, with `/`."""
     also: tuple[str, ...]
-    """Other forms of the same data, taken where they lie."""
+    """Other paths with the same data, used where they exist."""
     files: tuple[PublicFile, ...]
-    """What is fetched: one file, those of a folder, or none where no address can be given."""
+    """The files to fetch: one, those of a folder, or none where no address can be given."""
     by_hand: str | None
-    """How to come by it without an address."""
+    """Instructions to obtain it by hand, where there is no address."""
 
     @property
     def is_verified(self) -> bool:
-        """Whether each of its files has a known checksum."""
+        """True where each of its files has a known checksum."""
         return all(file.checksum is not None for file in self.files)
 
     @property
     def size_bytes(self) -> int | None:
-        """The bytes of all its files; None where one of them is not known, or there is none."""
+        """The bytes of all its files; None where one is unknown, or there is none."""
         sizes = [file.size_bytes for file in self.files]
         known = [size for size in sizes if size is not None]
         return sum(known) if known and len(known) == len(sizes) else None
@@ -80,10 +80,10 @@ def data_names() -> tuple[str, ...]:
 
 
 def load_entry(name: str) -> Entry:
-    """An entry of the catalogue.
+    """Loads an entry of the catalogue.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: no entry has this name.
     """
     entries = _entries(_CATALOG)
     if name not in entries:
@@ -92,9 +92,9 @@ def load_entry(name: str) -> Entry:
 
 
 def find(name: str) -> Path:
-    """Where a data set lies on this machine: a file, or a folder where it is several files.
+    """The local path of a data set: a file, or a folder where it is several files.
 
-    Looks into `$AUTOJ_DATA`, then into the cache folder, and fetches nothing.
+    Searches `$AUTOJ_DATA`, then the cache folder, and fetches nothing.
 
     Raises:
         UnknownComponent: the catalogue has no such name.
@@ -112,7 +112,7 @@ def find(name: str) -> Path:
 
 
 def is_here(name: str) -> bool:
-    """Whether `find` would find a data set."""
+    """True where `find` would find a data set."""
     return _lookup(load_entry(name)) is not None
 
 
@@ -123,20 +123,20 @@ def get(
     to: Path | None = None,
     unverified: bool = False,
 ) -> Path:
-    """A data set, fetched if it is not on this machine; its checksums are verified.
+    """The path of a data set, fetched and verified by checksum if it is not on this machine.
 
     Args:
         name: a name of the catalogue.
-        on_fetch: told of the progress.
+        on_fetch: called with the progress.
         to: the data folder to fetch into, so that `AUTOJ_DATA` can name it; None is the cache
-            folder, and then a copy under `AUTOJ_DATA` will do.
-        unverified: whether to take a file whose checksum is not known.
+            folder, and then a copy under `AUTOJ_DATA` is used if present.
+        unverified: True accepts a file without a known checksum.
 
     Raises:
         UnknownComponent: the catalogue has no such name.
         ConfigError: no address or no checksum is known.
         Unavailable: it could not be fetched, or is not the right file.
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     entry = load_entry(name)
     if to is None and (found := _lookup(entry)) is not None:
@@ -148,7 +148,7 @@ def get(
     if not entry.is_verified and not unverified:
         raise ConfigError(
             f"the data set {name!r} has no known checksum, so a wrong file would go unnoticed",
-            hint=f"autoj data get {name} --unverified takes what {entry.files[0].url} gives.",
+            hint=f"autoj data get {name} --unverified accepts the file at {entry.files[0].url}.",
         )
     folder = to or _cache()
     for file in entry.files:
@@ -197,16 +197,16 @@ def _lookup(entry: Entry) -> Path | None:
                 return Path(local) / path
     cached = _cache() / entry.path
     if entry.files:
-        # A folder of which a part is missing is what an interrupted fetch leaves.
+        # An interrupted fetch leaves an incomplete folder.
         return cached if all((_cache() / file.path).is_file() for file in entry.files) else None
     return cached if cached.exists() else None
 
 
 def _advice(entry: Entry) -> str:
-    places = f"AUTOJ_DATA names a folder that has {' or '.join((entry.path, *entry.also))}"
+    places = f"AUTOJ_DATA to a folder that has {' or '.join((entry.path, *entry.also))}"
     if entry.files:
-        return f"autoj data get {entry.name} fetches it; or {places}."
-    return f"It is found where {places}. {entry.by_hand or ''}".rstrip()
+        return f"Run autoj data get {entry.name}, or set {places}."
+    return f"Set {places}. {entry.by_hand or ''}".rstrip()
 
 
 @cache
@@ -246,7 +246,7 @@ def _file(place: str, fields: dict[str, Any]) -> PublicFile:
 
 
 def _inside(path: Path, name: str, place: str) -> str:
-    """A path of the catalogue, which may not lead out of the data folder."""
+    """A path of the catalogue, which must stay inside the data folder."""
     parts = PurePosixPath(place)
     if parts.is_absolute() or ".." in parts.parts or "\\" in place or ":" in place:
         raise ConfigError(f"{path}: {name}: the path {place!r} leads out of the data folder")

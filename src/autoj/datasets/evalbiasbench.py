@@ -1,7 +1,7 @@
 """EvalBiasBench: `bias`, `instruction`, `response1`, `response2` and `label`, 1 or 2.
 
-The release is one object with a list of pairs for each bias, and its label is always 1: whoever
-always names the first response looks right, so judge both orders.
+The release is one object with a list of pairs for each bias, and its label is always 1: a judge
+that always names the first response looks right, so judge both orders.
 
 **Source**: ncsoft/offsetbias, data/evalbiasbench/biasbench.json (arXiv 2407.06551).
 """
@@ -21,7 +21,7 @@ FIELDS = '"bias" and "instruction" with "response1", "response2"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"bias", "instruction"} <= row.keys() and ("response1" in row or "response2" in row)
 
 

@@ -1,8 +1,8 @@
-"""HHH alignment: `input` with two choices and which of them is right, in two layouts.
+"""HHH alignment: `input` with two choices, one of them right, in two layouts.
 
 BIG-bench has `target_scores`, an object of choice and score; the Hugging Face Hub has `targets`
-with `choices` and `labels`. Neither says which choice comes first, so `as_pair` decides. A file
-that lies in a folder named as a subset (`harmless`, `helpful`, `honest`, `other`) has it in `meta`.
+with `choices` and `labels`. Neither says which choice comes first, so `as_pair` decides. In a file
+in a folder named after a subset (`harmless`, `helpful`, `honest`, `other`) cases have it in `meta`.
 
 **Source**: google/BIG-bench, benchmark_tasks/hhh_alignment/*/task.json; HuggingFaceH4/hhh_alignment
 on the Hugging Face Hub (arXiv 2112.00861).
@@ -33,7 +33,7 @@ _SUBSETS = ("harmless", "helpful", "honest", "other")
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "input" in row and ("target_scores" in row or "targets" in row)
 
 

@@ -1,7 +1,7 @@
 """LLMBar: `input`, `output_1`, `output_2` and `label`, 1 or 2; one list of pairs a file.
 
-The release names its subsets by folder (`Natural`, `Adversarial/Neighbor`, …); a file that lies in
-such folders has its subset in `meta`.
+The release names its subsets by folder (`Natural`, `Adversarial/Neighbor`, …); in files in such
+folders cases have their subset in `meta`.
 
 **Source**: princeton-nlp/LLMBar, Dataset/LLMBar/*/dataset.json (arXiv 2310.07641).
 """
@@ -29,7 +29,7 @@ _SUBSETS = (
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"input", "output_1", "output_2"} <= row.keys() and "instruction" not in row
 
 

@@ -31,7 +31,7 @@ FIELDS = '"conversation_a", "conversation_b" and "winner"'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"conversation_a", "conversation_b"} <= row.keys()
 
 
@@ -62,7 +62,7 @@ def to_case(row: dict[str, Any], line: int) -> Case:
 
 
 def _turn(row: dict[str, Any], field: str) -> tuple[str, str]:
-    """What the user asked first and what the model answered."""
+    """The user's first question and the model's answer."""
     messages = require(row, field, list, "a list of messages")[:2]
     for index, role in enumerate(("user", "assistant")):
         message = messages[index] if index < len(messages) else None

@@ -1,9 +1,9 @@
 """Native rows: `{"id", "query", "responses": [...], "label", "source", "meta"?}`.
 
 A response is a string, or an object with `text` and, if known, `model`, `logprob` and
-`reference_score`. `"response": "…"` may stand for one response, `id` may be left out. Models and
-reference scores of responses that are strings may stand in `meta`, as the lists `models` and
-`reference_scores`.
+`reference_score`. A single response may be given as `"response": "…"`, and `id` may be left out.
+For responses that are strings, `meta` may hold models and reference scores as the lists `models`
+and `reference_scores`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = ["FIELDS", "is_score", "matches", "read", "to_case"]
 
 FIELDS = '"query" with "responses" or "response"'
 _LARGEST = 1e100
-"""Sums of products of larger scores, as correlations need them, overflow."""
+"""Sums of products of larger scores, as in correlations, overflow."""
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "responses" in row or ("query" in row and "response_a" not in row)
 
 
@@ -43,7 +43,7 @@ def read(path: Path) -> Iterator[Row]:
 
 
 def is_score(value: object) -> TypeGuard[float]:
-    """Whether a value is a number, and none too large to compute with.
+    """True where a value is a number that is not too large to compute with.
 
     >>> is_score(-3), is_score(True), is_score(float("nan")), is_score(1e200)
     (True, False, False, False)
@@ -97,7 +97,7 @@ _OF_RESPONSE: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "logprob": (f"a number from {-_LARGEST:g} to {_LARGEST:g}", is_score),
     "reference_score": (f"a number from {-_LARGEST:g} to {_LARGEST:g}", is_score),
 }
-"""What may be known of a response: what it must be, and whether a value is that."""
+"""Optional fields of a response: the expected type in words, and a check of it."""
 
 
 def _optional(value: Any, name: str, field: str) -> Any:
@@ -108,7 +108,7 @@ def _optional(value: Any, name: str, field: str) -> Any:
 
 
 def _per_response(row: dict[str, Any], plural: str, n_responses: int) -> list[Any]:
-    """A list in `meta` that runs along the responses; Nones where there is none."""
+    """A list in `meta` with one value per response; Nones where there is none."""
     meta = row.get("meta")
     values = meta.get(plural) if isinstance(meta, dict) else None
     if values is None:
@@ -116,7 +116,7 @@ def _per_response(row: dict[str, Any], plural: str, n_responses: int) -> list[An
     field = f"meta.{plural}"
     if not isinstance(values, list) or len(values) != n_responses:
         found = f"{len(values)}" if isinstance(values, list) else type(values).__name__
-        raise FieldError(field, f"expected a list of {n_responses}, one a response, found {found}")
+        raise FieldError(field, f"expected a list of {n_responses} values, found {found}")
     return [
         _optional(value, plural.removesuffix("s"), f"{field}[{index}]")
         for index, value in enumerate(values)

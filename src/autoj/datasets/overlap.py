@@ -1,7 +1,7 @@
-"""Which queries two data sets share: a judge must not be measured on what it was trained on.
+"""Queries that two data sets share: a judge must not be tested on its training data.
 
-Two ways to be the same: the same normalised text (letters and digits, lower case), or n-grams in
-common: a query is contained in another where a large enough share of its n-grams stands there.
+Queries are shared in two ways: they have the same normalised text (letters and digits, lower case),
+or a large enough share of one query's n-grams occurs in the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autoj.records import normalise_query
 
 __all__ = ["Overlap", "SharedQuery", "find_overlap"]
 
-# Scripts that are written without spaces between words count by characters.
+# Scripts without spaces between words are counted by characters.
 _WORDS = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f\U00020000-\U0003134f]"
     r"|[^\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f"
@@ -27,48 +27,48 @@ _WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQuery:
-    """A query of the first set that stands in the second."""
+    """A query of the first set that is also in the second."""
 
     a: int
-    """Its place in the first set, counted from 0."""
+    """Its index in the first set, counted from 0."""
     b: int
-    """The place of the nearest query in the second set: the first of the best."""
+    """The index of the most similar query in the second set; the first of equals."""
     share: float
-    """The larger share of n-grams, of either query, that stands in the other; 1 is all."""
+    """The larger share of n-grams, of either query, that occurs in the other; 1 is all."""
     by: Literal["text", "n-grams"]
-    """Whether the normalised texts are equal, or only n-grams are shared."""
+    """"text" where the normalised texts are equal, "n-grams" where only n-grams are shared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """What two sets of queries have in common."""
+    """The queries that two sets have in common."""
 
     n_a: int
     """Rows of the first set."""
     n_b: int
     shared: tuple[SharedQuery, ...]
-    """The rows of the first set that stand in the second, in its order."""
+    """The rows of the first set that are in the second, in its order."""
     n_shared_b: int
-    """Rows of the second set that stand in the first."""
+    """Rows of the second set that are in the first."""
     ngrams: int | None
-    """Words (or characters, where words are not set apart) an n-gram; None compares texts alone."""
+    """Words (or characters, in scripts without spaces) per n-gram; None compares texts alone."""
     threshold: float
 
     @property
     def n_shared_a(self) -> int:
-        """Rows of the first set that stand in the second."""
+        """Rows of the first set that are in the second."""
         return len(self.shared)
 
     @property
     def n_same_text(self) -> int:
-        """Those of them whose normalised text is the same."""
+        """Those of them with the same normalised text."""
         return sum(shared.by == "text" for shared in self.shared)
 
 
 def find_overlap(
     a: Sequence[str], b: Sequence[str], *, n: int | None = None, threshold: float = 0.7
 ) -> Overlap:
-    """The queries that two sets share.
+    """Finds the queries that two sets share.
 
     A query with fewer than `n` words is compared by its normalised text alone. Time and memory
     grow with the number of n-grams that both sets have, not with the pairs of queries.
@@ -76,24 +76,23 @@ def find_overlap(
     Args:
         a: the queries of one set, for example a test set.
         b: those of the other, for example training data.
-        n: words an n-gram, 8 and 13 are usual; characters in Chinese, Japanese and Thai, where
-            words are not set apart; None compares normalised texts alone.
+        n: words per n-gram, usually 8 or 13; characters in Chinese, Japanese and Thai, which have
+            no spaces between words; None compares normalised texts alone.
         threshold: the least share of n-grams, above 0 and at most 1, of either query that must
-            stand in the other. A short query inside a long one is shared, too.
+            occur in the other. A short query inside a long one is shared, too.
 
     Raises:
         ConfigError: n is less than 1, or the threshold outside its range.
 
-    **Source**: shared word n-grams are how test data is looked for in training data: 13-grams
-    with GPT-3 (arXiv 2005.14165, appendix C), 70 % of the 8-grams with PaLM (arXiv 2204.02311,
-    section 8).
+    **Source**: shared word n-grams are a common test for contamination: 13-grams for GPT-3
+    (arXiv 2005.14165, appendix C), 70 % of the 8-grams for PaLM (arXiv 2204.02311, section 8).
 
     >>> overlap = find_overlap(["What is 2 + 2?", "Why?"], ["what is 2+2", "How?"])
     >>> overlap.n_shared_a, overlap.shared[0].b
     (1, 0)
     """
     if n is not None and n < 1:
-        raise ConfigError(f"n-grams have at least 1 word, found {n}")
+        raise ConfigError(f"the n-gram length must be at least 1, found {n}")
     if not 0 < threshold <= 1:
         raise ConfigError(f"the threshold must be above 0 and at most 1, found {threshold:g}")
     by_text = _same_texts(a, b)
@@ -129,7 +128,7 @@ def _same_texts(a: Sequence[str], b: Sequence[str]) -> dict[int, SharedQuery]:
 
 
 def _near(a: Sequence[str], b: Sequence[str], n: int, threshold: float) -> Iterator[SharedQuery]:
-    """All pairs of rows that share n-grams enough."""
+    """All pairs of rows that share enough n-grams."""
     index: dict[int, list[int]] = defaultdict(list)
     sizes: list[int] = []
     for row, query in enumerate(b):

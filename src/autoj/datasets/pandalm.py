@@ -1,8 +1,8 @@
 """PandaLM's test set: `instruction`, `input`, `response1`, `response2`, three annotators' labels.
 
-An annotator says 1 (first), 2 (second) or 0 (similar). The label is what two of them say, as in the
-release's table (422 first, 472 second, 105 similar); a row on which no two agree has none. Six
-responses of the release are the JSON value true, which is read as the text "True" that it was.
+An annotator says 1 (first), 2 (second) or 0 (similar). The label is the one that two of them agree
+on, as in the release's table (422 first, 472 second, 105 similar); a row without two that agree has
+none. Six responses of the release are the JSON value true, read as the text "True" that it was.
 
 **Source**: WeOpenML/PandaLM, README.md and data/testset-v1.json (arXiv 2306.05087).
 """
@@ -35,7 +35,7 @@ _ANNOTATORS = ("annotator1", "annotator2", "annotator3")
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return "annotator1" in row and ("response1" in row or "response2" in row)
 
 
@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[Row]:
 
 
 def to_case(row: dict[str, Any], line: int) -> Case:
-    """The case of one row; `meta` keeps what each annotator said."""
+    """The case of one row; `meta` keeps each annotator's label."""
     labels = [_label(row, name) for name in _ANNOTATORS]
     ((label, n_votes), *_) = Counter(labels).most_common()
     number = require(row, "idx", (int, str), "a number") if row.get("idx") is not None else line

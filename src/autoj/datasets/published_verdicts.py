@@ -1,8 +1,8 @@
 """Other judges' published verdicts: files of judgments, read as `Verdict`s and not as cases.
 
 Each layout writes winners in its own codes (`_preferences.CONVENTIONS`) and frames; here all are in
-the case's frame, where `a` is the first of `models`. `Verdict.rule` says how the winner came about,
-by the names of `verdicts.RULES`: a tool that calls a disagreement of both orders a tie has "tie".
+the case's frame, where `a` is the first of `models`. `Verdict.rule` is a name from
+`verdicts.resolve.RULES`: a tool that calls a disagreement of both orders a tie has "tie".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class VerdictRow(NamedTuple):
-    """A row of a file of verdicts: what it holds, or what is wrong with it."""
+    """A row of a file of verdicts: its verdict, or its error."""
 
     line: int
     """Counted from 1."""
@@ -35,7 +35,7 @@ class VerdictRow(NamedTuple):
 
 
 def read_verdicts(path: Path, format: str | None = None) -> Iterator[VerdictRow]:
-    """The verdicts of a file, lazily; a row that is wrong is yielded as its error.
+    """Reads the verdicts of a file, lazily; a bad row is yielded as its error.
 
     Args:
         path: a JSONL file or a JSON list.
@@ -66,7 +66,7 @@ def read_verdicts(path: Path, format: str | None = None) -> Iterator[VerdictRow]
 
 
 def verdict_format_of(row: dict[str, Any]) -> str | None:
-    """The name of the format that a row looks like."""
+    """The name of the format that a row fits."""
     return next((name for name, form in VERDICT_FORMATS.items() if form.matches(row)), None)
 
 

@@ -1,7 +1,7 @@
-"""RewardBench: `prompt`, `chosen`, `rejected`, and who wrote them.
+"""RewardBench: `prompt`, `chosen`, `rejected`, and the models that wrote them.
 
 Texts are strings or lists of messages; of such a list the last message is the response and those
-before it are the conversation, of which one turn can be judged.
+before it are the conversation, which must have a single turn.
 
 **Source**: allenai/reward-bench on the Hugging Face Hub and its preference sets (arXiv 2403.13787).
 """
@@ -30,7 +30,7 @@ FIELDS = '"chosen" and "rejected", strings or lists of messages'
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     if not {"chosen", "rejected"} <= row.keys():
         return False
     chosen = row["chosen"]
@@ -77,7 +77,7 @@ def _prompt(row: dict[str, Any]) -> str:
 
 
 def _split(row: dict[str, Any], field: str) -> tuple[str | None, str]:
-    """What a text answers, where it says so, and the text."""
+    """The query that a text answers, if it includes it, and the text."""
     if isinstance(row.get(field), str):
         return None, row[field]
     messages = _messages(row, field)

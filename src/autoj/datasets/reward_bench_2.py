@@ -1,9 +1,9 @@
 """RewardBench 2: `prompt` with lists of `chosen` and of `rejected` responses, and their numbers.
 
 A row is one case with all its responses, to be rated (`autoj rate`) or picked from (`autoj select`,
-`autoj bench eval-r`), as the benchmark asks it: a chosen one must stand above all rejected ones.
-Chosen responses have the reference score 1, rejected ones 0; most rows have one and three, those of
-the subset Ties any number of both. `num_correct` tells such rows from RM-Bench's.
+`autoj bench eval-r`), as in the benchmark: a chosen one must rank above all rejected ones. Chosen
+responses have the reference score 1, rejected ones 0; most rows have one and three, those of the
+subset Ties any number of both. `num_correct` distinguishes such rows from RM-Bench's.
 
 **Source**: allenai/reward-bench-2 on the Hugging Face Hub (arXiv 2506.01937).
 """
@@ -34,7 +34,7 @@ _COUNTS = {"chosen": "num_correct", "rejected": "num_incorrect"}
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"prompt", "rejected", "num_correct"} <= row.keys() and isinstance(
         row.get("chosen"), list
     )
@@ -48,8 +48,8 @@ def read(path: Path) -> Iterator[Row]:
 def to_case(row: dict[str, Any], line: int) -> Case:
     """The case of one row.
 
-    The file has the chosen responses first. In the case the order follows from the texts alone, so
-    that a judge that takes the first of equals does not look right.
+    The file lists the chosen responses first. In the case the order follows from the texts alone,
+    so that a judge that takes the first of equals is not rewarded.
     """
     query = require_text(row, "prompt")
     responses = [Response(text=text, reference_score=1.0) for text in _texts(row, "chosen")]

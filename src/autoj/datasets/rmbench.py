@@ -1,8 +1,8 @@
 """RM-Bench: `prompt` with three `chosen` and three `rejected` responses, one in each style.
 
 A row is nine pairs, each chosen response against each rejected one. Styles are 0 (concise), 1
-(detailed, plain text) and 2 (detailed, Markdown); `meta` says both, and the domain. The files of
-one domain leave it out of their rows and have it in their name (`chat_filtered.json`).
+(detailed, plain text) and 2 (detailed, Markdown); `meta` has both, and the domain. Files of a
+single domain leave it out of their rows and have it in their name (`chat_filtered.json`).
 
 **Source**: THU-KEG/RM-Bench, README.md and data/*.json (arXiv 2410.16184). Hard pairs have a
 better dressed rejected response (style_chosen < style_rejected), easy ones the reverse.
@@ -35,7 +35,7 @@ _SUFFIX = "_filtered"
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     chosen = row.get("chosen")
     return (
         {"prompt", "rejected"} <= row.keys()
@@ -47,7 +47,7 @@ def matches(row: dict[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Row]:
-    """Nine rows for each of the file."""
+    """Nine cases for each row of the file."""
     stem = path.name.split(".")[0]
     domain = stem.removesuffix(_SUFFIX) if stem.endswith(_SUFFIX) else None
     return read_file_of_several(path, lambda row, line: to_cases(row, line, domain))
@@ -58,8 +58,8 @@ def to_cases(row: dict[str, Any], line: int, domain: str | None = None) -> tuple
 
     Args:
         row: a row of the release.
-        line: its number, which is its id where it has none.
-        domain: the domain of a row that does not say it.
+        line: its number, the id of a row that has none.
+        domain: the domain of a row that does not name it.
     """
     query = require_text(row, "prompt")
     domain = optional_text(row, "domain") or domain

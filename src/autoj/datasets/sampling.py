@@ -1,4 +1,4 @@
-"""Cases drawn by lot: from each scenario in proportion, the same ones on every machine."""
+"""Random samples of cases, stratified by scenario, the same on every machine."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["lot", "sample_cases"]
 
 
 def lot(seed: int, what: str) -> Callable[[Case], bytes]:
-    """A key that sorts cases at random, the same wherever they stand in the file."""
+    """A sort key that shuffles cases, independent of their position in the file."""
     return lambda case: hashlib.sha256(f"{seed} {what} {case.id}".encode()).digest()
 
 
 def sample_cases(cases: Sequence[Case], n: int, seed: int) -> list[Case]:
-    """Cases drawn at random, from each scenario in proportion, in the order of the set.
+    """A random sample, from each scenario in proportion, in the order of the data set.
 
     Args:
-        cases: the set.
-        n: how many; all where there are fewer.
-        seed: what the draw follows from.
+        cases: the data set.
+        n: the size of the sample; all cases where there are fewer.
+        seed: determines the sample.
     """
     if n >= len(cases):
         return list(cases)
@@ -35,7 +35,7 @@ def sample_cases(cases: Sequence[Case], n: int, seed: int) -> list[Case]:
         drawn = hashlib.sha256(f"{seed} stratum {name}".encode()).digest()
         return sizes[name] - shares[name], drawn
 
-    # What rounding leaves goes to the largest remainders, equal ones by lot.
+    # Remaining cases go to the largest remainders, equal ones at random.
     for name in sorted(strata, key=claim)[: n - sum(sizes.values())]:
         sizes[name] += 1
     drawn = {

@@ -1,7 +1,7 @@
 """Pairs in the columns of a table: `query`, `response_a`, `response_b`, as `autoj export` writes.
 
 Optional columns are `id`, `label`, `scenario`, `source`, `reference`, `model_a` and `model_b`; an
-empty cell is none, and others are passed over. `--map` reads columns of other names.
+empty cell is no value, and other columns are ignored. `--map` reads columns of other names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPTIONAL = ("id", "label", "scenario", "source", "reference", "model_a", "model
 
 
 def matches(row: dict[str, Any]) -> bool:
-    """Whether a row looks like one of these."""
+    """True where a row has the fields of this format."""
     return {"query", "response_a", "response_b"} <= row.keys() and "responses" not in row
 
 

@@ -1,4 +1,4 @@
-"""Judges: a card says which model, read through which wrapper, asked by which protocols."""
+"""Judges: a card names the model, its wrapper (chat format) and its protocols."""
 
 from autoj.judges.cards import card_text, judge_names, load_card
 

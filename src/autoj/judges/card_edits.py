@@ -1,4 +1,4 @@
-"""Change a card's file: put a calibration into it, and leave the rest of its text as it is."""
+"""Writes a calibration into a card's file, and leaves the rest of its text as it is."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from autoj.records import Calibration, JudgeCard
 __all__ = ["find_card", "write_calibration"]
 
 _KEY = "calibration"
-# What two cards must have in common to be the same judge, where both say it.
+# Fields in which two cards of the same judge must agree, where both have them.
 _PINS = ("backend", "model", "revision", "adapter", "adapter_revision")
 
 
 def find_card(path: Path) -> Path:
-    """The file of a card: itself, or the `judge.yaml` of a judge's folder.
+    """The file of a card: the path itself, or the `judge.yaml` of a judge's folder.
 
     Raises:
-        ConfigError: the folder holds none, or the path is no card's.
+        ConfigError: the folder holds none, or the path is not that of a card.
     """
     if not path.is_dir():
-        # A name alone would be a shipped card's.
+        # A bare name would mean a shipped card.
         if path.suffix not in (".yaml", ".yml"):
             raise ConfigError(f"{path}: expected a card's file (….yaml) or a judge's folder")
         return path
     if not (path / FOLDER_CARD).is_file():
-        raise ConfigError(f"{path}: the folder holds no {FOLDER_CARD}")
+        raise ConfigError(f"{path}: the folder has no {FOLDER_CARD}")
     return path / FOLDER_CARD
 
 
 def write_calibration(
     path: Path, judge: JudgeCard, protocol: str, calibration: Calibration
 ) -> None:
-    """Put the calibration of a protocol into a card's file, all at once.
+    """Writes the calibration of a protocol into a card's file, atomically.
 
-    The text around it stays as it is, comments too. A card in an unusual layout, where that cannot
-    be done safely, is written anew with the same content and without its comments.
+    The text around it stays as it is, comments too. A card in an unusual layout, where that is not
+    safe, is rewritten with the same content and without its comments.
 
     Args:
         path: the card's file.
         judge: the judge that the calibration was fitted to.
-        protocol: which protocol's preferences it turns into probabilities.
+        protocol: the protocol whose preferences it calibrates.
         calibration: replaces the protocol's own, if the card has one.
 
     Raises:
-        DataError: the file is missing or is no card.
+        DataError: the file is missing or is not a card.
         ConfigError: it is the card of another judge, or cannot be written.
     """
     _check_same(path, judge, load_card(str(path)))
-    # Bytes, so that the ends of lines stay what they are.
+    # Bytes, to preserve the line endings.
     text = path.read_bytes().decode("utf-8")
     content = yaml.safe_load(text)
     fitted = {name: value for name, value in asdict(calibration).items() if value not in (None, {})}
@@ -80,14 +80,14 @@ def _check_same(path: Path, judge: JudgeCard, card: JudgeCard) -> None:
 
 
 def _spliced(text: str, content: dict[str, Any]) -> str:
-    """The text with the block of calibrations put in the place of the old one, or at its end."""
+    """The text with the block of calibrations replaced, or added at its end."""
     block = _dumped({_KEY: content[_KEY]})
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode)
     for key, value in root.value:
         if key.value == _KEY:
-            # A block's end lies at the next key; what stands before that on lines of its own
-            # (comments, blank lines) is not the block's.
+            # A block ends at the next key; comments and blank lines on their own lines before that
+            # are not part of it.
             old = text[key.start_mark.index : value.end_mark.index]
             end = key.start_mark.index + len(_without_trailing_comments(old))
             return text[: key.start_mark.index] + block.rstrip("\n") + text[end:]
@@ -106,7 +106,7 @@ def _dumped(content: dict[str, Any]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all, through a link and with its permissions."""
+    """Writes a file atomically, through a link and with its permissions."""
     place = path.resolve()
     draft = place.with_name(place.name + ".draft")
     try:

@@ -1,4 +1,4 @@
-"""Read judge cards: shipped ones by name, a user's own by path, any model as `backend:model`."""
+"""Reads judge cards: shipped ones by name, a user's own by path, any model as `backend:model`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 __all__ = ["FOLDER_CARD", "card_text", "judge_names", "load_card"]
 
 FOLDER_CARD = "judge.yaml"
-"""The card of a judge that is a folder, as training writes it."""
+"""The card of a judge's folder, as training writes it."""
 
 # A server applies its own template to messages.
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
@@ -58,7 +58,7 @@ class _FigureFile(_Strict):
 
 def _known_feature(name: str) -> str:
     if name not in SURFACE_FEATURES:
-        raise ValueError(f"there is no feature {name!r}; there are {', '.join(SURFACE_FEATURES)}")
+        raise ValueError(f"unknown style feature {name!r}; expected {', '.join(SURFACE_FEATURES)}")
     return name
 
 
@@ -104,7 +104,7 @@ def judge_names() -> tuple[str, ...]:
 
 
 def load_card(name: str) -> JudgeCard:
-    """A judge's card.
+    """Loads a judge's card.
 
     Args:
         name: a shipped card's name, the path of a card of your own (`….yaml`), a folder that holds
@@ -113,8 +113,8 @@ def load_card(name: str) -> JudgeCard:
 
     Raises:
         UnknownComponent: there is no such judge or backend.
-        DataError: the file is missing or is no card.
-        ConfigError: a field has a value that makes no sense.
+        DataError: the file is missing or is not a card.
+        ConfigError: a field has an invalid value.
     """
     path = _card_file(name)
     if path is not None:
@@ -129,28 +129,28 @@ def load_card(name: str) -> JudgeCard:
 
 
 def card_text(name: str) -> str:
-    """The file of a judge's card, to be copied and changed; paths beside it become whole ones.
+    """The text of a judge's card, to be copied and changed; relative paths in it become absolute.
 
     Args:
-        name: as `load_card` takes it, but for `backend:model`, which has no file.
+        name: as for `load_card`, except `backend:model`, which has no file.
 
     Raises:
         UnknownComponent: no card of this name is in a file.
-        DataError: the file is missing or is no card.
+        DataError: the file is missing or is not a card.
     """
     path = _card_file(name)
     if path is None:
         raise UnknownComponent("card", name, judge_names())
     _read_card(path)
     text = path.read_text(encoding="utf-8")
-    # A string of JSON is one of YAML, whatever stands in the path.
+    # A string of JSON is one of YAML, whatever characters the path has.
     return _BESIDE.sub(
         lambda found: f"{found[1]}: {json.dumps(str(path.parent.resolve() / found[2]))}", text
     )
 
 
 def _card_file(name: str) -> Path | None:
-    """The file of a card; None where the name is none of a file's."""
+    """The file of a card; None where the name does not belong to a file."""
     if name in judge_names():
         return _FOLDER / f"{name}.yaml"
     if name.endswith((".yaml", ".yml")):
@@ -166,14 +166,14 @@ def _known_backends() -> tuple[str, ...]:
 def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
     if "." not in backend and backend not in _known_backends():
         raise UnknownComponent("backend", backend, _known_backends())
-    # What is not ours was not trained on our prompts: it gets the prompts that the paper gives to
-    # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's, without
-    # the adapter, which belongs to other weights.
+    # A foreign model was not trained on our prompts: it gets the prompts that the paper gives to
+    # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's prompts,
+    # without the adapter, which belongs to other weights.
     if backend == "embedded":
         base = load_card("embedded-base")
         return replace(base, name=name, title=model, model=model, revision=None)
     if backend == "scalar":
-        # A reward model is asked nothing in words, and one token is left for an answer of none.
+        # A reward model generates no text; one token is the least that `max_tokens` can be.
         return JudgeCard(
             name=name,
             title=model,
@@ -188,7 +188,7 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
         title=model,
         backend=backend,
         model=model,
-        # What marks its turns only its own tokenizer knows; where that does not, loading says so.
+        # Only the model's tokenizer knows its chat format; where it has none, loading says so.
         wrapper=_BARE_WRAPPERS.get(backend, "chatml"),
         protocols=("baseline-pairwise", "baseline-single"),
     )

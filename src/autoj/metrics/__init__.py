@@ -1,4 +1,4 @@
-"""Figures over verdicts: one metric a file, each `compute(rows) -> Estimate`; none sees a model."""
+"""Metrics over verdicts: one a file, each `compute(rows) -> Estimate`; none uses a model."""
 
 from autoj.metrics import (
     accuracy,

@@ -2,12 +2,12 @@
 
 Such a figure is a smooth function of sums over cases: Pearson's correlation of the sums of x, y,
 x², y² and xy, kappa of the nine counts of a confusion table. So a case is a vector, a cluster (the
-cases of one query) is the sum of its vectors, and a draw of the bootstrap is a weighted sum of
-clusters: one matrix product makes all draws.
+cases of one query) is the sum of its vectors, and a bootstrap sample is a weighted sum of
+clusters: one matrix product computes all of them.
 
-The draws give a standard error, and the interval is Student's around the value, on Fisher's scale
-where the figure lies between -1 and 1. With few queries this covers better than the draws' own
-percentiles, plain or corrected (`benchmarks/coverage.py`).
+The bootstrap gives a standard error, and the interval is Student's around the value, on Fisher's
+scale where the figure lies between -1 and 1. With few queries this has better coverage than
+percentile intervals, plain or corrected (`benchmarks/coverage.py`).
 
 **Source:** the cluster bootstrap is A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
 Application" (1997), section 3.8; Fisher's scale is R. A. Fisher, "On the probable error of a
@@ -41,12 +41,12 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Statistic = Callable[[Floats], Floats]
-"""Totals `[..., k]` to values `[...]`; not finite where the totals do not give one."""
+"""From totals `[..., k]` to values `[...]`; not finite where the totals give no value."""
 
 N_DRAWS = 1000
 _MOST_CLUSTERS = 4000
-"""More are pooled into as many random groups: draws cost as much as there are clusters, and the
-standard error of 4,000 groups is itself known to about 1 %."""
+"""With more clusters, they are pooled at random into this many groups: the cost grows with their
+number, and the standard error from 4,000 groups is itself known to about 1 %."""
 
 
 def cluster_totals(values: Floats, clusters: Ints) -> Floats:
@@ -54,7 +54,7 @@ def cluster_totals(values: Floats, clusters: Ints) -> Floats:
 
     Args:
         values: `[n_rows, k]`.
-        clusters: `[n_rows]`, a number that rows of one cluster share.
+        clusters: `[n_rows]`, a number shared by the rows of one cluster.
 
     Returns:
         `[n_clusters, k]`, in the order of the clusters' numbers.
@@ -67,14 +67,14 @@ def cluster_totals(values: Floats, clusters: Ints) -> Floats:
 
 @lru_cache(maxsize=64)
 def cluster_weights(n_clusters: int, n_draws: int = N_DRAWS, seed: int = 0) -> Floats:
-    """How often each draw holds each cluster, `[n_draws, n_clusters]`; the same for all figures."""
+    """Counts of clusters in each bootstrap sample, `[n_draws, n_clusters]`, fixed by the seed."""
     chances = np.full(n_clusters, 1 / n_clusters)
     drawn = np.random.default_rng(seed).multinomial(n_clusters, chances, size=n_draws)
     return drawn.astype(np.float64)
 
 
 def _pooled(totals: Floats) -> Floats:
-    """At most `_MOST_CLUSTERS` groups of clusters, made at random."""
+    """At most `_MOST_CLUSTERS` random groups of clusters."""
     if len(totals) <= _MOST_CLUSTERS:
         return totals
     group = np.random.default_rng(0).permutation(len(totals)) % _MOST_CLUSTERS
@@ -84,13 +84,13 @@ def _pooled(totals: Floats) -> Floats:
 def student_interval(
     value: float, draws: Floats, n_clusters: int, *, bounded: bool
 ) -> tuple[float, float] | None:
-    """A 95 % interval from a figure's value and its draws; None where they cannot give one.
+    """A 95 % interval from a figure's value and its bootstrap samples; None where they give none.
 
     Args:
         value: the figure.
-        draws: `[n_draws]`, the figure in each draw; not finite where a draw has none.
-        n_clusters: how many clusters were drawn from.
-        bounded: whether the figure lies between -1 and 1, as a correlation does.
+        draws: `[n_draws]`, the figure in each bootstrap sample; not finite where undefined.
+        n_clusters: the number of clusters resampled.
+        bounded: True where the figure lies between -1 and 1, as a correlation does.
     """
     if n_clusters < 2:
         return None
@@ -100,12 +100,12 @@ def student_interval(
     else:
         centre = value
     known = draws[np.isfinite(draws)]
-    # Many draws without a value (all of one class, say) mean that there is too little to go by.
+    # Many samples without a value (all of one class, say) mean that the data are too few.
     if not np.isfinite(centre) or len(known) < 0.8 * len(draws):
         return None
-    # A draw's variance is too small by (n - 1) / n, as any variance around a sample's own mean.
+    # The variance is too small by (n - 1) / n, as any variance around a sample's own mean.
     error = float(known.std()) * np.sqrt(n_clusters / (n_clusters - 1))
-    # What rounding leaves of no spread at all is none: such draws say nothing of the uncertainty.
+    # A spread at the level of rounding errors is none, and says nothing of the uncertainty.
     if error < 1e-9:
         return None
     half = float(stdtrit(n_clusters - 1, 0.975)) * error
@@ -128,14 +128,14 @@ def from_totals(
 
     Args:
         name: the figure's name.
-        values: `[n_cases, k]`, what each case adds to the totals.
-        clusters: `[n_cases]`, a number that cases of one query share.
-        statistic: totals to the figure.
-        bounded: whether the figure lies between -1 and 1.
-        undefined: why there is no value where all cases together give none.
-        n_unscored: cases that were left out.
-        n_telling: how many clusters the standard error rests on, where it is not all of them; it
-            gives Student's degrees of freedom.
+        values: `[n_cases, k]`, each case's contribution to the totals.
+        clusters: `[n_cases]`, a number shared by the cases of one query.
+        statistic: computes the figure from totals.
+        bounded: True where the figure lies between -1 and 1.
+        undefined: the reason to give where all cases together give no value.
+        n_unscored: number of cases left out.
+        n_telling: the number of clusters behind the standard error, where it is not all of them;
+            sets Student's degrees of freedom.
     """
     n = len(values)
     counted: dict[str, Any] = {"name": name, "n": n, "n_unscored": n_unscored}

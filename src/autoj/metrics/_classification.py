@@ -1,8 +1,8 @@
-"""Figures of guessed classes: F1 with its interval, and the difference of two classifiers' F1.
+"""Metrics of predicted classes: F1 with its interval, and the difference of two classifiers' F1.
 
-A class's F1 is a function of three counts: cases of the class, guesses of it, and right guesses. So
-a case is a vector of three counts for each class, and intervals are those of functions of totals
-(`_bootstrap`), which resample queries.
+A class's F1 is a function of three counts: cases of the class, predictions of it, and correct
+predictions. So a case is a vector of three counts for each class, and intervals are those of
+functions of totals (`_bootstrap`), which resample queries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autoj.records import Estimate
 __all__ = ["Average", "class_f1", "f1", "f1_difference"]
 
 Average: TypeAlias = Literal["macro", "weighted"]
-"""Whether each class counts the same, or each by its number of cases."""
+""""macro" weights all classes the same, "weighted" by their number of cases."""
 
 
 def f1(
@@ -32,25 +32,25 @@ def f1(
     average: Average,
     n_unscored: int = 0,
 ) -> Estimate:
-    """The mean of all classes' F1, 0 to 1, with a 95 % interval over queries.
+    """The mean F1 over all classes, 0 to 1, with a 95 % interval over queries.
 
-    The classes are those of the labels and of the guesses: one that is guessed and never right has
-    an F1 of 0.
+    The classes are those of the labels and of the guesses: one that is guessed and never correct
+    has an F1 of 0.
 
-    In simulations of 623 cases of 59 classes, of 2 to 79 cases each, 97 % of the intervals held the
-    truth where the number of cases of each class is the test set's choice, as it mostly is. Where
-    that is left to chance, too, 96 % do for the weighted mean and 84 % for the macro mean: classes
-    of a few cases then draw its value down.
+    In simulations of 623 cases of 59 classes, of 2 to 79 cases each, 97 % of the intervals covered
+    the true value where the number of cases of each class is fixed, as in most test sets. Where it
+    is random, too, 96 % do for the weighted mean and 84 % for the macro mean: classes with few
+    cases then bias it downwards.
 
     Args:
         name: the figure's name.
         labels: each case's class.
-        guesses: each case's guess; None, which is no class, where it could not be read.
-        clusters: `[n]`, a number that cases of one query share.
-        average: how classes are weighted.
-        n_unscored: cases that were left out.
+        guesses: each case's predicted class; None, which is no class, where it could not be read.
+        clusters: `[n]`, a number shared by the cases of one query.
+        average: the weighting of classes.
+        n_unscored: number of cases left out.
 
-    **Source:** as scikit-learn's `f1_score` has them; the interval is ours.
+    **Source:** the value equals scikit-learn's `f1_score`; the interval is ours.
 
     >>> f1("F1", ["x", "x", "y"], ["x", "y", "y"], np.arange(3), "macro").value
     0.6666666666666666
@@ -70,7 +70,7 @@ def f1(
 
 
 def class_f1(labels: Sequence[str], guesses: Sequence[str | None]) -> dict[str, float]:
-    """Each class's F1, of labels and of guesses, in the order of their names."""
+    """Each class's F1, for all classes in labels and guesses, sorted by name."""
     classes = _places(labels, guesses)
     totals = _counts(labels, guesses, classes).sum(axis=0)
     each = _each_f1(totals.reshape(3, len(classes)))
@@ -86,16 +86,16 @@ def f1_difference(
     average: Average,
     n_unscored: int = 0,
 ) -> Difference:
-    """How much higher one classifier's F1 is than another's on the same cases.
+    """The difference of two classifiers' F1 on the same cases.
 
     Args:
         name: the figure's name.
         labels: each case's class.
-        one: a classifier's guesses.
-        other: another's.
-        clusters: `[n]`, a number that cases of one query share.
-        average: how classes are weighted.
-        n_unscored: cases that are not scored for both.
+        one: the guesses of the first classifier.
+        other: the guesses of the second.
+        clusters: `[n]`, a number shared by the cases of one query.
+        average: the weighting of classes.
+        n_unscored: number of cases not scored for both.
     """
     known = [_places(labels, guesses) for guesses in (one, other)]
     figures = [_statistic(average, len(classes)) for classes in known]
@@ -121,7 +121,7 @@ def f1_difference(
 
 
 def _p_value(estimate: Estimate) -> float | None:
-    """Of no difference, by the interval's own standard error."""
+    """The p-value of no difference, from the interval's standard error."""
     if estimate.value is None or estimate.high is None:
         return None
     freedom = estimate.n_clusters - 1
@@ -137,7 +137,7 @@ def _places(labels: Iterable[str], guesses: Iterable[str | None]) -> dict[str, i
 def _counts(
     labels: Sequence[str], guesses: Sequence[str | None], classes: dict[str, int]
 ) -> Floats:
-    """What each case adds, `[n, 3 * n_classes]`: to its class, to its guess, to what is right."""
+    """Each case's contribution, `[n, 3 * n_classes]`: to its class, its guess, correct guesses."""
     counts = np.zeros((len(labels), 3, len(classes)))
     for row, (label, guess) in enumerate(zip(labels, guesses, strict=True)):
         counts[row, 0, classes[label]] = 1
@@ -148,7 +148,7 @@ def _counts(
 
 
 def _each_f1(totals: Floats) -> Floats:
-    """Each class's F1, `[..., n_classes]`; not finite where nothing is of it or taken for it."""
+    """Each class's F1, `[..., n_classes]`; not finite for a class without cases and guesses."""
     of_class, guessed, right = np.moveaxis(totals, -2, 0)
     with np.errstate(invalid="ignore"):
         found: Floats = 2 * right / (of_class + guessed)
@@ -160,7 +160,7 @@ def _statistic(average: Average, n_classes: int) -> Statistic:
         table = totals.reshape(*totals.shape[:-1], 3, n_classes)
         each = _each_f1(table)
         known = np.isfinite(each)
-        # A draw may lack a class altogether: it is then the mean of the others.
+        # A bootstrap sample may lack a class: the mean is then over the others.
         weights = table[..., 0, :] if average == "weighted" else known.astype(np.float64)
         found: Floats = (np.where(known, each, 0.0) * weights).sum(axis=-1) / weights.sum(axis=-1)
         return found

@@ -1,4 +1,4 @@
-"""Two judges or two models on the same cases, and many such comparisons at once."""
+"""Paired differences of two judges or models on the same cases, and correction for many tests."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ __all__ = ["Difference", "difference", "difference_of", "holm"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How much higher one judge's figure is than another's on the same cases."""
+    """The paired difference of two judges' figures on the same cases."""
 
     estimate: Estimate
     p_value: float | None
-    """Of no difference, two-sided; None where there is no interval."""
+    """Two-sided p-value of no difference; None without an interval."""
 
 
 def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score) -> Difference:
     """The paired difference of a mean score, with a 95 % interval over queries.
 
-    What both get right or wrong cancels case by case, so the interval is narrower than those of
-    the two figures apart.
+    Variation that both judges share cancels case by case, so the interval is narrower than those of
+    the two figures alone.
 
     Args:
         name: the figure's name.
-        one: a judge's rows.
-        other: another judge's rows of the same cases, in the same order.
-        score: a case's share of the figure, or None where it is unscored; a case counts where both
-            judges' rows are scored.
+        one: the rows of the first judge.
+        other: the rows of the second judge on the same cases, in the same order.
+        score: a case's share of the figure, or None where it is unscored; a case counts where it
+            is scored for both judges.
 
     **Source:** Student's test on the clusters' sums of differences (CR1).
     """
@@ -51,13 +51,13 @@ def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score
 
 
 def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Difference:
-    """The same of differences that are no rows.
+    """The paired difference from values computed elsewhere; see `difference`.
 
     Args:
         name: the figure's name.
-        values: `[n]`, each case's score by one judge less that by the other.
-        clusters: `[n]`, a number that cases of one query share.
-        n_unscored: cases that are not scored for both.
+        values: `[n]`, each case's score by the first judge minus that by the second.
+        clusters: `[n]`, a number shared by the cases of one query.
+        n_unscored: number of cases not scored for both.
     """
     n = len(values)
     if n == 0:
@@ -90,7 +90,7 @@ def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """p-values of several tests, corrected so that any false alarm among them has its own level.
+    """Holm's correction of p-values, which controls the family-wise error rate.
 
     Args:
         p_values: each test's name and p-value.

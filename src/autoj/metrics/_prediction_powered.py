@@ -1,4 +1,4 @@
-"""A judge's figure over many cases, corrected by what people say of a few of them."""
+"""Prediction-powered inference: a judge's figure over many cases, corrected by a few labels."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["prediction_powered"]
 def prediction_powered(
     name: str, rows: Rows, judged: Score, labelled: Score, *, span: tuple[float, float]
 ) -> Estimate:
-    """What people would say on average of all cases, from the judge's verdicts and a few labels.
+    """Estimates the mean human score over all cases, from the judge's verdicts and a few labels.
 
-    The judge's mean over all cases, plus the mean of (people - judge) over the labelled ones: the
-    judge's own bias goes, and where it is any good the interval is narrower than that of the labels
-    alone. The judge is weighted by how well it tells what people say, so that a useless one does
-    no harm.
+    The judge's mean over all cases plus the mean of (label - judge) over the labelled ones: this
+    removes the judge's bias, and where the judge is informative the interval is narrower than from
+    the labels alone. The judge is weighted by how well it predicts the labels, so that a useless
+    one does no harm.
 
     Args:
         name: the figure's name.
         rows: all judged cases, the labelled ones among them.
         judged: a case's score by the judge, or None where it is unscored.
-        labelled: its score by people, or None where they did not label it.
-        span: the lowest and the highest value that the figure can have.
+        labelled: its score by the human label, or None without a label.
+        span: the lowest and the highest possible value of the figure.
 
     **Source:** A. N. Angelopoulos et al., "Prediction-powered inference", Science 382 (2023);
     the weight is that of "PPI++" (2023), section 6, for a mean.
@@ -42,7 +42,7 @@ def prediction_powered(
         bounded=False,
         undefined="no judged case has a label",
         n_unscored=len(rows) - len(values),
-        # What the labels say is the uncertain part: they decide how far the draws can be trusted.
+        # The labels are the uncertain part, so their number sets the degrees of freedom.
         n_telling=len(np.unique(clusters[values[:, 2] > 0])),
     )
     return _within(estimate, span)
@@ -64,7 +64,7 @@ def _corrected(totals: Floats) -> Floats:
     covariance = products / n_labelled - mean_there * mean_label
     with np.errstate(all="ignore"):
         slope = np.where(variance > 1e-12, covariance / variance, 0.0)
-    # The labelled cases are part of all cases, so the slope itself is the best weight.
+    # The labelled cases are among all cases, so the slope itself is the best weight.
     weight = np.clip(slope, 0, 1)
     corrected: Floats = mean_label + weight * (judged / n - mean_there)
     return corrected

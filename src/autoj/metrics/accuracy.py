@@ -1,4 +1,4 @@
-"""How often one order, as the case has it, equals the human label."""
+"""Accuracy: the share in which the case's own order equals the human label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often both orders agree with each other and with the human label."""
+"""Agreement: the share in which both orders agree with each other and with the human label."""
 
 from __future__ import annotations
 

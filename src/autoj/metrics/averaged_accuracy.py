@@ -1,4 +1,4 @@
-"""How often the averaged verdict equals the human label."""
+"""Averaged accuracy: the share in which the averaged verdict equals the human label."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["compute"]
 
 
 def compute(rows: Rows) -> Estimate:
-    """The accuracy of the verdict that both orders' averaged probabilities give.
+    """The accuracy of the verdict from the probabilities averaged over both orders.
 
-    For judges that read each response alone it is the accuracy of the two ratings compared. It
-    stands beside reward models' figures, and not beside agreement, which also asks that both
-    orders say the same.
+    For judges that rate each response alone it is the accuracy of comparing the two ratings.
+    Compare it with reward models' figures, not with agreement, which also requires both orders to
+    say the same.
 
     Args:
         rows: pairs; those with a label count, and one without an averaged verdict is unscored.

@@ -1,9 +1,9 @@
-"""Figures with intervals that resample queries and not judgments.
+"""Estimates with confidence intervals that resample queries, not judgments.
 
-Cases that share a query are not independent: an interval that treats them so is too narrow. The
-variance here is taken over clusters (a cluster is a normalised query). For a proportion it is
-turned into an effective number of cases and put into Wilson's interval, which stays inside 0 to 1
-and keeps a width where every case came out the same. For a mean it goes into Student's interval.
+Cases that share a query are not independent: an interval that ignores this is too narrow. The
+variance here is taken over clusters (a cluster is a normalised query). For a proportion it gives
+an effective sample size for Wilson's interval, which stays inside 0 to 1 and keeps a width where
+all cases came out the same. For a mean it goes into Student's interval.
 
 **Source:** E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
 JASA 22 (1927); the effective sample size is Korn and Graubard's, "Confidence intervals for
@@ -45,29 +45,29 @@ _Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 %
 
 
 class Row(NamedTuple):
-    """What metrics need to know of a case and its verdict; a tuple, for there may be millions."""
+    """The data of a case and its verdict that metrics need; a tuple, as there may be millions."""
 
     cluster: int
-    """A number that cases with the same query share."""
+    """A number shared by the cases of one query."""
     label: Winner | float | None
     winner: Winner | None
     winners: tuple[Winner | None, ...]
     consistent: bool | None
     scenario: str | None
     subset: str | None = None
-    """The part of the data set that the case belongs to, where it has parts."""
+    """The subset of the data set that the case belongs to, if it has subsets."""
     style: str | None = None
-    """"easy", "normal" or "hard": whether the better response looks better, alike or worse."""
+    """"easy", "normal" or "hard": the better response looks better, alike or worse."""
     rating: float | None = None
     """1.0 to 10.0 (or a scalar model's score), where one response was rated."""
     strengths: tuple[int | None, ...] = ()
-    """How clear each order's winner is, where that was said: 0 a tie, 1 better, 2 much better."""
+    """Strength of each order's winner, if the judge states it: 0 a tie, 1 better, 2 much better."""
     averaged: Winner | None = None
-    """What the probabilities averaged over both orders say, or two responses' own ratings."""
+    """The winner by the probabilities averaged over both orders, or by two responses' ratings."""
     probabilities: tuple[float, float, float] | None = None
     """Of "a", "b" and "tie", averaged over the orders."""
     lengths: tuple[int, int] | None = None
-    """Characters of response a and of response b, without the space around them."""
+    """Characters of response a and of response b, without surrounding whitespace."""
 
 
 Score = Callable[[Row], float | None]
@@ -76,32 +76,32 @@ Score = Callable[[Row], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Many rows, those that differ by their cluster alone kept once, with all their clusters.
+    """Rows that differ only by cluster, stored once with all their clusters.
 
-    A million verdicts on pairs come out in a few hundred ways; metrics look at each way once.
+    A million verdicts on pairs have a few hundred distinct patterns; metrics visit each one once.
     """
 
     patterns: Mapping[Row, Ints]
-    """A row with the cluster 0, and the clusters of all rows like it."""
+    """Rows with cluster 0, each with the clusters of all rows like it."""
 
     def __len__(self) -> int:
         return sum(map(len, self.patterns.values()))
 
     def __iter__(self) -> Iterator[Row]:
-        """Each way once."""
+        """Iterates over the distinct patterns."""
         return iter(self.patterns)
 
 
 Rows: TypeAlias = Sequence[Row] | Tally
-"""Cases and their verdicts, one by one or counted together; iteration meets each way of coming out
-at least once."""
+"""Cases and their verdicts, one by one or tallied; iteration visits each distinct pattern at least
+once."""
 
 
 def tally(rows: Iterable[Row]) -> Tally:
-    """Count rows together as they come, without what differs in each: probabilities and lengths."""
+    """Tallies rows as they come, without their individual values: probabilities and lengths."""
     found: dict[tuple[object, ...], array[int]] = {}
     for row in rows:
-        # Everything between the cluster and the two last fields, which differ in each row.
+        # All fields between the cluster and the last two, which are individual.
         pattern = row[1:-2]
         clusters = found.get(pattern)
         if clusters is None:
@@ -116,19 +116,19 @@ def tally(rows: Iterable[Row]) -> Tally:
 
 
 def select(rows: Rows, keep: Callable[[Row], bool]) -> Rows:
-    """The rows that are kept."""
+    """The rows for which `keep` returns True."""
     if isinstance(rows, Tally):
         return Tally({row: clusters for row, clusters in rows.patterns.items() if keep(row)})
     return [row for row in rows if keep(row)]
 
 
 def is_labelled(row: Row) -> bool:
-    """Whether people said something of the case."""
+    """True where the case has a human label."""
     return row.label is not None
 
 
 def scored(rows: Rows, score: Score) -> tuple[Floats, Ints]:
-    """The scores that are known, `[n_scored]`, and the cluster of each."""
+    """The known scores, `[n_scored]`, and the cluster of each."""
     values, clusters = contributions(
         rows, lambda row: None if (value := score(row)) is None else (value,), 1
     )
@@ -138,12 +138,12 @@ def scored(rows: Rows, score: Score) -> tuple[Floats, Ints]:
 def contributions(
     rows: Rows, adds: Callable[[Row], Sequence[float] | None], k: int
 ) -> tuple[Floats, Ints]:
-    """What each row adds to totals, `[n_scored, k]`, and the cluster of each.
+    """Each row's contribution to totals, `[n_scored, k]`, and the cluster of each.
 
     Args:
         rows: the cases.
         adds: a row's `k` numbers, or None where it is unscored.
-        k: how many numbers.
+        k: the number of totals.
     """
     known = [(row, numbers) for row in rows if (numbers := adds(row)) is not None]
     values = np.array([numbers for _, numbers in known], dtype=np.float64).reshape(-1, k)
@@ -169,13 +169,13 @@ def proportion(name: str, rows: Rows, score: Score) -> Estimate:
 
 
 def proportion_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Estimate:
-    """The same of scores that are no rows.
+    """The mean of scores between 0 and 1 that were computed elsewhere; see `proportion`.
 
     Args:
         name: the figure's name.
         values: `[n]`, scores between 0 and 1.
-        clusters: `[n]`, a number that cases of one query share.
-        n_unscored: cases that have no score.
+        clusters: `[n]`, a number shared by the cases of one query.
+        n_unscored: number of cases without a score.
     """
     n = len(values)
     if n == 0:
@@ -183,7 +183,7 @@ def proportion_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
     total = math.fsum(values)
     value = total / n
     n_clusters, squares = _spread(values - value, clusters)
-    # A score between 0 and 1, such as the mean of both orders, is worth up to two draws.
+    # A score between 0 and 1, such as the mean of both orders, is worth up to two samples.
     most = n if np.isin(values, (0, 1)).all() else 2 * n
     low, high = _wilson(value, _effective_size(n, most, n_clusters, value, squares))
     return Estimate(
@@ -211,13 +211,13 @@ def mean(name: str, rows: Rows, score: Score) -> Estimate:
 
 
 def mean_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Estimate:
-    """The same of scores that are no rows.
+    """The mean of scores that were computed elsewhere; see `mean`.
 
     Args:
         name: the figure's name.
         values: `[n]`, the scores.
-        clusters: `[n]`, a number that cases of one query share.
-        n_unscored: cases that have no score.
+        clusters: `[n]`, a number shared by the cases of one query.
+        n_unscored: number of cases without a score.
     """
     n = len(values)
     if n == 0:
@@ -225,7 +225,7 @@ def mean_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> E
     value = math.fsum(values) / n
     n_clusters, squares = _spread(values - value, clusters)
     half = None
-    # What rounding leaves of no spread at all says nothing of the uncertainty.
+    # A spread at the level of rounding errors says nothing of the uncertainty.
     if n_clusters > 1 and squares > 1e-18 * n * max(1.0, value**2):
         error = math.sqrt(squares * n_clusters / (n_clusters - 1)) / n
         half = float(stdtrit(n_clusters - 1, 0.975)) * error
@@ -251,13 +251,13 @@ def _bounds(total: float, n: int, n_unscored: int) -> tuple[float, float]:
 
 
 def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:
-    """How many clusters there are, and the sum of their squared residuals."""
+    """The number of clusters, and the sum of their squared residuals."""
     totals = cluster_totals(residuals[:, None], clusters)
     return len(totals), math.fsum(totals[:, 0] ** 2)
 
 
 def _effective_size(n: int, most: int, n_clusters: int, share: float, squares: float) -> float:
-    """How many independent draws of 0 or 1 the scores are worth; at most `most`."""
+    """The effective sample size of the scores; at most `most`."""
     spread = share * (1 - share)
     if spread == 0 or squares == 0 or n_clusters < 2:
         return float(n_clusters)
@@ -280,7 +280,7 @@ def by(rows: Tally, name_of: Callable[[Row], str | None]) -> dict[str, Tally]: .
 
 
 def by(rows: Rows, name_of: Callable[[Row], str | None]) -> dict[str, list[Row]] | dict[str, Tally]:
-    """Rows by a name of theirs, such as their scenario's; those without one are left out."""
+    """Groups rows by a name of theirs, such as their scenario; rows without one are left out."""
     parts: dict[str, list[Row]] = {}
     for row in rows:
         if (name := name_of(row)) is not None:

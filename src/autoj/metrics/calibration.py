@@ -1,4 +1,4 @@
-"""Whether a judge's probabilities mean what they say."""
+"""Calibration metrics: Brier score, expected calibration error and reliability bins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _N_BINS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityBin:
-    """The cases whose verdict was given with a probability in one tenth of the scale."""
+    """The cases whose verdict has a probability in one tenth of the scale."""
 
     low: float
     high: float
@@ -39,7 +39,7 @@ class ReliabilityBin:
 def compute(rows: Rows) -> Estimate:
     """The Brier score of the averaged probabilities: 0 (sure and right) to 2 (sure and wrong).
 
-    Always a third for each of a, b and tie gives 0.667.
+    Uniform probabilities (a third each for a, b and tie) give 0.667.
 
     Args:
         rows: pairs; those with a label count, and one without probabilities is unscored.
@@ -64,7 +64,7 @@ def expected_calibration_error(rows: Rows) -> Estimate:
     """The mean gap between confidence and accuracy over ten equal bins, 0 to 1.
 
     Even a calibrated judge's is above 0, the more so the fewer cases there are; an interval around
-    it would leave the true value out, so there is none.
+    it would miss the true value, so there is none.
 
     Args:
         rows: pairs; those with a label count, and one without probabilities is unscored.
@@ -77,12 +77,12 @@ def expected_calibration_error(rows: Rows) -> Estimate:
 def calibration_error(
     confidence: Floats, right: Floats, clusters: Ints, n_unscored: int = 0
 ) -> Estimate:
-    """The same of guesses that are no rows.
+    """The expected calibration error of predictions that are not rows.
 
     Args:
         confidence: `[n]`, the probability of each guess, 0 to 1.
         right: `[n]`, 1 where the guess is the label, else 0.
-        clusters: `[n]`, a number that cases of one query share.
+        clusters: `[n]`, a number shared by the cases of one query.
         n_unscored: cases without a probability.
     """
     values = np.zeros((len(confidence), 1 + _N_BINS))
@@ -111,7 +111,7 @@ def reliability(rows: Rows) -> tuple[ReliabilityBin, ...]:
 
 
 def reliability_bins(confidence: Floats, right: Floats) -> tuple[ReliabilityBin, ...]:
-    """The same of guesses that are no rows.
+    """The non-empty bins of predictions that are not rows.
 
     Args:
         confidence: `[n]`, the probability of each guess, 0 to 1.

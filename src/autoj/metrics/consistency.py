@@ -1,4 +1,4 @@
-"""How often both orders name the same winner."""
+"""Consistency: the share in which both orders name the same winner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two scores of the same things rise together: Pearson, Spearman, Kendall."""
+"""Correlation of two scores of the same items: Pearson, Spearman, Kendall."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Correlation:
 
     estimate: Estimate
     p_value: float | None
-    """Of no correlation, two-sided; None without a value. SciPy's where each thing is a cluster of
-    its own, else by the clusters' standard error."""
+    """Two-sided p-value of no correlation; None without a value. SciPy's where each item is a
+    cluster of its own, else from the clusters' standard error."""
 
 
 def compute(rows: Rows, coefficient: Coefficient = "pearson") -> Estimate:
@@ -49,7 +49,7 @@ def compute(rows: Rows, coefficient: Coefficient = "pearson") -> Estimate:
     Args:
         rows: one per rated response; those whose label is a number count, and one whose rating
             could not be read is unscored.
-        coefficient: which one.
+        coefficient: "pearson", "spearman" or "kendall".
     """
     labelled = select(rows, lambda row: isinstance(row.label, float))
     scores, clusters = contributions(labelled, _rating_and_label, 2)
@@ -83,12 +83,12 @@ def correlate(
 
     Args:
         name: the figure's name.
-        x: `[n]`, one score of each thing.
+        x: `[n]`, one score of each item.
         y: `[n]`, the other score.
-        coefficient: which one. Spearman's is Pearson's of the ranks, also in each draw; Kendall's
-            (tau-b) is computed anew in each draw.
-        clusters: `[n]`, a number that things of one query share; None takes each alone.
-        n_unscored: things that lack a score.
+        coefficient: the kind. Spearman's is Pearson's of the ranks, also in each bootstrap sample;
+            Kendall's (tau-b) is computed anew in each one.
+        clusters: `[n]`, a number shared by the items of one query; None makes each its own.
+        n_unscored: number of items that lack a score.
 
     **Source:** `scipy.stats` for values and p-values.
     """
@@ -115,7 +115,7 @@ def correlate(
 
 
 def _p_value(estimate: Estimate) -> float | None:
-    """Of no correlation, by the interval's own standard error on Fisher's scale."""
+    """The p-value of no correlation, from the interval's standard error on Fisher's scale."""
     if estimate.value is None or estimate.high is None:
         return None
     freedom = estimate.n_clusters - 1
@@ -125,7 +125,7 @@ def _p_value(estimate: Estimate) -> float | None:
 
 
 def _moments(x: Floats, y: Floats) -> Floats:
-    """What each thing adds to the totals; centred, so that squares of large scores stay exact."""
+    """Each item's contribution to the totals, centred to keep squares of large scores exact."""
     u, v = x - x.mean() if len(x) else x, y - y.mean() if len(y) else y
     return np.stack([np.ones_like(u), u, v, u * u, v * v, u * v], axis=1)
 
@@ -133,7 +133,7 @@ def _moments(x: Floats, y: Floats) -> Floats:
 def _pearson(totals: Floats) -> Floats:
     n, x, y, xx, yy, xy = np.moveaxis(totals, -1, 0)
     spread = (n * xx - x * x) * (n * yy - y * y)
-    # What is left of a constant's spread by rounding is no spread.
+    # The spread that rounding leaves of a constant is none.
     none = spread <= 1e-12 * (n * xx) * (n * yy)
     found: Floats = np.where(none, np.nan, (n * xy - x * y) / np.sqrt(np.maximum(spread, 0)))
     return np.clip(found, -1, 1)
@@ -159,7 +159,7 @@ def _kendall(name: str, x: Floats, y: Floats, clusters: Ints, n_unscored: int) -
 
 
 def _members(clusters: Ints) -> list[Ints]:
-    """The indices of each cluster's things."""
+    """The indices of each cluster's items."""
     _, index = np.unique(clusters, return_inverse=True)
     order = np.argsort(index, kind="stable")
     sizes = cluster_totals(np.ones((len(index), 1)), index)[:, 0].astype(np.int64)

@@ -1,4 +1,4 @@
-"""How far a judge agrees with people beyond chance."""
+"""Cohen's kappa: agreement of a judge with human labels beyond chance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compute(rows: Rows, winner_of: Callable[[Row], Winner | None] = _first_order
 
     Args:
         rows: pairs; those with a label count, and one without a winner is unscored.
-        winner_of: which of a row's winners is compared; the first order's, as in accuracy.
+        winner_of: the winner of a row to compare; by default the first order's, as in accuracy.
 
     **Source:** J. Cohen, "A coefficient of agreement for nominal scales" (1960).
     """
@@ -36,13 +36,13 @@ def compute(rows: Rows, winner_of: Callable[[Row], Winner | None] = _first_order
         clusters,
         _kappa,
         bounded=True,
-        undefined="judge and people use one and the same class only",
+        undefined="judge and labels use a single class only",
         n_unscored=len(labelled) - len(counts),
     )
 
 
 def _cell(label: Winner | float | None, winner: Winner | None) -> Sequence[float] | None:
-    """A confusion table of label by winner that counts one case."""
+    """The contribution of one case to a confusion table of label by winner."""
     if winner is None or label not in WINNERS:
         return None
     return _CELLS[3 * WINNERS.index(label) + WINNERS.index(winner)]

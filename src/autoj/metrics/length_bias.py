@@ -1,4 +1,4 @@
-"""Whether a judge prefers long responses more than people do."""
+"""Length bias: a judge's preference for long responses beyond that of the human labels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["compute", "is_close_in_length", "share_of_longer"]
 
 
 def compute(rows: Rows) -> Estimate:
-    """How much more often the judge prefers the longer response than people do, -1 to 1.
+    """The judge's share of longer winners minus that of the labels, -1 to 1.
 
-    The share of the judge's decided verdicts that name the longer response, less the same share of
-    the labels that decide. Length is counted in characters without the space around the text.
+    The share of the judge's decided verdicts that name the longer response, minus the same share of
+    the decided labels. Length is counted in characters without surrounding whitespace.
 
     Args:
         rows: pairs with a label; one without a verdict, or of two equal lengths, is unscored.
@@ -30,7 +30,7 @@ def compute(rows: Rows) -> Estimate:
         clusters,
         _difference,
         bounded=True,
-        undefined="judge or people decide no case",
+        undefined="the judge or the labels decide no case",
         n_unscored=len(labelled) - len(values),
     )
 
@@ -38,19 +38,19 @@ def compute(rows: Rows) -> Estimate:
 def share_of_longer(
     name: str, rows: Rows, winner_of: Callable[[Row], Winner | float | None]
 ) -> Estimate:
-    """The share of decided pairs in which the longer response is named.
+    """The share of decided pairs whose winner is the longer response.
 
     Args:
         name: the figure's name.
         rows: pairs; ties and pairs of equal length are left out.
-        winner_of: whose winner is looked at: the judge's or the label.
+        winner_of: the winner to look at: the judge's or the label.
     """
     decided = select(rows, lambda row: winner_of(row) in ("a", "b") and _longer(row) is not None)
     return proportion(name, decided, lambda row: float(winner_of(row) == _longer(row)))
 
 
 def is_close_in_length(row: Row, within: float = 0.1) -> bool:
-    """Whether the shorter response is at most `within` (a share) shorter than the longer one."""
+    """True where the shorter response is at most `within` (a share) shorter than the longer one."""
     if row.lengths is None:
         return False
     return max(row.lengths) - min(row.lengths) <= within * max(row.lengths)

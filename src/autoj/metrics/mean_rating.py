@@ -1,4 +1,4 @@
-"""How highly responses are rated on average."""
+"""The mean rating of responses."""
 
 from __future__ import annotations
 

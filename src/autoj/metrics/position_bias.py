@@ -1,4 +1,4 @@
-"""Whether a judge prefers what the page shows first."""
+"""Position bias: a judge's preference for the response that the page shows first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["compute"]
 def compute(rows: Rows) -> Estimate:
     """The signed position bias, -1 (always the second) to 1 (always the first); 0 is none.
 
-    In both orders together each response stands first once, so a judge without a bias names the
-    first as often as the second. The figure is the share of judgments that name the first less
-    the share that name the second; a tie names neither.
+    Each response is shown first once, so a judge without a bias names the first as often as the
+    second. The figure is the share of judgments that name the first minus the share that name the
+    second; a tie names neither.
 
     Args:
         rows: pairs judged in both orders; a case with an order that could not be read is unscored.

@@ -1,4 +1,4 @@
-"""The record of what was found about one judge: estimates overall and by part, kept as JSON."""
+"""The stored result of one judge's meta-evaluation: estimates overall and by part, as JSON."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["Result", "read_result", "save_result"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a meta-evaluation found about one judge."""
+    """The result of a meta-evaluation of one judge."""
 
     bench: str
     """The meta-evaluation's name, such as "eval-p"."""
     judge: str
     source: str
-    """Where the verdicts are from: a run's folder, or files of predictions."""
+    """The origin of the verdicts: a run's folder, or files of predictions."""
     n_cases: int
     estimates: tuple[Estimate, ...]
     """The figures over all cases."""
     parts: Mapping[str, Mapping[str, tuple[Estimate, ...]]] = field(default_factory=dict)
     """The same figures by breakdown ("group", "scenario", …) and part."""
     notes: tuple[str, ...] = ()
-    """What a reader must know to take the figures for what they are."""
+    """Caveats that a reader needs to interpret the figures."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What only this meta-evaluation has."""
+    """Details specific to this meta-evaluation."""
 
     def estimate(self, name: str) -> Estimate | None:
         """The figure of that name over all cases; None where there is none."""
@@ -39,24 +39,24 @@ class Result:
 
 
 def save_result(path: Path, result: Result) -> None:
-    """Write a result as one JSON object, all at once.
+    """Writes a result as one JSON object, atomically.
 
     Raises:
-        StorageFull: the disk took no more.
-        DataError: nothing can be written there.
+        StorageFull: the disk is full.
+        DataError: the file cannot be written.
     """
     write_records(path, [result])
 
 
 def read_result(path: Path) -> Result:
-    """A result that was saved.
+    """Reads a saved result.
 
     Raises:
-        DataError: the file is missing or holds none.
+        DataError: the file is missing or is not a result.
     """
     try:
         return decode_as(Result, path.read_bytes())
     except FileNotFoundError:
         raise DataError("there is no such file", path=path) from None
     except (OSError, ValueError) as error:
-        raise DataError(f"holds no result of a meta-evaluation ({error})", path=path) from None
+        raise DataError(f"is not a meta-evaluation's result ({error})", path=path) from None

@@ -1,4 +1,4 @@
-"""The row that metrics read of a case and its verdict."""
+"""Builds the rows that metrics read, from cases and their verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cluster_number(cluster: str) -> int:
     True
     """
     text = cluster.encode()
-    # Two checksums tell millions of queries apart in a fifth of a digest's time.
+    # Two checksums distinguish millions of queries in a fifth of a digest's time.
     return zlib.crc32(text) << 31 ^ zlib.adler32(text)
 
 
@@ -28,10 +28,10 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
     Args:
         case: the pair; without its texts the row has no lengths.
         verdict: its verdict.
-        tie_band: two ratings that differ by no more are a tie. Ratings that a calibration made
-            probabilities of are compared by it, and have no other band.
+        tie_band: ratings that differ by at most this much tie. Ratings with a calibration are
+            compared by it and ignore the band.
     """
-    # One order's probabilities are not averaged over anything.
+    # Probabilities of a single order are not averaged over anything.
     whole = len(verdict.winners) == 2 or bool(verdict.ratings)
     known = verdict.probabilities if whole else None
     averaged = None if known is None else likeliest(known)
@@ -94,7 +94,7 @@ def _subset(case: Case | CaseOutline) -> str | None:
 
 
 def _style(case: Case | CaseOutline) -> str | None:
-    """RM-Bench's three grades: each side is plain (0), detailed (1), or detailed with markup (2).
+    """RM-Bench's three grades, from two styles: plain (0), detailed (1), detailed with markup (2).
 
     **Source:** Y. Liu et al., "RM-Bench" (2024), section 4.2.
     """

@@ -1,7 +1,7 @@
-"""How often the first response wins, by our rule and by the rules of other tools.
+"""Win rate of the first response, by our rule and by the rules of other tools.
 
-From one set of verdicts the tools report different win rates: they differ in whether both orders
-count, what becomes of orders that disagree, what a tie is worth, and what a failure.
+From the same verdicts the tools report different win rates: they differ in the use of both orders,
+in the treatment of orders that disagree, and in the value of ties and of failures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Orders: TypeAlias = tuple[Winner | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinRule:
-    """How a tool makes a win rate of verdicts."""
+    """A tool's rule for computing a win rate from verdicts."""
 
     says: str
     """The rule in words."""
@@ -32,7 +32,7 @@ class WinRule:
     share: Score
     """A case's share, or None where the tool leaves the case out."""
     n_orders: int = 1
-    """How many orders a case must be judged in."""
+    """Number of orders in which a case must be judged."""
 
 
 def _auto_j(row: Row) -> float | None:
@@ -108,7 +108,7 @@ def compute(rows: Rows) -> Estimate:
 
 
 def corrected(rows: Rows) -> Estimate:
-    """The win rate that people would give, from all verdicts and the labels of some cases.
+    """The win rate by human labels, estimated from all verdicts and the labels of some cases.
 
     Args:
         rows: pairs, some of them labelled; see `prediction_powered`.
@@ -126,7 +126,7 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
     """The win rate of response a over response b, as another tool would report it.
 
     Args:
-        rows: pairs; one by one where verdicts have strengths.
+        rows: pairs; untallied where verdicts have strengths.
         convention: a name in `CONVENTIONS`.
 
     Raises:
@@ -137,7 +137,7 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
     name, rule = f"win rate, {convention}", CONVENTIONS[convention]
     if rows and all(len(row.winners) < rule.n_orders for row in rows):
         alone = all(not row.winners for row in rows)
-        why = "each response was read alone, in no order" if alone else "only one order was judged"
+        why = "each response was rated alone, in no order" if alone else "only one order was judged"
         reason = f"not applicable: {why}"
         return Estimate(name=name, value=None, n=0, n_clusters=0, reason=reason)
     if convention != "arena-hard" or not any(row.strengths for row in rows):
@@ -146,7 +146,7 @@ def by_convention(rows: Rows, convention: str) -> Estimate:
 
 
 def _clear_wins_counted(name: str, rows: Rows) -> Estimate:
-    """Clear wins weigh more over all games together: each counts as three games of its case."""
+    """Counts clear wins as three games of their case, over all games together."""
     games = [
         row._replace(winner=winner)
         for row in rows

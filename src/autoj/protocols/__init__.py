@@ -1,4 +1,4 @@
-"""How to ask a judge and how to read its answer: one contract a file, its prompt text beside it."""
+"""Protocols: each builds a judge's prompt and reads the answer; its prompt text is beside it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def protocol_names() -> tuple[str, ...]:
 
 @cache
 def load_protocol(name: str) -> JudgeProtocol:
-    """A protocol by its name or by an alias, such as the original release's `pairwise_tie`.
+    """Loads a protocol by its name or an alias, such as the original release's `pairwise_tie`.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: no protocol has this name.
 
     >>> load_protocol("zh_single").name
     'single-zh'
@@ -41,7 +41,7 @@ def load_protocol(name: str) -> JudgeProtocol:
 
 
 def needs_scenario(protocol: JudgeProtocol) -> bool:
-    """Whether a case must have a scenario to be asked about: its criteria are what it is judged by.
+    """True where a protocol judges by the criteria of a case's scenario, so that it needs one.
 
     >>> needs_scenario(load_protocol("pairwise-criteria")), needs_scenario(load_protocol("single"))
     (True, False)
@@ -50,7 +50,7 @@ def needs_scenario(protocol: JudgeProtocol) -> bool:
 
 
 def by_scenarios(protocol: JudgeProtocol, library: Library) -> JudgeProtocol:
-    """A protocol with other scenarios than ours; the same where it knows none."""
+    """The protocol with other scenarios than ours; unchanged where it uses none."""
     return protocol.with_library(library) if isinstance(protocol, ByCriteria) else protocol
 
 

@@ -1,4 +1,4 @@
-"""What the protocols that judge by a scenario's criteria share."""
+"""Shared parts of the protocols that judge by a scenario's criteria."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from autoj.scenarios import Library, Scenario, render_message
 
 __all__ = ["asks_for_own_answer", "assessment_of", "criteria_message", "scenario_of"]
 
-# The groups whose queries have one right answer (paper, Table 6): a judge that has worked it out
-# first is not led by what a response claims.
+# The groups whose queries have one right answer (paper, Table 6): a judge that solves them first is
+# not misled by a response.
 _ONE_RIGHT_ANSWER = ("Exam Questions",)
 _ASSESSMENT = re.compile(
     r"^[ \t*_#>]{0,8}\[assessment\][ \t*_:]{0,8}$", re.IGNORECASE | re.MULTILINE
@@ -23,20 +23,19 @@ def scenario_of(case: Case, library: Library, protocol: str) -> Scenario:
     """The scenario whose criteria a case is judged by.
 
     Args:
-        case: what is judged.
-        library: the scenarios that may be meant.
-        protocol: what asks, for the message.
+        case: the case to judge.
+        library: the known scenarios.
+        protocol: the protocol's name, for the message.
 
     Raises:
         ConfigError: the case names no scenario.
-        UnknownComponent: it names one that is not there.
+        UnknownComponent: it names an unknown one.
     """
     if case.scenario is None:
         raise ConfigError(
-            f"case {case.id!r} has no scenario, and protocol {protocol!r} judges by the criteria "
-            "of one",
-            hint='Give its row a "scenario" (`autoj scenarios` lists them), let --classify name '
-            "it, or use a protocol that needs none.",
+            f"case {case.id!r} has no scenario, and protocol {protocol!r} judges by its criteria",
+            hint='Add a "scenario" to its row (`autoj scenarios` lists them), add --classify to '
+            "name it, or use a protocol without criteria.",
         )
     return library.find(case.scenario)
 
@@ -47,12 +46,12 @@ def criteria_message(scenario: Scenario) -> Message:
 
 
 def asks_for_own_answer(scenario: Scenario) -> bool:
-    """Whether a judge does better to answer such a query itself before it judges."""
+    """True where a judge should answer such a query itself before it judges."""
     return scenario.group in _ONE_RIGHT_ANSWER
 
 
 def assessment_of(text: str) -> str:
-    r"""What a judge wrote about the responses, without the answer of its own before it.
+    r"""The judge's text about the responses, without its own answer before it.
 
     >>> assessment_of("[Own answer]\n4\n\n[Assessment]\nResponse 1 is right.")
     'Response 1 is right.'

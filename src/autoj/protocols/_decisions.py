@@ -1,4 +1,4 @@
-"""Read which response a judge decided for: the last statement wins, off the menu is unreadable."""
+"""Reads a judge's decision: the last statement wins, an invalid one is unreadable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoj.records import Decision, Reading, Shown, Unreadable
 
 __all__ = ["parse_decision"]
 
-# What may stand between "final decision is" and the answer: space, markdown, quotes, brackets.
+# Allowed between "final decision is" and the answer: space, markdown, quotes, brackets.
 _LEAD = r"[\s:*_\"'“”‘’`\[\](){}<>#~\-]*"
 _STATEMENT = re.compile(
     rf"(?:\bfinal\s+decision[*_\"'\s]*(?:\bis\b|:)|最终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:)){_LEAD}"
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(rf"{_NOUN}[\s*_#]*(?P<number>[0-9]+)(?!\.?[0-9])", re.IGN
 _TIE = re.compile(
     r"(?:a\s+)?tie(?:d)?\b(?![\s\-]*break)|平局|平手|持平|打平|不相上下", re.IGNORECASE
 )
-# What may stand between an option and the next word; bounded, so that no text is slow to read.
+# Allowed between an option and the next word; bounded, so that no text is slow to read.
 _GAP = r"[\s*_\"'“”‘’`\])]{0,8}"
 _MENU = re.compile(
     rf"{_GAP}(?:[/|]|\bor\b|或|还是"
@@ -50,17 +50,17 @@ _NUMBERS: dict[str, Shown] = {"1": "1", "2": "2"}
 
 
 def parse_decision(text: str) -> Reading:
-    """Read a pairwise completion that ends in "So, the final decision is …", English or Chinese.
+    """Reads a pairwise completion that ends in "So, the final decision is …", English or Chinese.
 
     Args:
-        text: what the judge wrote.
+        text: the judge's text.
 
     Returns:
         A `Decision` in the page's frame with the whole text as its critique, or `Unreadable` with
         the reason. Never raises.
 
-    **Source:** the release's README takes the last "final decision is"; we differ in that an answer
-    off the menu, or the menu itself, is unreadable and not passed on as a label.
+    **Source:** the release's README takes the last "final decision is"; we differ in that an
+    invalid answer, or a repetition of the options, is unreadable and not passed on as a label.
 
     >>> parse_decision("So, the final decision is **Response 2**.").shown
     '2'
@@ -90,7 +90,7 @@ def _answer(folded: str, position: int) -> Shown | Unreadable:
         return _off_menu(folded, position)
     end = option.end()
     if _MENU.match(folded, end):
-        return Unreadable(reason="the final decision repeats the menu")
+        return Unreadable(reason="the final decision repeats the options")
     if (both := _BOTH.match(folded, end)) is not None:
         if numbered and both["number"] and _TIE.search(_sentence(folded, both.end())):
             return "tie"
@@ -109,4 +109,4 @@ def _sentence(folded: str, position: int) -> str:
 
 def _off_menu(folded: str, position: int) -> Unreadable:
     said = folded[position : position + 40].split("\n")[0].strip()
-    return Unreadable(reason=f"the final decision is off the menu: {said!r}")
+    return Unreadable(reason=f"the final decision is not one of the options: {said!r}")

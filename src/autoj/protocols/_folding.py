@@ -1,7 +1,7 @@
-"""One spelling for what a judge wrote, so that the parsers need to know only one.
+"""Folds spellings of a judge's text into one, so that the parsers need to know only that.
 
-`clean` drops what cannot be seen; `fold` then maps each character to one character, so that a
-match in the folded text stands at the same place in the clean one.
+`clean` drops invisible characters; `fold` then maps each character to one character, so that a
+match in the folded text is at the same position in the clean one.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import unicodedata
 
 __all__ = ["clean", "fold"]
 
-# Zero-width and directional marks, soft hyphens and byte-order marks: a judge's text may carry
-# them between any two characters, and they are no part of any statement.
+# Zero-width and directional marks, soft hyphens and byte-order marks: a judge's text may have them
+# between any two characters, and they are not part of a statement.
 _INVISIBLE = re.compile(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
@@ -20,7 +20,7 @@ _BRACKETS = str.maketrans("【】〔〕〖〗「」『』", "[][][][][]")
 
 
 def clean(text: str) -> str:
-    """The text without characters that cannot be seen."""
+    """The text without invisible characters."""
     return _INVISIBLE.sub("", text)
 
 

@@ -1,4 +1,4 @@
-"""One digest of all that a judge is shown: what locks a trained judge to its prompts."""
+"""The digest of a judge's prompts, which locks a trained judge to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CRITIQUES = Case(
 
 
 def digest_prompts(wrapper: str, protocols: Iterable[JudgeProtocol]) -> str:
-    """The sha256 (hex) of a wrapper and of what protocols ask about a fixed case.
+    """The sha256 (hex) of a wrapper and of the protocols' requests about a fixed case.
 
     Args:
         wrapper: a name in `chat.WRAPPER_NAMES`.

@@ -1,4 +1,4 @@
-"""Read the rating that a judge gave: the last statement wins, off the scale is unreadable."""
+"""Reads a judge's rating: the last statement wins, one off the scale is unreadable."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ LOWEST, HIGHEST = 1.0, 10.0
 
 
 def parse_rating(text: str) -> Reading:
-    r"""Read a completion that ends in "Rating: [[n]]", English or Chinese (评分, 打分, 评级).
+    r"""Reads a completion that ends in "Rating: [[n]]", English or Chinese (评分, 打分, 评级).
 
-    A labelled rating goes before a bare `[[n]]`, so that a citation is no rating; a number without
-    brackets is not the format that was asked for and is unreadable.
+    A labelled rating takes precedence over a bare `[[n]]`, so that a citation is not a rating; a
+    number without brackets does not follow the format and is unreadable.
 
     Args:
-        text: what the judge wrote.
+        text: the judge's text.
 
     Returns:
         A `Rating` from 1.0 to 10.0 whose critique is the text without the rating, or `Unreadable`
         with the reason. Never raises.
 
-    **Source:** the release's README takes the last "Rating: [["; we differ in that no rating is
-    unreadable and not 0.
+    **Source:** the release's README takes the last "Rating: [["; we differ in that a missing rating
+    is unreadable and not 0.
 
     >>> parse_rating("See [1]. Good, if short.\n\nRating: [[6.5]]").value
     6.5

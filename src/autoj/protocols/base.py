@@ -1,8 +1,8 @@
-"""The contract of a protocol: a case to a prompt, and the answer back to a reading.
+"""The contract of a protocol: from a case to a prompt, and from the answer to a reading.
 
-A protocol is pure: it sees no model, no tokenizer and no file but its own prompt text. What was
-judged is put into a template in one pass, so that no text of a case is ever read as a template,
-and only what the judge wrote after its prompt is ever parsed.
+A protocol is pure: it sees no model, no tokenizer and no file but its own prompt text. Judged texts
+are put into a template in one pass, so that they are never read as a template themselves, and only
+the judge's text after its prompt is parsed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Subject = Literal["pair", "response", "critiques", "query"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBody:
-    """What a protocol asks, before it is addressed to a judge."""
+    """A protocol's request, before it is addressed to a judge."""
 
     messages: tuple[Message, ...]
     prefix: str | None = None
@@ -41,7 +41,7 @@ class RequestBody:
 
 
 class JudgeProtocol(Protocol):
-    """How to ask and how to read the answer."""
+    """Builds requests about cases and reads the answers."""
 
     @property
     def name(self) -> str:
@@ -49,11 +49,11 @@ class JudgeProtocol(Protocol):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Other names that load it, such as the original release's."""
+        """Other names, such as the original release's."""
 
     @property
     def subject(self) -> Subject:
-        """What is judged: two responses, one response, two critiques of one, or the query alone."""
+        """The subject: two responses, one response, two critiques of one, or the query alone."""
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -61,52 +61,52 @@ class JudgeProtocol(Protocol):
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether its readings carry probabilities, where the backend scores choices."""
+        """True where its readings have probabilities, if the backend scores choices."""
 
     @property
     def reads_alone(self) -> bool:
-        """Whether a page shows one response: a verdict on a pair then compares two ratings."""
+        """True where a page shows one response: a verdict on a pair then compares two ratings."""
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """The request about a case.
 
         Args:
-            case: what is judged.
+            case: the case to judge.
             shown: indices of responses (or critiques) in page order.
         """
 
     def parse(self, text: str) -> Reading:
-        """Read what a judge wrote; never raises."""
+        """Reads a judge's text; never raises."""
 
     def read(self, completion: Completion) -> Reading:
-        """Read a completion: its choices where they were scored, else its text."""
+        """Reads a completion: its choices where they were scored, else its text."""
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """A second request that depends on the verdict, or None where there is none to make.
+        """A follow-up request that depends on the verdict, or None.
 
         Args:
-            case: what was judged.
-            verdict: what the judgments came to.
+            case: the judged case.
+            verdict: the verdict so far.
             shown: the responses to write about, in page order.
         """
 
     def read_follow(
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
-        """Read the completion of `follow`."""
+        """Reads the completion of `follow`."""
 
 
 @runtime_checkable
 class ByCriteria(Protocol):
-    """What a protocol is, besides, that judges by the criteria of a case's scenario."""
+    """The additional method of a protocol that judges by the criteria of a case's scenario."""
 
     def with_library(self, library: Library) -> JudgeProtocol:
-        """The same protocol by other scenarios, such as a user's."""
+        """The same protocol with other scenarios, such as a user's."""
 
 
 @cache
 def load_text(name: str) -> str:
-    """A prompt text that lies beside the protocols, byte for byte."""
+    """A protocol's prompt text, byte for byte."""
     return (Path(__file__).parent / "text" / name).read_bytes().decode("utf-8")
 
 
@@ -114,7 +114,7 @@ _FIELD = re.compile(r"\{([a-z_0-9]+)\}")
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values into a template in one pass: braces inside a value stay what they are.
+    """Puts values into a template in one pass; braces inside a value are left alone.
 
     >>> fill("[Query]: {query}", {"query": "What is {query}?"})
     '[Query]: What is {query}?'
@@ -126,7 +126,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*(?=\s|$)|[。！？]")
 
 
 def whole_sentences(text: str) -> str:
-    """A text that ran into its token limit, without the sentence that was cut off.
+    """A text that reached its token limit, without the incomplete last sentence.
 
     >>> whole_sentences("It is short. It lacks det")
     'It is short.'

@@ -25,7 +25,7 @@ _LETTERS: dict[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselinePairwise(Pairwise):
-    """Compare assistants A and B; the verdict is [[A]], [[B]] or [[C]] for a tie."""
+    """Compares assistants A and B; the verdict is [[A]], [[B]] or [[C]] for a tie."""
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """Table 13: a system message and the two answers."""
@@ -52,10 +52,10 @@ class BaselinePairwise(Pairwise):
             return Unreadable(reason="no verdict in double brackets is stated")
         end = verdicts[-1].end()
         if any(menu.end() == end for menu in _MENU.finditer(folded)):
-            return Unreadable(reason="the verdict repeats the menu")
+            return Unreadable(reason="the verdict repeats the options")
         letter = verdicts[-1]["letter"].strip("*_ \t\r\n").upper()
         if letter not in _LETTERS:
-            return Unreadable(reason=f"the verdict is off the menu: {letter!r}")
+            return Unreadable(reason=f"the verdict is not one of the options: {letter!r}")
         return Decision(shown=_LETTERS[letter], critique=visible.strip())
 
 

@@ -13,7 +13,7 @@ __all__ = ["PROTOCOL", "BaselineSingle"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSingle(Single):
-    """Explain and rate an assistant's answer; the rating is read as in `single`."""
+    """Explains and rates an assistant's answer; the rating is read as in `single`."""
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """Table 14: a system message and the answer."""

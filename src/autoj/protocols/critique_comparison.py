@@ -1,4 +1,4 @@
-"""`critique-comparison`: which of two critiques of one response is better (paper, Table 15)."""
+"""`critique-comparison`: the better of two critiques of one response (paper, Table 15)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
 __all__ = ["PROTOCOL", "CritiqueComparison"]
 
-# The option stands at the head of a line; "A more thorough critique …" is prose.
+# The option begins a line; "A more thorough critique …" is prose.
 _OPTION = re.compile(
     r"^[ \t*_#>\"'(\[]*(?:(?i:option|answer|choice|选项|答案|选择)[ \t*_:]{0,8})?(?P<letter>[A-Z])"
     r"[*_\"'\])]{0,8}[ \t]*(?P<after>[:.),、]|$|(?=(?i:feedback|neither)\b|反馈|并没有))"
@@ -27,7 +27,7 @@ _NUMBERS: dict[str, str | None] = {"A": "1", "B": "2", "C": None}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CritiqueComparison(Pairwise):
-    """Compare two critiques: A, B, or C for neither."""
+    """Compares two critiques: A, B, or C for neither."""
 
     subject: Subject = "critiques"
 
@@ -44,10 +44,10 @@ class CritiqueComparison(Pairwise):
         return RequestBody(messages=(Message(role="user", content=content),))
 
     def parse(self, text: str) -> Reading:
-        r"""The last option that opens a line; a repeated menu chooses nothing.
+        r"""The last option that begins a line; a repeated list of options chooses nothing.
 
-        An option in its own words ("A: Feedback 1 …") goes before a letter alone on its line, and
-        that before a line that a letter opens, which may be a list of reasons.
+        An option with its own words ("A: Feedback 1 …") takes precedence over a letter alone on its
+        line, and that over a line that begins with a letter, which may be a list of reasons.
 
         >>> PROTOCOL.parse("B: Feedback 2 is significantly better.\nIt quotes the text.").shown
         '2'
@@ -59,7 +59,7 @@ class CritiqueComparison(Pairwise):
         chosen = max(reversed(options), key=_weight)
         letter = chosen["letter"]
         if letter not in _LETTERS:
-            return Unreadable(reason=f"the option is off the menu: {letter!r}")
+            return Unreadable(reason=f"the choice is not one of the options: {letter!r}")
         if chosen["words"] and chosen["number"] != _NUMBERS[letter]:
             return Unreadable(reason=f"the option contradicts its words: {chosen[0].strip()!r}")
         return Decision(shown=_LETTERS[letter], critique=visible.strip())

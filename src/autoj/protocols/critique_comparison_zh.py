@@ -1,4 +1,4 @@
-"""`critique-comparison-zh`: which of two critiques is better, in Chinese."""
+"""`critique-comparison-zh`: the better of two critiques, in Chinese."""
 
 from autoj.protocols.critique_comparison import CritiqueComparison
 

@@ -1,7 +1,7 @@
-"""`pairwise`: which of two responses is better, with a critique (paper, Table 16).
+"""`pairwise`: the better of two responses, with a critique (paper, Table 16).
 
-The class here also builds the Chinese prompt of the bilingual release and the verdict-only twins,
-which force the answer's opening and score its possible continuations.
+The class here also builds the Chinese prompt of the bilingual release and the verdict-only
+variants, which force the answer's opening and score its possible continuations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["PROTOCOL", "Pairwise", "PairwiseVerdict", "choice_probabilities"]
 def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | None:
     """Probabilities over the choices alone, from the log-probability of each whole string.
 
-    None where they say nothing: one is not a number, or none is possible.
+    None where they are undefined: a value is NaN, or no choice is possible.
     """
     top = max(logprobs)
     if any(math.isnan(logprob) for logprob in logprobs) or math.isinf(top):
@@ -47,7 +47,7 @@ def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | Non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairwise:
-    """Compare two responses and write why."""
+    """Compares two responses and writes a critique."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -78,16 +78,16 @@ class Pairwise:
     def read_follow(
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
-        """Never asked for."""
+        """Not used, as there is no follow-up."""
         return Unreadable(reason="this protocol makes no second request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseVerdict(Pairwise):
-    """Compare two responses without a critique: one prefill instead of hundreds of steps.
+    """Compares two responses without a critique: one prefill instead of hundreds of decoding steps.
 
     **Source:** section 6.4 of the paper, ablation (1): a judge that writes only the decision agrees
-    with people as often as one that writes a critique first (published: 55.0 against 54.8).
+    with humans as often as one that writes a critique first (published: 55.0 against 54.8).
     """
 
     gives_probabilities: bool = True
@@ -118,7 +118,7 @@ class PairwiseVerdict(Pairwise):
         return Decision(shown=_likeliest(first, second, tie), probabilities=(first, second, tie))
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """A critique for the verdict, after it is known; None where no winner is."""
+        """A critique for the known verdict; None without a winner."""
         if verdict.winner is None:
             return None
         decision = critiques.decision_sentence(_on_page(verdict.winner, shown), self.language)
@@ -133,7 +133,7 @@ class PairwiseVerdict(Pairwise):
         return RequestBody(
             messages=(Message(role="user", content=content),),
             prefix=critiques.FACTORS_HEADING[self.language] + "\n\n-",
-            # Wherever the judge turns to a decision of its own, the verdict's takes its place.
+            # Where the judge begins to state a decision of its own, the verdict's replaces it.
             stop=("\n2.", critiques.DECISION_OPENING[self.language]),
         )
 
@@ -161,14 +161,14 @@ class PairwiseVerdict(Pairwise):
 
 
 def _on_page(winner: Winner, shown: tuple[int, ...]) -> Shown:
-    """What a page calls a winner."""
+    """The page's name for a winner."""
     if winner == "tie":
         return "tie"
     return "1" if winner == ("a", "b")[shown[0]] else "2"
 
 
 def _list_alone(text: str) -> str:
-    """The list that a text begins with, without the paragraphs after it."""
+    """The list at the beginning of a text, without the paragraphs after it."""
     paragraphs = text.split("\n\n")
     listed = takewhile(lambda paragraph: paragraph.lstrip()[:1] in {"-", "*", "•"}, paragraphs)
     return "\n\n".join(listed)

@@ -1,6 +1,6 @@
-"""`pairwise-by-rating`: which of two responses is better, by the ratings that each gets alone.
+"""`pairwise-by-rating`: the better of two responses, by ratings of each one alone.
 
-Half the tokens of `pairwise-verdict` in both orders, and free of order by construction.
+It needs half the tokens of `pairwise-verdict` in both orders, and cannot have position bias.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _ALONE: dict[Literal["en", "zh"], SingleVerdict] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseByRating(PairwiseVerdict):
-    """Rate each response alone, compare, and write the pair's critique for the verdict.
+    """Rates each response alone, compares, and writes the pair's critique for the verdict.
 
-    Each request is that of `single-verdict` to the byte, so that what `autoj rate` asks is the same
-    question. What two ratings come to is `verdicts.resolve`'s matter.
+    Each request is byte for byte that of `single-verdict`, so it shares the key with that of
+    `autoj rate`. `verdicts.resolve` compares the two ratings.
     """
 
     reads_alone: bool = True
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
-        """The request of `single-verdict` about the one response that is shown."""
+        """The request of `single-verdict` about the shown response."""
         return _ALONE[self.language].build(case, shown)
 
     def parse(self, text: str) -> Reading:

@@ -1,4 +1,4 @@
-"""`pairwise-criteria`: which of two responses is better by their scenario's criteria (Table 10)."""
+"""`pairwise-criteria`: the better of two responses by their scenario's criteria (Table 10)."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ __all__ = ["PROTOCOL", "PairwiseCriteria"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseCriteria(Pairwise):
-    """Compare two responses by criteria: for general models, which were not trained on pairs.
+    """Compares two responses by criteria: for general models, which were not trained on pairs.
 
-    **Source:** paper, Tables 8 and 10, by which its teacher judged pairs. Auto-J itself takes no
-    criteria in its input (section 3.3). The paper does not print what the teacher was told where it
-    had to answer first (the release calls that `single_reasoning`); those words are ours.
+    **Source:** paper, Tables 8 and 10, which its teacher judged pairs by. Auto-J itself takes no
+    criteria in its input (section 3.3). The paper does not print the instruction for queries that
+    the teacher answers first (`single_reasoning` in the release); those words are ours.
     """
 
     library: Library = field(default_factory=shipped_library)
     """The scenarios and their criteria."""
     answers_first: bool = False
-    """Whether the judge answers queries of the group Exam Questions itself before it compares."""
+    """True where the judge answers queries of the group Exam Questions itself before it
+    compares."""
 
     def with_library(self, library: Library) -> PairwiseCriteria:
-        """The same protocol by other scenarios, such as a user's."""
+        """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -42,7 +43,7 @@ class PairwiseCriteria(Pairwise):
 
         Raises:
             ConfigError: the case names no scenario.
-            UnknownComponent: it names one that is not there.
+            UnknownComponent: it names an unknown one.
         """
         first, second = (case.responses[index].text for index in shown)
         scenario = scenario_of(case, self.library, self.name)
@@ -53,7 +54,7 @@ class PairwiseCriteria(Pairwise):
         return RequestBody(messages=(criteria_message(scenario), user))
 
     def parse(self, text: str) -> Reading:
-        """The last statement of a final decision; an answer of the judge's own is no critique."""
+        """The last final decision; the judge's own answer is not part of the critique."""
         return parse_decision(assessment_of(text) if self.answers_first else text)
 
 

@@ -1,4 +1,4 @@
-"""`pairwise-criteria-reasoning`: the same, where exam questions are answered before comparing."""
+"""`pairwise-criteria-reasoning`: answers exam questions itself before it compares."""
 
 from autoj.protocols.pairwise_criteria import PairwiseCriteria
 

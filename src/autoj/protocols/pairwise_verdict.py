@@ -1,4 +1,4 @@
-"""`pairwise-verdict`: which of two responses is better, at the cost of reading alone."""
+"""`pairwise-verdict`: the better of two responses, at the cost of reading alone."""
 
 from autoj.protocols.pairwise import PairwiseVerdict
 

@@ -1,4 +1,4 @@
-"""`pairwise-zh`: which of two responses is better, in Chinese (the bilingual release)."""
+"""`pairwise-zh`: the better of two responses, in Chinese (the bilingual release)."""
 
 from autoj.protocols.pairwise import Pairwise
 

@@ -12,7 +12,7 @@ from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
 
 __all__ = ["PROTOCOL", "PandaLM"]
 
-# The strings that PandaLM takes out of what it compares: they would end or mask its prompt.
+# Strings that PandaLM removes from the texts it compares: they would end or mask its prompt.
 _MARKS = re.compile(
     r"<unk>|<pad>|</?s>|\[(?:PAD|UNK|CLS|MASK)\]|<\|endoftext\|>|<\|(?:start|end)ofpiece\|>"
     r"|\[[gs]MASK\]"
@@ -29,15 +29,14 @@ _NUMBERS: dict[str, Shown] = {"1": "1", "2": "2"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PandaLM(Pairwise):
-    """Compare two responses: the first line is 1, 2 or Tie, then a reason and a reference.
+    """Compares two responses: the first line is 1, 2 or Tie, then a reason and a reference.
 
     Where a case's `meta` holds an `instruction` and an `input` that is not empty, the prompt has a
     section for each, as PandaLM's own test set does; else the query is the instruction.
 
     **Source:** `build_pandalm_prompt` and `parse_pandalm_response` of the repository
-    WeOpenML/PandaLM (arXiv 2306.05087). We differ in that a first line that is none of the three
-    is unreadable and not a tie, and in that a mark that closes up around one that was taken out is
-    broken up by a space.
+    WeOpenML/PandaLM (arXiv 2306.05087). We differ in that another first line is unreadable and not
+    a tie, and in that a mark that results from removing another one is broken up by a space.
     """
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -75,12 +74,12 @@ class PandaLM(Pairwise):
 
 def _without_marks(text: str) -> str:
     kept = _MARKS.sub("", text.strip()).strip()
-    # Taking one out may close another up: "<<s>s>".
+    # Removing one may create another: "<<s>s>".
     return _MARKS.sub(lambda mark: f"{mark[0][0]} {mark[0][1:]}", kept)
 
 
 def _reason(visible: str, folded: str, start: int) -> str | None:
-    """The prose between the headings; None where there is none. Folding keeps places."""
+    """The prose between the headings; None where there is none. Folding keeps positions."""
     opened = _REASON.search(folded, start)
     begin = opened.end() if opened else start
     closed = _REFERENCE.search(folded, begin)
@@ -89,7 +88,7 @@ def _reason(visible: str, folded: str, start: int) -> str | None:
 
 def _off_menu(folded: str) -> Unreadable:
     said = folded.strip().splitlines()[0][:40]
-    return Unreadable(reason=f"the first line is none of 1, 2 and Tie, off the menu: {said!r}")
+    return Unreadable(reason=f"the first line is not 1, 2 or Tie: {said!r}")
 
 
 PROTOCOL = PandaLM(name="pandalm")

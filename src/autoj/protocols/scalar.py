@@ -1,4 +1,4 @@
-"""`scalar`: the score that a reward model gives a response; nothing is written."""
+"""`scalar`: the score that a reward model gives a response, without any text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar(Single):
-    """Score one response, without words and on no fixed scale: higher is better.
+    """Scores one response on no fixed scale: higher is better.
 
-    Its request ends with the response, as the assistant's turn: there is nothing to answer. How the
-    two turns become the text that a model reads is the `scalar` backend's matter.
+    Its request ends with the response as the assistant's turn: there is nothing to answer. The
+    `scalar` backend turns the two turns into the text that a model reads.
     """
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -35,7 +35,7 @@ class Scalar(Single):
         )
 
     def parse(self, text: str) -> Reading:
-        """The one finite decimal that the completion is.
+        """Parses the completion, which is one finite decimal.
 
         >>> PROTOCOL.parse("-1.25").value
         -1.25
@@ -45,7 +45,7 @@ class Scalar(Single):
             return Unreadable(reason=f"the score is not a decimal: {stated[:40]!r}")
         value = float(stated)
         if not math.isfinite(value):
-            return Unreadable(reason=f"the score is beyond all numbers: {stated[:40]!r}")
+            return Unreadable(reason=f"the score is not a finite number: {stated[:40]!r}")
         return Score(value=value)
 
 

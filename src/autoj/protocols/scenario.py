@@ -1,4 +1,4 @@
-"""`scenario`: which scenario a query belongs to, asked of a language model (Appendix B)."""
+"""`scenario`: the scenario of a query, named by a language model (Appendix B)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoj.scenarios import resolve_scenario
 
 __all__ = ["PROTOCOL", "ScenarioName"]
 
-# Some models think aloud before they answer; what they think is no answer.
+# Some models write their reasoning before the answer; it is not part of the answer.
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(
     r"\A(?:the\s+)?(?:query'?s\s+)?(?:scenario|category)(?:\s+name)?(?:\s+is\b\s*:?|\s*[:=])\s*",
@@ -25,18 +25,18 @@ _LIST_NUMBER = re.compile(r"\A\d{1,3}[.)]\s+")
 _REMARK = re.compile(r"\s*(?:\(|:|;|,|=>|->|\s[-–—]\s)\s*")
 _SHOWN = 40
 _LONGEST_NAME = 100
-"""Characters; names and aliases are shorter, and a long text is slow to look up."""
+"""The most characters of a name; real ones are shorter, and a long text is slow to look up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioName:
-    """Name the scenario of a query, and nothing else.
+    """Names the scenario of a query.
 
-    The prompt does not say which scenarios there are: it is that of the paper's own classifier,
-    which learnt them. Models that did not are asked by `scenario-menu`.
+    The prompt does not list the scenarios: it is that of the paper's own classifier, which learnt
+    them. Models that did not are asked by `scenario-menu`.
 
-    **Source:** paper, Appendix B, byte for byte as the release has it. A query that is too long is
-    cut before it comes here (`runs.query_cut`).
+    **Source:** paper, Appendix B, byte for byte as in the release. A query that is too long is cut
+    before it comes here (`runs.fit.fit_query`).
     """
 
     name: str
@@ -53,7 +53,7 @@ class ScenarioName:
         return RequestBody(messages=(Message(role="user", content=content),))
 
     def parse(self, text: str) -> Reading:
-        """The scenario that the first line with words names, in any spelling of its name.
+        """The scenario named by the first line with words, in any spelling of its name.
 
         >>> PROTOCOL.parse(' "Writing-Email".')
         Label(name='writing_email')
@@ -75,29 +75,29 @@ class ScenarioName:
         return self.parse(completion.text)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """None: there is nothing to say about a name."""
+        """None: a name needs no critique."""
         return None
 
     def read_follow(
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
-        """Never asked for."""
+        """Not used, as there is no follow-up."""
         return Unreadable(reason="this protocol makes no second request")
 
 
 def _answer(text: str) -> str:
-    """The first line that says something, without what stands around its answer."""
+    """The first line with words, without any marks around its answer."""
     lines = [bare for line in text.split("\n") if (bare := line.strip(_AROUND))]
-    # "Scenario:" may stand on a line of its own.
+    # "Scenario:" may be on a line of its own.
     if len(lines) > 1 and not _HEADING.sub("", lines[0] + ":"):
         lines = lines[1:]
     said = _HEADING.sub("", _LIST_NUMBER.sub("", lines[0])).strip(_AROUND) if lines else ""
-    # Blanks of any width between words are one; long runs of them would also be slow to search.
+    # Runs of blanks count as one; long runs would also be slow to search.
     return " ".join(said.split())
 
 
 def _readings(said: str) -> list[str]:
-    """The whole line; else what stands before and after a remark: "planning (a trip)"."""
+    """The whole line; else the part before and after a remark: "planning (a trip)"."""
     if _resolved(said) is not None:
         return [said]
     return _REMARK.split(said, maxsplit=1)

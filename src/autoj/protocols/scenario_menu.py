@@ -1,4 +1,4 @@
-"""`scenario-menu`: the same with all scenarios listed first, for models that did not learn them."""
+"""`scenario-menu`: lists all scenarios in the prompt, for models that did not learn them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PROTOCOL", "ScenarioMenu"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioMenu(ScenarioName):
-    """Name the scenario of a query, given the names and descriptions of all of them.
+    """Names the scenario of a query, given the names and descriptions of all of them.
 
     **Source:** none; the system message is ours. The paper's classifier was trained on the names
     and is asked without them.
@@ -30,7 +30,7 @@ class ScenarioMenu(ScenarioName):
 
 @cache
 def _menu() -> str:
-    """The scenarios by group, in the paper's order; `others` under the name that the prompt has."""
+    """The scenarios by group, in the paper's order; `others` is named as in the prompt."""
     library = shipped_library()
     sections: list[str] = []
     for group, names in groups().items():

@@ -1,4 +1,4 @@
-"""`selfee`: SelFee's own feedback on one response, with the score out of 10 that it may state."""
+"""`selfee`: SelFee's own feedback on one response, with a score out of 10 if it states one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from autoj.records import Case, Completion, Message, Rating, Reading, Unreadable
 
 __all__ = ["PROTOCOL", "SelFee", "feedback_without_score"]
 
-# SelFee goes on after its feedback: it revises the answer and writes feedback on that.
+# After its feedback SelFee continues: it revises the answer and writes feedback on that.
 _NEXT = re.compile(r"^[ \t]{0,8}#{2,4}[ \t]{0,8}(?:revision|feedback|answer)\b", re.I | re.M)
 
-# "8-9" and "9 or 10" state no one number.
+# "8-9" and "9 or 10" state no single number.
 _NUMBER = (
     r"[*_]{0,2}(?P<value>[0-9]{1,3}(?:\.[0-9]{1,2})?)"
     r"(?![0-9]|\.[0-9]|\s?[-–%]|\s(?:or|to)\s[0-9])"
@@ -51,21 +51,21 @@ _STATEMENT = tuple(re.compile(statement, re.IGNORECASE) for statement in _STATEM
 _SENTENCE_START = re.compile(r"(?<=[.!?])[\"')*_]{0,4}\s+|\n+")
 _SENTENCE_END = re.compile(r"[.!?]+[\"')*_]{0,4}(?=\s|\Z|[a-z])|(?=\n)|\Z")
 _BLANKS, _BLANK_LINES = re.compile(r"[ \t]*"), re.compile(r"[ \t\n]*")
-# A sentence longer than this is looked at no further back; a judge's text is not to be trusted.
+# The search backwards stops after a sentence of this length; a judge's text is not trusted.
 _LONGEST_SENTENCE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelFee(Single):
-    """Ask for the feedback that SelFee writes on an answer before it revises it.
+    """Asks for the feedback that SelFee writes on an answer before it revises it.
 
     Where a case's `meta` holds an `instruction` and an `input` that is not empty, the prompt has a
     section for each; else the query is the instruction.
 
-    **Source:** `make_full_source` and `make_full_target` of the repository kaistAI/SelFee: the
-    text that SelFee was trained on, up to where its first feedback begins. Its feedback may state
-    a score; none is an unreadable rating, and `feedback_without_score` is the critique all the
-    same.
+    **Source:** `make_full_source` and `make_full_target` of the repository kaistAI/SelFee: the text
+    that SelFee was trained on, up to the beginning of its first feedback. The feedback may state a
+    score; without one the rating is unreadable, and `feedback_without_score` still gives the
+    critique.
     """
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -99,7 +99,7 @@ class SelFee(Single):
         return Rating(value=value, critique=feedback_without_score(text) or None)
 
     def read(self, completion: Completion) -> Reading:
-        """The score in the text; one that the token limit may have cut is none."""
+        """The score in the text; one that the token limit may have cut does not count."""
         feedback = fold(_first_feedback(clean(completion.text)))
         if completion.finish == "length" and any(
             found.end("value") == len(feedback) for found in _statements(feedback)
@@ -125,7 +125,7 @@ def feedback_without_score(text: str) -> str:
         end = _SENTENCE_END.search(folded, found.end())
         kept += feedback[position : starts[-1] if starts else begin]
         position = end.end() if end else len(folded)
-        # A line that only stated the score leaves no empty line behind.
+        # A line with only the score leaves no empty line behind.
         blank = _BLANK_LINES if kept.endswith("\n") else _BLANKS
         after = blank.match(folded, position)
         position = after.end() if after else position

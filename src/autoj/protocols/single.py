@@ -1,7 +1,7 @@
 """`single`: a critique and a rating of one response (paper, Table 17).
 
-The class here also builds the Chinese prompt of the bilingual release and the verdict-only twins,
-which force the answer's opening and score every rating.
+The class here also builds the Chinese prompt of the bilingual release and the verdict-only
+variants, which force the answer's opening and score every rating.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OPENING: dict[Literal["en", "zh"], str] = {"en": "Rating: [[", "zh": "评分: [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single:
-    """Write a critique of one response, then rate it."""
+    """Writes a critique of one response, then rates it."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -64,13 +64,13 @@ class Single:
     def read_follow(
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
-        """Never asked for."""
+        """Not used, as there is no follow-up."""
         return Unreadable(reason="this protocol makes no second request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleVerdict(Single):
-    """Rate one response without a critique: the expected rating under the judge's distribution."""
+    """Rates one response without a critique: the expected rating under the judge's distribution."""
 
     gives_probabilities: bool = True
 
@@ -99,7 +99,7 @@ class SingleVerdict(Single):
         return Rating(value=min(max(value, 1.0), 10.0), distribution=distribution)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """A critique for the rating, after it is known; None where it is not."""
+        """A critique for the known rating; None without one."""
         (index,) = shown
         rating = verdict.ratings[index]
         if rating is None:
@@ -116,7 +116,7 @@ class SingleVerdict(Single):
     def read_follow(
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
-        """The critique, closed by the rating that it was written for."""
+        """The critique, followed by the rating that it was written for."""
         (index,) = shown
         rating = verdict.ratings[index]
         if rating is None:
@@ -130,7 +130,7 @@ class SingleVerdict(Single):
 
 
 def _half_point(rating: float) -> str:
-    """A rating in words a judge would write: to the nearest half point."""
+    """A rating as a judge would write it: rounded to half a point."""
     return f"{round(rating * 2) / 2:g}"
 
 

@@ -21,21 +21,22 @@ __all__ = ["PROTOCOL", "SingleCriteria"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleCriteria(Single):
-    """Criticise one response by criteria, then rate it.
+    """Criticises one response by criteria, then rates it.
 
     **Source:** paper, Tables 8 and 11. Table 11 asks for critiques alone, since the paper's teacher
     rates in a later request that joins two of them (Table 12); here Table 12's sentence on the
-    rating follows as a second instruction. Section 3.2 reports that criteria as system message make
-    a teacher cling to them when it judges one response. Auto-J takes none (section 3.3).
+    rating follows as a second instruction. Section 3.2 reports that criteria in the system message
+    make a teacher stick to them when it judges one response. Auto-J takes none (section 3.3).
     """
 
     library: Library = field(default_factory=shipped_library)
     """The scenarios and their criteria."""
     answers_first: bool = False
-    """Whether the judge answers queries of the group Exam Questions itself before it criticises."""
+    """True where the judge answers queries of the group Exam Questions itself before it
+    criticises."""
 
     def with_library(self, library: Library) -> SingleCriteria:
-        """The same protocol by other scenarios, such as a user's."""
+        """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -43,7 +44,7 @@ class SingleCriteria(Single):
 
         Raises:
             ConfigError: the case names no scenario.
-            UnknownComponent: it names one that is not there.
+            UnknownComponent: it names an unknown one.
         """
         (index,) = shown
         scenario = scenario_of(case, self.library, self.name)
@@ -54,7 +55,7 @@ class SingleCriteria(Single):
         return RequestBody(messages=(criteria_message(scenario), user))
 
     def parse(self, text: str) -> Reading:
-        """The last rating in double brackets; an answer of the judge's own is no critique."""
+        """The last rating in brackets; the judge's own answer is not part of the critique."""
         return parse_rating(assessment_of(text) if self.answers_first else text)
 
 

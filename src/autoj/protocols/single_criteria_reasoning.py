@@ -1,4 +1,4 @@
-"""`single-criteria-reasoning`: the same, where exam questions are answered before criticising."""
+"""`single-criteria-reasoning`: answers exam questions itself before it criticises."""
 
 from autoj.protocols.single_criteria import SingleCriteria
 

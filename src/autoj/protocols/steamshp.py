@@ -1,4 +1,4 @@
-"""`steamshp`: which of two responses people find more helpful, after SteamSHP; it knows no tie."""
+"""`steamshp`: the response that people find more helpful, after SteamSHP; it has no tie."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LETTERS: dict[str, Shown] = {"A": "1", "B": "2"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteamSHP(Pairwise):
-    """Compare responses A and B by the one letter that follows the prompt.
+    """Compares responses A and B by the one letter that follows the prompt.
 
     **Source:** the model page of stanfordnlp/SteamSHP-flan-t5-xl (Ethayarajh et al., 2022). It asks
-    for texts without line breaks, which its tokenizer reads as spaces anyway; the texts stay as
-    they are here. The whole prompt is what an encoder reads and the letter what its decoder writes,
-    so no opening of the answer is forced.
+    for texts without line breaks, which its tokenizer reads as spaces anyway; here texts are left
+    alone. The encoder reads the whole prompt and the decoder writes the letter, so no opening of
+    the answer is forced.
     """
 
     gives_probabilities: bool = True
@@ -49,7 +49,7 @@ class SteamSHP(Pairwise):
         return RequestBody(messages=(Message(role="user", content=content),), choices=_CHOICES)
 
     def parse(self, text: str) -> Reading:
-        """The letter that the whole text is.
+        """Parses a text that is a single letter.
 
         >>> PROTOCOL.parse("B").shown
         '2'
@@ -60,7 +60,7 @@ class SteamSHP(Pairwise):
             return Unreadable(reason=f"the text is not A or B: {folded.strip()[:40]!r}")
         letter = found["letter"].upper()
         if letter not in _LETTERS:
-            return Unreadable(reason=f"the letter is off the menu: {letter!r}")
+            return Unreadable(reason=f"the letter is not one of the options: {letter!r}")
         return Decision(shown=_LETTERS[letter])
 
     def read(self, completion: Completion) -> Reading:
@@ -72,7 +72,7 @@ class SteamSHP(Pairwise):
             return Unreadable(reason="the choices have no probabilities")
         first, second = probabilities
         if first == second:
-            return Unreadable(reason="A and B are equally likely, and this judge knows no tie")
+            return Unreadable(reason="A and B are equally likely, and this judge has no tie")
         return Decision(shown="1" if first > second else "2", probabilities=(first, second, 0.0))
 
 

@@ -104,7 +104,9 @@ def critique_parts_table(
     )
     for part, its in found.items():
         win = its["win"]
-        shares = (_percent(its[name].value) for name in ("tie", "lose", *agree))
+        shares = (
+            _percent(its[name].value if name in its else None) for name in ("tie", "lose", *agree)
+        )
         cited = (_shares(rows.get(part)) for rows in by_judge.values())
         listing.add(part, win.n + win.n_unscored, render.estimate_cell(win), *shares, *cited)
     if not by_judge:

@@ -110,7 +110,7 @@ def _differences(results: Sequence[Result]) -> render.Listing:
             for name in others
             for column in (
                 render.Column.number(f"less {name}"),
-                render.Column.number("p"),
+                render.Column.number("p", follows=True),
             )
         ),
         spacing="flush",
@@ -133,9 +133,9 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
         render.Column.text("over"),
         render.Column.number("n"),
         render.Column.number("Pearson"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
         render.Column.number("Spearman"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
         spacing="flush",
     )
     for result in results:

@@ -17,6 +17,7 @@ from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.bench_scenario_classifier_confusion import classifier_view
+from autoj.reports.text import visible_text
 
 _COLUMNS = {
     "accuracy": "accuracy",
@@ -51,7 +52,7 @@ def set_view(
                 shown = result.judge if name == ALL else Text("  without")
                 listing.add(shown, *_cells(estimates), style=style)
     return Group(
-        Text(_heading(found), style="bold"),
+        visible_text(_heading(found), style="bold"),
         listing,
         *render.notes(_remarks(found, results)),
         *render.notes(f"{each.judge}: {each.source}." for each in trivial),
@@ -126,9 +127,9 @@ def difference_table(comparisons: Sequence[Comparison]) -> RenderableType:
     columns = (
         render.Column.number("rows"),
         render.Column.number("accuracy"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
         render.Column.number("macro F1"),
-        render.Column.number("p"),
+        render.Column.number("p", follows=True),
     )
     listing = render.Listing(render.Column.text("difference", 24), *columns, spacing="tight")
     for comparison in comparisons:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -195,3 +196,18 @@ def _facts(summary: ClassifiedSummary) -> list[tuple[str, str]]:
     if summary.same_as_row is not None:
         facts.append(("as the row names it", render.estimate_line(summary.same_as_row)))
     return facts
+
+
+def summarise_classified(
+    found: Iterable[tuple[Case, ClassifiedQuery]], confidence: float
+) -> ClassifiedSummary:
+    """The figures of classified queries.
+
+    Args:
+        found: the queries with their cases.
+        confidence: the probability below which a scenario is unsure, 0-1.
+    """
+    count = ClassifiedCount(confidence)
+    for case, row in found:
+        count.add(case, row)
+    return count.result()

@@ -160,15 +160,13 @@ def _speed(counts: RunCounts) -> str:
 
 
 def _parts_table(parts: Mapping[str, tuple[Estimate, ...]]) -> render.Listing:
-    names = [estimate.name for estimate in next(iter(parts.values()))]
-    columns = (render.Column.count("n"), *map(render.Column.number, names))
-    listing = render.Listing(render.Column.prose("", 30), *columns)
-    for part, estimates in parts.items():
-        n = max(estimate.n + estimate.n_unscored for estimate in estimates)
-        cells = [render.estimate_cell(estimate) for estimate in estimates]
-        missing = [""] * (len(names) - len(cells))
-        listing.add(part, n, *cells, *missing)
-    return listing
+    names = dict.fromkeys(each.name for its in parts.values() for each in its)
+    return render.figures(
+        render.Column.prose("", 30),
+        {name: name for name in names},
+        [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
+        spacing="indented",
+    )
 
 
 def convention_table(rates: Mapping[str, Estimate]) -> render.Listing:

@@ -35,6 +35,12 @@ _COLUMNS = {
     "spearman": "Spearman",
 }
 """Figures and their columns' headings."""
+_METHODS = {"mean": "mean of their probabilities", "majority": "majority of their votes"}
+# Of a jury, agreement and consistency are called as the metrics are.
+_LABELS = {
+    name: render.ESTIMATE_LABELS[name]
+    for name in ("win rate", "verdict accuracy", "mean rating", "correlation")
+}
 
 
 def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.Listing:
@@ -118,14 +124,6 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     return render.facts(rows)
-
-
-_METHODS = {"mean": "mean of their probabilities", "majority": "majority of their votes"}
-# Of a jury, agreement and consistency are called as the metrics are.
-_LABELS = {
-    name: render.ESTIMATE_LABELS[name]
-    for name in ("win rate", "verdict accuracy", "mean rating", "correlation")
-}
 
 
 def _votes_table(summary: JurySummary) -> render.Listing:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Figure, Section
+from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Section
 from autoj.bench.published import Printed, Source
 from autoj.reports import render
+from autoj.reports.leaderboard_clearing import clearing_lines
 from autoj.reports.text import excerpt, visible_text
 
 _COMPLETE = "complete"
@@ -148,44 +148,6 @@ def _bare(name: str, figure: Figure | None) -> str:
     if render.is_share(name):
         return render.percent(figure.value, 1, "")
     return render.number(figure.value, 3)
-
-
-def clearing_lines(clearings: Sequence[Clearing]) -> list[tuple[bool, str]]:
-    """In words, for each measured judge and figure: whether it is better than the trivial judges.
-
-    Returns:
-        Whether it is better than all of them, and the sentence.
-    """
-
-    def key(clearing: Clearing) -> tuple[str, str, str]:
-        return clearing.judge, clearing.source, clearing.figure
-
-    return [
-        (all(one.clears for one in found), _sentence(*names, found))
-        for names, group in groupby(clearings, key=key)
-        for found in [list(group)]
-    ]
-
-
-def _sentence(judge: str, source: str, figure: str, clearings: Sequence[Clearing]) -> str:
-    beaten = " and ".join(clearing.trivial for clearing in clearings if clearing.clears)
-    unbeaten = ", ".join(_against(clearing) for clearing in clearings if not clearing.clears)
-    said = [f"does not clear {unbeaten}"] if unbeaten else []
-    said += [f"is better than {beaten}"] if beaten else []
-    how = "" if clearings[0].difference is not None else " (intervals compared, not cases)"
-    return f"{judge} ({source}) on {figure}: {'; '.join(said)}{how}."
-
-
-def _against(clearing: Clearing) -> str:
-    found = clearing.difference
-    if found is None or found.value is None:
-        return clearing.trivial
-    digits, unit = (1, " points") if render.is_share(clearing.figure) else (3, "")
-    interval = f"{unit} [{{}}, {{}}]"
-    form = render.CellFormat(
-        digits=digits, interval_digits=digits, interval=interval, signed=True, signed_interval=True
-    )
-    return f"{clearing.trivial} ({render.estimate_cell(found, form)})"
 
 
 def _key(board: Board) -> Iterator[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from autoj.bench.leaderboard.board import Board, Figure
+from autoj.errors import ConfigError
+from autoj.jsonl import storage_error
 from autoj.records import Estimate
 from autoj.reports.text import visible
 
@@ -73,3 +77,20 @@ def _numbers(figure: Figure) -> dict[str, object]:
             "n_unscored": figure.n_unscored,
         }
     return {"value": figure.value, "printed": figure.text, "remark": figure.remark}
+
+
+def write_csv(path: Path, found: Board) -> None:
+    """Write all rows of a board as CSV.
+
+    Raises:
+        ConfigError: there is no such folder, or it cannot be written to.
+    """
+    try:
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, CSV_FIELDS)
+            writer.writeheader()
+            writer.writerows(csv_rows(found))
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+    except OSError as error:
+        raise storage_error(error, path) from error

@@ -1,4 +1,4 @@
-"""Do it for many and forget nothing: plan, fit, ask, resolve; killed anywhere, it goes on."""
+"""A run over many cases: plan, fit, ask, resolve; killed anywhere, it resumes where it stopped."""
 
 from autoj.runs.folder import RunFolder, open_run
 from autoj.runs.judging import RunCounts, judge_case, judge_cases, judge_run

@@ -1,9 +1,9 @@
-"""Caps on what a run may cost: money and requests, counted over all sessions of its folder.
+"""Budget caps of a run: money and requests, counted over all sessions of its folder.
 
-What a request may cost at most is set aside before it is sent: its prompt, and all tokens that its
-answer may have. So a cap is not passed by answers that are long, and requests under way can always
-finish. Where too much is set aside for another request, the run waits until what is under way is
-paid for by what it did cost, and goes on; it stops where even then there is no room.
+The most that a request may cost is reserved before it is sent: its prompt, and all tokens that its
+answer may have. So long answers cannot exceed a cap, and requests in flight can always finish.
+Where too much is reserved for another request, the run waits until requests in flight are settled
+at their actual cost; it stops where there is no room even then.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from autoj.records import Completion, Failure, JudgeCard, Request
 __all__ = ["Budget", "Caps", "price_usd"]
 
 Caps: TypeAlias = tuple[float | None, int | None]
-"""The most US dollars, and the most requests; None sets no limit."""
+"""The cap in US dollars and the cap on requests; None sets no limit."""
 
-# A forced choice is scored, not written; a server that is asked for it in words writes a few words.
+# A forced choice is scored, not written; a server that is asked in words writes a few tokens.
 _CHOICE_TOKENS = 32
-# What a chat template puts around each message.
+# Tokens that a chat template puts around each message.
 _TOKENS_PER_MESSAGE = 8
 
 
 class _Reader(Protocol):
-    """Who is paid; every backend is one."""
+    """The paid engine; every backend is one."""
 
     @property
     def card(self) -> JudgeCard:
@@ -35,14 +35,14 @@ class _Reader(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """How often it reads a prompt."""
+        """Limits, with the number of times it reads a prompt."""
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has."""
+        """The number of tokens of a text."""
 
 
 def price_usd(card: JudgeCard, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """What tokens cost by a judge's card, in US dollars; None where it states no prices.
+    """The price of tokens by a judge's card, in US dollars; None where it states no prices.
 
     >>> card = JudgeCard(name="j", title="j", backend="openai", model="m",
     ...                  usd_per_million_prompt_tokens=30, usd_per_million_completion_tokens=60)
@@ -56,18 +56,18 @@ def price_usd(card: JudgeCard, prompt_tokens: int, completion_tokens: int) -> fl
 
 
 class Budget:
-    """What may be spent, what was, and what is set aside for requests under way.
+    """The caps, the amount spent, and the amount reserved for requests in flight.
 
-    One budget may serve several judges and several runs; each answer is paid by its judge's prices.
-    What failed requests cost is not known and not counted.
+    One budget may serve several judges and several runs; each answer is priced by its judge's card.
+    The cost of failed requests is unknown and not counted.
     """
 
     def __init__(self, max_usd: float | None = None, max_requests: int | None = None) -> None:
-        """Make a budget.
+        """Makes a budget.
 
         Args:
-            max_usd: the most US dollars, above 0; None sets no limit.
-            max_requests: the most requests, above 0; None sets no limit.
+            max_usd: the cap in US dollars, above 0; None sets no limit.
+            max_requests: the cap on requests, above 0; None sets no limit.
 
         Raises:
             ConfigError: a cap is not above 0.
@@ -82,12 +82,12 @@ class Budget:
         self.n_requests = 0
         """Answers of earlier sessions, and requests of this one."""
         self.stopped = False
-        """Whether a request was held back for good."""
+        """True where a request was held back for good."""
         self._set_aside: dict[str, float] = {}
         self._next_usd = 0.0
 
     def check(self, card: JudgeCard) -> None:
-        """Refuse a judge without prices where money is capped.
+        """Refuses a judge without prices where money is capped.
 
         Raises:
             ConfigError: the card has no prices.
@@ -100,10 +100,10 @@ class Budget:
             )
 
     def count_earlier(self, card: JudgeCard, answers: Iterable[Completion]) -> None:
-        """Count what earlier sessions were answered.
+        """Counts the answers of earlier sessions.
 
         Args:
-            card: by which judge.
+            card: the judge that gave them.
             answers: a run's ledger.
         """
         for answer in answers:
@@ -111,15 +111,15 @@ class Budget:
             self.spent_usd += _cost(card, answer)
 
     def take(self, request: Request, reader: _Reader) -> bool:
-        """Set aside what a request may cost.
+        """Reserves the cost of a request.
 
         Args:
-            request: what is to be sent.
+            request: the request to send.
             reader: counts its tokens and states the prices.
 
         Returns:
-            Whether it may be sent. If not, either `stopped` is set, or there will be room once
-            something that is under way is settled.
+            True where it may be sent. If not, either `stopped` is set, or there will be room once a
+            request in flight is settled.
         """
         if self.max_requests is not None and self.n_requests >= self.max_requests:
             self.stopped = True
@@ -135,18 +135,18 @@ class Budget:
         return True
 
     def settle(self, outcome: Completion | Failure, card: JudgeCard) -> None:
-        """Put what a request did cost in the place of what it might have.
+        """Replaces the reserved cost of a request by its actual cost.
 
         Args:
-            outcome: what became of it.
-            card: by which judge.
+            outcome: the request's outcome.
+            card: the judge that gave it.
         """
         self._set_aside.pop(outcome.key, None)
         if isinstance(outcome, Completion):
             self.spent_usd += _cost(card, outcome)
 
     def summary(self) -> str:
-        """What was spent, and how to go on; one line."""
+        """One line on the amount spent, and on the way to continue."""
         spent = f"{self.n_requests:,} requests"
         if self.max_usd is not None:
             spent += f" and ${self.spent_usd:,.4f}"
@@ -156,11 +156,11 @@ class Budget:
             why, flag = f"--max-requests {self.max_requests} is reached", "--max-requests"
         else:
             why = (
-                f"the next request may cost ${self._next_usd:,.4f}, which --max-usd "
-                f"{self.max_usd:g} leaves no room for"
+                f"the next request may cost ${self._next_usd:,.4f}, more than --max-usd "
+                f"{self.max_usd:g} leaves"
             )
             flag = "--max-usd"
-        return f"stopped: {why}; spent {spent}. The same command with a higher {flag} goes on"
+        return f"stopped: {why}; spent {spent}. Repeat the command with a higher {flag} to go on"
 
 
 def _cost(card: JudgeCard, answer: Completion) -> float:
@@ -173,7 +173,7 @@ def _most(request: Request, reader: _Reader) -> float:
         n_written = request.decoding.max_tokens
     else:
         n_written = _CHOICE_TOKENS
-        # Where a server is asked in words, it is told the choices.
+        # A server that is asked in words is told the choices.
         texts += [*request.choices, *request.choices]
     n_prompt = reader.count_tokens("\n".join(texts)) + _TOKENS_PER_MESSAGE * (
         len(request.messages) + 4

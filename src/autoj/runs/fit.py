@@ -1,8 +1,8 @@
-"""Make a case fit the judge's context: counted with the judge's own tokenizer, never silently cut.
+"""Fits cases into the judge's context, by its own tokenizer; nothing is cut silently.
 
-Of what is judged only responses are cut, from the middle, the longest first: what begins and ends a
-text says most about it, and a query that was cut would be another query. Where the query's kind is
-all that is asked about, the query is cut in the same way.
+Only responses are cut, from the middle, the longest first: the beginning and end of a text say the
+most about it, and a cut query would be another query. Where only the query's scenario is asked for,
+the query is cut in the same way.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ OnOverflow: TypeAlias = Literal["error", "truncate"]
 Page: TypeAlias = tuple[int, ...]
 """The responses that a page shows, in its order."""
 Build: TypeAlias = Callable[[Case, Page], RequestBody]
-"""Makes the request for a page."""
+"""Builds the request for a page."""
 
 _GAP = " … "
-# A forced choice is a few words; what is left of the context after the prompt must hold it.
+# A forced choice is a few words; the context must have room for it after the prompt.
 _CHOICE_TOKENS = 32
-# A query whose scenario is asked for (paper, Appendix B): how long it may be uncut, and what is
-# kept of its ends where it is longer. With the 50 tokens that the paper leaves for its prompt that
-# is 2,048.
+# A query whose scenario is asked for (paper, Appendix B): the length up to which it is kept, and
+# the lengths kept of its ends otherwise. With the 50 tokens that the paper reserves for its prompt
+# that is 2,048.
 _QUERY_TOKENS = 1998
 _HEAD_TOKENS, _TAIL_TOKENS = 999, 1000
 _QUERY_GAP = "…"
 
 
 class Reader(Protocol):
-    """How much a judge reads; every backend is one, and training makes one without a model."""
+    """The part of a backend that counts tokens; training has one without a model."""
 
     @property
     def card(self) -> JudgeCard:
@@ -55,15 +55,15 @@ class Reader(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """How many tokens there may be."""
+        """Limits, with the context length."""
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens the judge's own tokenizer makes of a rendered text."""
+        """The number of tokens of a rendered text by the judge's own tokenizer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The requests about a case as they can be sent."""
+    """The requests about a case as they will be sent."""
 
     bodies: list[RequestBody]
     truncated: bool
@@ -71,7 +71,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overflow:
-    """The requests about a case that does not fit, uncut, and why."""
+    """The uncut requests about a case that does not fit, and the reason."""
 
     bodies: list[RequestBody]
     message: str
@@ -80,17 +80,17 @@ class Overflow:
 def check_context(
     case: Case, pages: Sequence[Page], build: Build, reader: Reader, decoding: Decoding
 ) -> None:
-    """Make sure that a judge's context holds what a protocol itself says, and so any case at all.
+    """Checks that the judge's context has room for a protocol's own text.
 
     Args:
-        case: one of those that are judged; its texts are left out.
-        pages: what is shown of it.
+        case: any of the cases; its texts are left out.
+        pages: the pages that show it.
         build: makes the requests about it.
-        reader: counts tokens and says how many there may be.
-        decoding: says how many tokens the completion needs.
+        reader: counts tokens and states the limits.
+        decoding: states the tokens that the completion needs.
 
     Raises:
-        ConfigError: it does not.
+        ConfigError: it has no room, so no case would fit.
     """
     blank = replace(
         case,
@@ -108,8 +108,8 @@ def check_context(
         raise ConfigError(
             f"the context of judge {reader.card.name!r} is too short: of its "
             f"{reader.limits.context_tokens:,} tokens an answer may take {n_answer:,}, and the "
-            f"prompt has {n_tokens:,} before anything is judged",
-            hint="Lower --max-tokens, raise the card's context_tokens where the model allows it, "
+            f"prompt without any response has {n_tokens:,}",
+            hint="Lower --max-tokens, raise the card's context_tokens if the model allows it, "
             "or use a protocol with a shorter prompt.",
         )
 
@@ -122,14 +122,14 @@ def fit(
     decoding: Decoding,
     on_overflow: OnOverflow,
 ) -> Fitted | Overflow:
-    """The requests about a case, cut where they must be and may be.
+    """Builds the requests about a case, cut where necessary and allowed.
 
     Args:
-        case: what is judged.
-        pages: those that must show the same texts, as both orders of a pair.
-        build: makes the request for a page.
-        reader: counts tokens and says how many there may be.
-        decoding: says how many tokens the completion needs.
+        case: the case to judge.
+        pages: those that must show the same texts, such as both orders of a pair.
+        build: builds the request for a page.
+        reader: counts tokens and states the limits.
+        decoding: states the tokens that the completion needs.
         on_overflow: "error" refuses a case that is too long, "truncate" cuts it.
     """
     bodies = [build(case, page) for page in pages]
@@ -137,9 +137,7 @@ def fit(
     n_tokens = _n_tokens(bodies, reader, budget)
     if n_tokens <= budget:
         return Fitted(bodies=bodies, truncated=False)
-    message = (
-        f"the prompt has {n_tokens:,} tokens, and the judge's context leaves {budget:,} for it"
-    )
+    message = f"the prompt has {n_tokens:,} tokens, and the judge's context has room for {budget:,}"
     if on_overflow == "error":
         hint = "; --on-overflow truncate cuts the longest response"
         return Overflow(bodies=bodies, message=message + hint)
@@ -152,25 +150,25 @@ def fit(
 def fit_query(
     case: Case, pages: Sequence[Page], build: Build, reader: Reader, decoding: Decoding
 ) -> Fitted | Overflow:
-    """The requests about a query alone, which is cut in its middle where it is too long.
+    """Builds the requests about a query alone, cut in its middle where it is too long.
 
     A query of more than 1,998 tokens keeps its first 999 and its last 1,000, with "…" between them.
-    With the paper's prompt that is within its 2,048 tokens. Where the judge's context leaves less,
-    both ends are cut further, alike.
+    With the paper's prompt that is within its 2,048 tokens. In a shorter context both ends are cut
+    further by equal parts.
 
     Args:
-        case: whose query is asked about.
+        case: the case whose query is asked about.
         pages: the one page that shows no response.
-        build: makes the request for it.
-        reader: counts tokens and says how many there may be.
-        decoding: says how many tokens the completion needs.
+        build: builds the request for it.
+        reader: counts tokens and states the limits.
+        decoding: states the tokens that the completion needs.
 
     **Source:** paper, Appendix B. The release's classifier counted Llama-2's tokens; here they are
     the judge's own.
     """
     budget = reader.limits.context_tokens - decoding.max_tokens
     bodies = _build_all(case, pages, build)
-    # A token stands for a byte at least, so a query of few bytes needs no count.
+    # A token is at least one byte, so a query of few bytes needs no count.
     if _n_tokens(bodies, reader, budget) <= budget and (
         len(case.query.encode("utf-8", "replace")) <= _QUERY_TOKENS
         or reader.count_tokens(case.query) <= _QUERY_TOKENS
@@ -191,12 +189,12 @@ def fit_query(
         limit = (lowest + highest) // 2
     if best is not None:
         return best
-    message = f"the prompt leaves no room for a query in the {budget:,} tokens that there may be"
+    message = f"the prompt leaves no room for a query in the {budget:,} tokens available to it"
     return Overflow(bodies=_build_all(case, pages, build), message=message)
 
 
 def _cut_query(query: str, n_tokens: int, reader: Reader) -> str:
-    """A query's first tokens and its last, one more of these, as the paper has it."""
+    """The first tokens of a query and its last ones, one more of these, as in the paper."""
     n_head = _longest(lambda n: query[:n], len(query), n_tokens, reader)
     n_tail = n_tokens + _TAIL_TOKENS - _HEAD_TOKENS
     n_tail = _longest(lambda n: query[len(query) - n :], len(query) - n_head, n_tail, reader)
@@ -206,7 +204,7 @@ def _cut_query(query: str, n_tokens: int, reader: Reader) -> str:
 
 
 def _longest(part: Callable[[int], str], most: int, n_tokens: int, reader: Reader) -> int:
-    """The most characters of a part of a text, up to `most`, that make no more than `n_tokens`."""
+    """The length in characters, up to `most`, of the longest part within `n_tokens` tokens."""
     # Parts grow from few characters on: a whole book is never counted for its first page.
     low, high = 0, min(most, n_tokens)
     while high < most and reader.count_tokens(part(high)) <= n_tokens:
@@ -221,7 +219,7 @@ def _longest(part: Callable[[int], str], most: int, n_tokens: int, reader: Reade
 
 
 def _answer_tokens(bodies: list[RequestBody], decoding: Decoding) -> int:
-    """What the context must leave for the longest answer."""
+    """The tokens that the context must reserve for the longest answer."""
     return max(
         _CHOICE_TOKENS if body.choices is not None else decoding.max_tokens for body in bodies
     )
@@ -230,8 +228,8 @@ def _answer_tokens(bodies: list[RequestBody], decoding: Decoding) -> int:
 def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:
     """Tokens of the longest request; an upper bound where that already fits."""
     texts = [_text(body, reader) for body in bodies]
-    # A token stands for a byte at least, so a text of few bytes needs no count. Half the budget is
-    # more than any engine puts around a text.
+    # A token is at least one byte, so a text of few bytes needs no count. Half the budget is more
+    # than any engine puts around a text.
     n_bytes = max(len(text.encode()) for text in texts)
     if n_bytes <= budget // 2:
         return n_bytes
@@ -239,8 +237,8 @@ def _n_tokens(bodies: list[RequestBody], reader: Reader, budget: int) -> int:
 
 
 def _text(body: RequestBody, reader: Reader) -> str:
-    # A request that ends with the assistant's turn is read and not answered: its engine, a reward
-    # model, puts the turns together and counts what that adds.
+    # A request that ends with the assistant's turn gets no answer: its engine, a reward model,
+    # renders the turns and counts what that adds.
     if body.messages[-1].role == "assistant":
         return "\n\n".join(message.content for message in body.messages)
     # Only engines that read a tokenizer of transformers have a template of its own.
@@ -255,7 +253,7 @@ def _build_all(case: Case, pages: Sequence[Page], build: Build) -> list[RequestB
 def _cut_to_fit(
     case: Case, pages: Sequence[Page], build: Build, reader: Reader, budget: int
 ) -> list[RequestBody] | None:
-    """The requests with every response cut to the largest limit that fits; None where none does."""
+    """The requests with responses cut to the largest limit that fits; None where none does."""
     lowest, highest = 0, max(len(response.text) for response in case.responses)
     best: list[RequestBody] | None = None
     while lowest <= highest:
@@ -270,7 +268,7 @@ def _cut_to_fit(
 
 
 def _cut(response: Response, limit: int) -> Response:
-    """A response with its middle cut out, so that `limit` characters and a gap are left."""
+    """A response with its middle cut out, leaving `limit` characters and a gap."""
     if len(response.text) <= limit:
         return response
     head, tail = (limit + 1) // 2, limit // 2

@@ -1,22 +1,22 @@
-"""A run's folder: what was judged, with which settings, and all that came of it.
+"""The folder of a run: its settings, its cases, and everything derived from them.
 
 ```
 run.json         its kind, the settings, the data's hash, the versions
-cases.jsonl      the cases; the run can be shown when its input is gone. Those of a shard have their
-                 place among the cases of all shards
+cases.jsonl      the cases, so that the run can be shown without its input. Those of a shard have
+                 their position among the cases of all shards
 bad_rows.jsonl   rows that could not be read, with --skip-bad-rows
-plan.jsonl       what was asked of which case: (case, shown, sample, judge) -> key
+plan.jsonl       the questions about each case: (case, shown, sample, judge) -> key
 follow.jsonl     the same for critiques that were asked for after the verdict
 ledger.jsonl     the answers, one line per key
-failures.jsonl   attempts that got none
+failures.jsonl   failed attempts
 timings.jsonl    one line per session; outside any comparison
 verdicts.jsonl   one line per case, in the order of the cases
 ```
-All but the ledger and the failures can be made again from them.
+All but the ledger and the failures can be rebuilt from them.
 
-A run is shown with the settings in its `run.json`, so also with the judge's calibration there. A
-card's calibration may change and the run still go on: the command that goes on with it puts its
-own into `run.json` and makes all verdicts again, with new critiques where a winner is another one.
+A run is shown with the settings in its `run.json`, including the judge's calibration there. A
+card's calibration may change and the run still be resumed: the resuming command writes its own
+into `run.json` and resolves all verdicts again, with new critiques where a winner has changed.
 """
 
 from __future__ import annotations
@@ -78,40 +78,40 @@ class RunFolder:
 
     @classmethod
     def existing(cls, path: Path) -> RunFolder:
-        """A run that is there.
+        """Opens an existing run.
 
         Raises:
-            DataError: the path is no run folder.
+            DataError: the path is not a run folder.
         """
         if not (path / "run.json").is_file():
-            raise DataError("is no run folder: it holds no run.json", path=path)
+            raise DataError("is not a run folder: it has no run.json", path=path)
         return cls(path)
 
     def settings(self) -> dict[str, Any]:
-        """What `run.json` holds."""
+        """The content of `run.json`."""
         return read_settings(self.path)
 
     def bind_template(self, sha256: str | None) -> None:
-        """Note which chat template renders the judge's prompts, or make sure that it is that one.
+        """Records the chat template of the judge's prompts, or checks that it is the recorded one.
 
         Only the engine knows it, so it is not among the settings that a run is opened with.
 
         Args:
-            sha256: the digest of its tokenizer's template; None where its wrapper is another.
+            sha256: the digest of the tokenizer's template; None with another wrapper.
 
         Raises:
-            SpecMismatch: the run was begun with another template.
+            SpecMismatch: the run was started with another template.
         """
         record = self.settings()
         noted = record.get("template_sha256")
         if sha256 is None or noted == sha256:
             return
         if noted is not None:
-            raise SpecMismatch(self.path, [f"template_sha256: there {noted!r}, now {sha256!r}"])
+            raise SpecMismatch(self.path, [f"template_sha256: was {noted!r}, is now {sha256!r}"])
         write_settings(self.path, {**record, "template_sha256": sha256})
 
     def spec(self) -> RunSpec:
-        """The settings it was made with."""
+        """The settings that it was made with."""
         return read_spec(self.path)
 
     def cases(self) -> Iterator[Case]:
@@ -119,27 +119,27 @@ class RunFolder:
         return read_records(self.path / "cases.jsonl", Case)
 
     def n_cases(self) -> int:
-        """How many cases there are."""
+        """The number of cases."""
         return count_lines(self.path / "cases.jsonl")
 
     def plan(self) -> Iterator[Asked]:
-        """What was asked at first, in the order of the cases."""
+        """The first questions, in the order of the cases."""
         return read_records(self.path / "plan.jsonl", Asked)
 
     def follow(self) -> Iterator[Asked]:
-        """What was asked after the verdicts, in the order of the cases."""
+        """The questions asked after the verdicts, in the order of the cases."""
         return read_records(self.path / "follow.jsonl", Asked)
 
     def verdicts(self) -> Iterator[Verdict]:
-        """The verdicts as they were last written."""
+        """The verdicts last written."""
         return read_records(self.path / "verdicts.jsonl", Verdict)
 
     def judged(self) -> Iterator[tuple[Case, Verdict]]:
-        """The cases with their verdicts as they were last written; others are left out."""
+        """The cases with the verdicts last written; cases without a verdict are left out."""
         return self._with_verdicts(Case)
 
     def outlined(self) -> Iterator[tuple[CaseOutline, Verdict]]:
-        """The same without the cases' texts, in half the time."""
+        """Reads the cases without their texts, in half the time; else like `judged`."""
         return self._with_verdicts(CaseOutline)
 
     def _with_verdicts(self, kind: type[_AnyCase]) -> Iterator[tuple[_AnyCase, Verdict]]:
@@ -151,22 +151,22 @@ class RunFolder:
                 verdict = next(verdicts, None)
 
     def write_verdicts(self, verdicts: Iterable[Verdict]) -> None:
-        """Replace the verdicts, all at once."""
+        """Replaces the verdicts, atomically."""
         write_records(self.path / "verdicts.jsonl", verdicts)
 
     def add_timing(self, record: dict[str, Any]) -> None:
-        """Note how long a session took."""
+        """Records the time of a session."""
         appender = Appender(self.path / "timings.jsonl")
         appender.append(record)
         appender.close()
 
 
 class PlanWriter:
-    """Writes plan rows again from the start, and leaves those alone that are there already.
+    """Rewrites plan rows from the start, without touching those that are already there.
 
-    A run's plan follows from its cases and its settings, so a second start plans the same rows.
-    Where it does not, as in a run that was joined from unfinished ones, the file goes on from the
-    first row that differs.
+    A run's plan follows from its cases and its settings, so a resumed run plans the same rows.
+    Where it does not, as in a run merged from unfinished ones, the file is rewritten from the first
+    row that differs.
     """
 
     def __init__(self, path: Path) -> None:
@@ -176,7 +176,7 @@ class PlanWriter:
         self._n_bytes = 0
 
     def write(self, asked: Asked) -> None:
-        """Write the next row, unless it is there."""
+        """Writes the next row, unless it is there."""
         if self._there is not None:
             line = next(self._there, None)
             if line == encode(asked):
@@ -188,7 +188,7 @@ class PlanWriter:
         self._appender.append(asked)
 
     def close(self) -> None:
-        """Sync and close."""
+        """Syncs and closes the file."""
         self._there = None
         self._appender.close()
 
@@ -197,19 +197,19 @@ class PlanWriter:
 def open_run(
     path: Path, spec: RunSpec, cases: Cases, kind: Kind | None = None
 ) -> Iterator[RunFolder]:
-    """Open a run's folder for writing, new or to go on with; it is locked until the block ends.
+    """Opens a run's folder for writing, new or to resume; it is locked until the block ends.
 
     Args:
         path: the folder; made where there is none.
         spec: the settings.
         cases: the data.
-        kind: what kind of run it is; None says that of its spec's task.
+        kind: the kind of run; None is that of its spec's task.
 
     Raises:
         SpecMismatch: the folder was made with other settings or other data.
         RunBusy: another process is writing to it.
-        DataError: a row cannot be read (unless bad rows are skipped), or none is there.
-        StorageFull: the disk took no more.
+        DataError: a row cannot be read (unless bad rows are skipped), or there are none.
+        StorageFull: the disk is full.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -223,11 +223,11 @@ def open_run(
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a run's folder until the block ends.
+    """Locks a run's folder until the block ends.
 
     Raises:
         RunBusy: another process is writing to it.
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     try:
         lock = _take(path)
@@ -241,13 +241,13 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:
-    """Write `cases.jsonl` and `run.json`, or check that they are the same."""
+    """Writes `cases.jsonl` and `run.json`, or checks that they are the same."""
     path = folder.path
     wanted = settings_of(spec, cases)
     if (path / "run.json").is_file():
         found = differences(stable_part(folder.settings()), stable_part(wanted))
         if found:
-            lines = (f"{name}: there {there!r}, now {now!r}" for name, there, now in found)
+            lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
             raise SpecMismatch(path, lines)
         _take_calibration(folder, spec)
         return
@@ -260,7 +260,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         dealer = Dealer(shard)
         dealt = _dealt(dealer, taken, cases.place)
         write_records(path / "cases.jsonl", name_scenarios(dealt, spec))
-        # So that joining shards knows what is missing.
+        # For merging shards, which must know the missing ones.
         wanted["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
     if bad_rows:
         write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
@@ -271,27 +271,27 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
 
 
 def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:
-    """The cases of a shard, which holds one at least."""
+    """The cases of a shard, which must have at least one."""
     yield from dealer.deal(cases)
     if dealer.n_kept == 0:
         raise DataError(
-            f"has {dealer.n_distinct:,} distinct cases; shard {dealer.shard} holds none of them",
+            f"has {dealer.n_distinct:,} distinct cases, and shard {dealer.shard} gets none of them",
             path=path,
-            hint="The other shards hold them all; this one is not needed.",
+            hint="The other shards have them all; this one is not needed.",
         )
 
 
 def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
-    """Put the spec's calibration into `run.json`, where the run was made with another."""
+    """Puts the spec's calibration into `run.json`, where it differs."""
     record = folder.settings()
     judge = record["spec"]["judge"]
     wanted = asdict(spec.judge)["calibration"]
-    # Read and not compared as it stands: a run from before a field came has the same calibration.
+    # Parsed, not compared as text: a run from before a field was added has the same calibration.
     known = folder.spec().judge.calibration.get(spec.protocol)
     if known == spec.judge.calibration.get(spec.protocol):
         return
     _log.warning(
-        "%s was resolved with another calibration of judge %s; its verdicts are made again",
+        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
         folder.path,
         spec.judge.name,
     )
@@ -305,7 +305,7 @@ def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
 
 
 def _take(path: Path) -> FileLock:
-    """Lock the folder; the operating system frees the lock of a process that died."""
+    """Locks the folder; the operating system frees the lock of a process that died."""
     lock = FileLock(path / LOCK)
     try:
         lock.acquire(timeout=0)

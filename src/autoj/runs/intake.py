@@ -1,4 +1,4 @@
-"""Rows to cases that can be judged: duplicates, wrong numbers of responses, empty texts."""
+"""Checks rows before a run: duplicate ids, wrong numbers of responses, empty texts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
 
     Args:
         cases: the data set.
-        spec: says how many are wanted, what they must hold, and whether bad rows are skipped.
-        bad_rows: takes what is skipped.
+        spec: states the limit, the required fields, and whether bad rows are skipped.
+        bad_rows: receives the skipped rows.
 
     Raises:
         DataError: a row cannot be judged and is not skipped, or no case is left.
@@ -45,7 +45,7 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
             bad_rows.append(error)
         else:
             if error.hint is None:
-                error.hint = "--skip-bad-rows goes on without such rows and lists them."
+                error.hint = "Add --skip-bad-rows to leave such rows out and list them."
             raise error
     if n_cases == 0:
         raise DataError(
@@ -55,16 +55,15 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
 
 
 def _settled(case: Case, line: int, path: Path, spec: RunSpec, must_name: bool) -> Case | DataError:
-    """The case with its scenario as the run has it, or what is wrong with that."""
+    """The case with its scenario in the run's spelling, or the error of that."""
     if case.scenario is None and must_name:
         return DataError(
-            f"case {case.id!r} has no scenario, and protocol {spec.protocol!r} judges by the "
-            "criteria of one",
+            f"case {case.id!r} has no scenario, and protocol {spec.protocol!r} judges by its "
+            "criteria",
             path=path,
             line=line,
             field="scenario",
-            hint="--classify names the scenarios of rows that name none; `autoj scenarios` lists "
-            "them.",
+            hint="Add --classify to name the scenarios of such rows; `autoj scenarios` lists them.",
         )
     try:
         return settle_scenario(case, spec)
@@ -74,15 +73,15 @@ def _settled(case: Case, line: int, path: Path, spec: RunSpec, must_name: bool) 
             path=path,
             line=line,
             field="scenario",
-            hint=f"{error.hint} --unknown-scenario others takes such rows for `others`; "
-            "--scenarios DIR knows scenarios of your own.",
+            hint=f"{error.hint} --unknown-scenario others replaces such names by `others`; "
+            "--scenarios DIR adds scenarios of your own.",
         )
 
 
 def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> DataError | None:
     if hash(case.id) in seen:
         return DataError(
-            f"the id {case.id!r} is taken by a row above", path=path, line=line, field="id"
+            f"an earlier row has the same id, {case.id!r}", path=path, line=line, field="id"
         )
     if spec.task in ("rate", "select") and not case.responses:
         return DataError(

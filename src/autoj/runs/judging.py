@@ -1,4 +1,4 @@
-"""The route of a run: plan, ask, resolve, ask for critiques, resolve again."""
+"""Judges the cases of a run: plan, ask, resolve, ask for critiques, resolve again."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 
 _CASES_AT_ONCE = 256
-"""Cases in memory that are asked about together, so that an engine can make batches of them."""
+"""Number of cases asked about together in memory, so that an engine can batch them."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RunCounts:
-    """What one session of a run did."""
+    """Counts of one session of a run."""
 
     n_answered: int = 0
     """Requests answered in this session."""
@@ -43,7 +43,7 @@ class RunCounts:
     seconds: float = 0.0
 
     def add(self, outcome: Completion | Failure | None) -> None:
-        """Count an outcome; None is a request that an earlier session answered."""
+        """Counts an outcome; None is a request that an earlier session answered."""
         if isinstance(outcome, Completion):
             self.n_answered += 1
             self.prompt_tokens += outcome.prompt_tokens
@@ -53,12 +53,12 @@ class RunCounts:
 
 
 def open_ledger(folder: RunFolder, spec: RunSpec, budget: Budget | None = None) -> Ledger:
-    """A run's ledger, open for writing; what it holds is counted against the budget.
+    """Opens a run's ledger for writing; its answers are counted against the budget.
 
     Args:
         folder: an open run folder.
         spec: its settings.
-        budget: what may be spent, earlier sessions included; None sets no limit.
+        budget: the caps, earlier sessions included; None sets no limit.
     """
     if budget is None:
         return Ledger(folder.path)
@@ -74,24 +74,24 @@ def judge_run(
     watch: Watch = SILENT,
     budget: Budget | None = None,
 ) -> RunCounts:
-    """Judge all cases of a run's folder; go on where an earlier session stopped.
+    """Judges all cases of a run's folder; resumes where an earlier session stopped.
 
     Args:
         folder: an open run folder.
         spec: the settings it was opened with.
         backend: runs the judge.
         ledger: the run's, from `open_ledger` with the same budget; None opens it.
-        watch: told how far it is.
-        budget: what may be spent, this run's earlier sessions included; `budget.stopped` says
-            afterwards whether something is left for a higher one.
+        watch: told of the progress.
+        budget: the caps, this run's earlier sessions included; `budget.stopped` is True
+            afterwards where something is left for a higher cap.
 
     Returns:
-        What this session did.
+        The counts of this session.
 
     Raises:
-        BackendError: the engine broke down; the run can go on later.
-        StorageFull: the disk took no more; the run can go on later.
-        Cancelled: `watch` wanted it to stop; the run can go on later.
+        BackendError: the engine broke down; the run can be resumed.
+        StorageFull: the disk is full; the run can be resumed.
+        Cancelled: `watch` cancelled it; the run can be resumed.
         ConfigError: money is capped, and the judge's card has no prices; or its context is too
             short for any case.
     """
@@ -121,7 +121,7 @@ def judge_run(
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    """One session of a run: all that it needs to ask, and what it did."""
+    """One session of a run, with its inputs and its counts."""
 
     folder: RunFolder
     spec: RunSpec
@@ -132,7 +132,7 @@ class _Session:
     counts: RunCounts = field(default_factory=RunCounts)
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
-        """Ask what is planned of each case, and write the plan down as far as it is read."""
+        """Asks the unanswered questions of a plan, and writes the plan as far as it is read."""
         n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
@@ -141,7 +141,7 @@ class _Session:
             self.counts.add(outcome)
             self.watch.progress(what, n_done, max(n_total, n_done))
             if self.watch.cancelled():
-                raise Cancelled("stopped, as was wanted")
+                raise Cancelled("cancelled")
 
         def noted() -> Iterator[Planned]:
             for item in chain.from_iterable(planned):
@@ -162,23 +162,23 @@ class _Session:
 
 @contextmanager
 def _timed(session: _Session) -> Iterator[None]:
-    """Notes how long a session took, however it ends."""
+    """Records the time of a session, also of one that fails."""
     started = time.monotonic()
     try:
         yield
     finally:
         session.counts.seconds = time.monotonic() - started
         ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
-        # A disk that is full has already said so, or will at the next write that matters.
+        # A full disk was reported already, or will be at the next write that matters.
         with suppress(StorageFull):
             session.folder.add_timing({**ended, **asdict(session.counts)})
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:
-    """What comes of the questions about one case, kept in memory.
+    """Asks the questions about one case, in memory.
 
     Args:
-        case: what is judged.
+        case: the case to judge.
         spec: the settings.
         backend: runs the judge.
 
@@ -208,10 +208,10 @@ def _unanswered(asked: Asked) -> Failure:
 
 
 def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
-    """Judge one case by the same route as a run, kept in memory.
+    """Judges one case in memory, by the same steps as a run.
 
     Args:
-        case: what is judged.
+        case: the case to judge.
         spec: the settings.
         backend: runs the judge.
 
@@ -224,7 +224,7 @@ def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
 
 
 def judge_cases(cases: Iterable[Case], spec: RunSpec, backend: Backend) -> Iterator[Verdict]:
-    """Judge many cases in memory: what comes of each, in order, as soon as its batch is done.
+    """Judges many cases in memory; yields each verdict, in order, as soon as its batch is done.
 
     Args:
         cases: read lazily, a batch ahead.

@@ -12,9 +12,9 @@ Kind: TypeAlias = Literal["judge", "rate", "compare", "select", "classify", "jur
 """The command that made it: "compare" compares critiques, and "jury" is the folder of several runs.
 """
 JURY_FILE = "jury.json"
-"""What the folder of a jury has in place of `run.json`."""
+"""The file that the folder of a jury has instead of `run.json`."""
 PICKS_FILE = "picks.jsonl"
-"""What a run that selects leaves beside its verdicts."""
+"""The file that a run that selects leaves beside its verdicts."""
 
 
 def kind_of(path: Path) -> Kind:
@@ -26,12 +26,12 @@ def kind_of(path: Path) -> Kind:
         path: the folder.
 
     Raises:
-        DataError: it holds no run.
+        DataError: it is not a run folder.
     """
     if is_jury(path):
         return "jury"
     if not (path / "run.json").is_file():
-        raise DataError("is no run folder: it holds no run.json", path=path)
+        raise DataError("is not a run folder: it has no run.json", path=path)
     record = read_settings(path)
     stated: Kind | None = record.get("kind")
     if stated is None:
@@ -46,5 +46,5 @@ def kind_of(path: Path) -> Kind:
 
 
 def is_jury(path: Path) -> bool:
-    """Whether a folder is a jury's."""
+    """True where a folder is a jury's."""
     return (path / JURY_FILE).is_file()

@@ -1,21 +1,21 @@
-"""The ledger: an append-only record of what was answered, which a killed run loses nothing of.
+"""The ledger: an append-only record of answers, of which a killed run loses nothing.
 
-`ledger.jsonl` has one line per key and never two. `failures.jsonl` has a line per attempt that
-failed; the last of a key counts, unless the ledger has the key by now.
+`ledger.jsonl` has exactly one line per answered key. `failures.jsonl` has a line per failed
+attempt; the last one of a key counts, unless the ledger has the key by then.
 """
 
 from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
 from autoj.records import Completion, Failure
@@ -28,11 +28,11 @@ _SYNC_SECONDS = 1.0
 # Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
 _KEY = slice(8, 72)
 _MOST_RECENT = 50_000
-"""Keys of one session that are kept in a table at most."""
+"""The most keys of a session that are kept in a table."""
 
 
 class Answers(Protocol):
-    """Where answers are found by key."""
+    """Finds answers by key."""
 
     def find(self, key: str) -> Completion | Failure | None:
         """A key's answer, else its last failure, else None: it was not asked yet."""
@@ -42,11 +42,11 @@ class LedgerReader:
     """Finds answers by key: 16 bytes of memory per key, the text stays in the file."""
 
     def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
-        """Read the keys of a folder's ledger, once.
+        """Reads the keys of a folder's ledger, once.
 
         Args:
-            folder: a run's folder; one without a ledger holds no answers.
-            each: given every answer while the keys are read.
+            folder: a run's folder; one without a ledger has no answers.
+            each: called with every answer while the keys are read.
 
         Raises:
             DataError: a line of the failures is damaged.
@@ -75,28 +75,28 @@ class LedgerReader:
         return self._failures.get(key)
 
     def holds(self, key: str) -> bool:
-        """Whether a key is answered."""
+        """True where a key is answered."""
         return any(_key_of(line) == key for line in self._lines(key))
 
     def _lines(self, key: str) -> Iterator[bytes]:
-        """The lines that may be a key's: half-equal digests are rare, and the line has it whole."""
+        """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
         for offset in self._index.find(_short(key)):
-            # Read by position and not mapped: a mapped file counts as memory once it was read.
+            # Read by position and not mapped: the pages of a mapped file count as memory once read.
             self._stream = self._stream or self._path.open("rb")
             self._stream.seek(offset)
             yield self._stream.readline()
 
     def close(self) -> None:
-        """Close the file."""
+        """Closes the file."""
         if self._stream is not None:
             self._stream.close()
 
 
 class Ledger(LedgerReader):
-    """Writes answers as they come in, and finds those that are there."""
+    """Appends answers as they come in, and finds those that are there."""
 
     def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
-        """Repair a folder's ledger and open it; the arguments are those of `LedgerReader`."""
+        """Repairs a folder's ledger and opens it; arguments as of `LedgerReader`."""
         repair(folder / LEDGER)
         super().__init__(folder, each)
         self._ledger = Appender(folder / LEDGER)
@@ -118,10 +118,10 @@ class Ledger(LedgerReader):
         return len(self._index)
 
     def record(self, outcome: Completion | Failure) -> None:
-        """Append an answer or a failed attempt.
+        """Appends an answer or a failed attempt.
 
         Raises:
-            StorageFull: the disk took no more; what was recorded before stays.
+            StorageFull: the disk is full; everything recorded before stays.
         """
         if isinstance(outcome, Completion):
             if self.holds(outcome.key):
@@ -140,48 +140,54 @@ class Ledger(LedgerReader):
             self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Sync and close all files."""
+        """Syncs and closes all files."""
         super().close()
         self._ledger.close()
         self._failed.close()
 
 
 class _Index:
-    """Where the line of each key begins: sorted arrays, and a small table of what came since."""
+    """Positions of each key's line: sorted arrays, and a small table of the latest ones."""
 
     def __init__(self, digests: array[int], offsets: array[int]) -> None:
-        self._digests = self._offsets = np.empty(0, np.uint64)
-        self._recent: dict[int, list[int]] = {}
+        self._digests, self._offsets = array("Q"), array("Q")
+        self._recent: dict[int, tuple[int, ...]] = {}
         self._n_recent = 0
-        self._merge(np.asarray(digests, np.uint64), np.asarray(offsets, np.uint64))
+        self._merge(digests, offsets)
 
     def __len__(self) -> int:
         return len(self._digests) + self._n_recent
 
     def add(self, digest: int, offset: int) -> None:
-        """Note where the line of a key begins."""
-        self._recent.setdefault(digest, []).append(offset)
+        """Records the position of a key's line."""
+        self._recent[digest] = (*self._recent.get(digest, ()), offset)
         self._n_recent += 1
         # A table takes ten times the memory of the arrays, and sorting these takes time.
         if self._n_recent == _MOST_RECENT:
-            pairs = [(digest, offset) for digest, its in self._recent.items() for offset in its]
+            digests, offsets = array("Q"), array("Q")
+            for recent, its in self._recent.items():
+                digests.extend([recent] * len(its))
+                offsets.extend(its)
             self._recent, self._n_recent = {}, 0
-            self._merge(*np.array(pairs, np.uint64).T)
+            self._merge(digests, offsets)
 
-    def find(self, digest: int) -> Iterator[int]:
-        """Where lines begin that may be the key's, in the order in which they were noted."""
-        wanted = np.uint64(digest)
-        place = int(np.searchsorted(self._digests, wanted))
-        while place < len(self._digests) and self._digests[place] == wanted:
-            yield int(self._offsets[place])
-            place += 1
-        yield from self._recent.get(digest, ())
+    def find(self, digest: int) -> Sequence[int]:
+        """Positions of lines that may be the key's."""
+        recent = self._recent.get(digest, ())
+        place = bisect_left(self._digests, digest)
+        if place == len(self._digests) or self._digests[place] != digest:
+            return recent
+        end = bisect_right(self._digests, digest, place)
+        return (*self._offsets[place:end], *recent)
 
-    def _merge(self, digests: npt.NDArray[np.uint64], offsets: npt.NDArray[np.uint64]) -> None:
-        digests = np.concatenate([self._digests, digests])
-        order = np.argsort(digests, kind="stable")
-        self._digests = digests[order]
-        self._offsets = np.concatenate([self._offsets, offsets])[order]
+    def _merge(self, digests: array[int], offsets: array[int]) -> None:
+        self._digests.extend(digests)
+        self._offsets.extend(offsets)
+        order = np.argsort(np.asarray(self._digests), kind="stable")
+        self._digests, self._offsets = (
+            array("Q", np.asarray(values)[order].tobytes())
+            for values in (self._digests, self._offsets)
+        )
 
 
 def _short(key: str) -> int:
@@ -195,17 +201,17 @@ def _key_of(line: bytes) -> str:
 
 
 class MemoryLedger:
-    """The answers of one case, for a caller that wants no folder."""
+    """Answers in memory, for a caller that wants no folder."""
 
     def __init__(self) -> None:
         self._outcomes: dict[str, Completion | Failure] = {}
 
     def holds(self, key: str) -> bool:
-        """Whether a key is answered."""
+        """True where a key is answered."""
         return isinstance(self._outcomes.get(key), Completion)
 
     def record(self, outcome: Completion | Failure) -> None:
-        """Keep an answer or a failure."""
+        """Keeps an answer or a failure."""
         self._outcomes[outcome.key] = outcome
 
     def find(self, key: str) -> Completion | Failure | None:

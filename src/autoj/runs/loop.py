@@ -1,4 +1,4 @@
-"""The only caller of a backend: sends what the ledger does not hold, records what comes back."""
+"""The only caller of a backend: sends the requests without an answer, and records the outcomes."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def ask(
     on_outcome: OnOutcome,
     budget: Budget | None = None,
 ) -> None:
-    """Answer everything that is planned and not answered yet; equal texts are asked once.
+    """Sends all planned requests that have no answer; equal texts are asked once.
 
     Args:
         planned: read lazily, as far ahead as the backend reads.
         backend: answers.
-        ledger: records each answer as it comes, and is left whole if this is interrupted.
+        ledger: records each answer as it comes, and stays intact if this is interrupted.
         on_outcome: told of the progress.
-        budget: what may be spent; where it is used up, the rest is left unasked.
+        budget: the caps; once they are reached, the remaining requests are not sent.
 
     Raises:
-        BackendError: the engine broke down; what came before is recorded.
-        StorageFull: the disk took no more.
+        BackendError: the engine broke down; earlier answers are recorded.
+        StorageFull: the disk is full.
     """
-    # Keys that are asked for and not in the ledger: under way, or failed in this session.
+    # Keys that are asked for and not in the ledger: in flight, or failed in this session.
     open_keys: set[str] = set()
     unread = iter(planned)
     held: list[Planned] = []
@@ -53,13 +53,13 @@ def ask(
             if isinstance(outcome, Completion):
                 open_keys.discard(outcome.key)
             on_outcome(outcome)
-        # What was held back for the sake of requests under way is asked now that they are paid for.
+        # Requests held back while others were in flight are sent now that those are settled.
         if not held or budget is None or budget.stopped:
             return
 
 
 def _finite(outcome: Completion | Failure) -> Completion | Failure:
-    """A failure in place of scores that are no numbers, which JSON could not hold either."""
+    """Replaces scores that are not finite, which JSON could not hold either, by a failure."""
     if isinstance(outcome, Failure) or all(map(math.isfinite, outcome.choice_logprobs or ())):
         return outcome
     return Failure(
@@ -80,7 +80,7 @@ def _missing(
     budget: Budget | None,
     held: list[Planned],
 ) -> Iterator[Request]:
-    """What is to be asked, up to where the budget ends: what stands there goes into `held`."""
+    """The requests to send, up to the end of the budget; the request held back goes into `held`."""
     for item in planned:
         key = item.asked.key
         if item.failure is not None:

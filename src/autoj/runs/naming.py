@@ -1,8 +1,8 @@
-"""The scenario of each case of a run: its row's, or a classifier's guess, and which of both.
+"""The scenario of each case of a run: its row's, or a classifier's guess, with its origin.
 
-A case keeps in its `meta` how it came by its scenario where its row did not name it, so that a run
-can be shown, joined and broken down without its input and without the classifier. Cases are named
-once, when their run is begun; a run that goes on reads the names that it has.
+A case records in its `meta` the origin of its scenario where its row did not name it, so that a run
+can be shown, merged and broken down without its input and without the classifier. Cases are named
+once, when their run starts; a resumed run reads the stored names.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _AnyCase = TypeVar("_AnyCase", bound=Case)
 
 
 def settle_scenario(case: Case, spec: RunSpec) -> Case:
-    """A case with its row's scenario as the run's scenarios spell it.
+    """A case with its row's scenario in the spelling of the run's scenarios.
 
     Args:
-        case: as it was read; one without a scenario stays so.
-        spec: whose scenarios there are, and what becomes of a name that is none of them.
+        case: the case as it was read; one without a scenario stays so.
+        spec: states the known scenarios and the treatment of unknown names.
 
     Raises:
-        UnknownComponent: there is no such scenario, and that is an error.
+        UnknownComponent: the scenario is unknown, and that is an error.
     """
     if case.scenario is None or spec.task == "classify":
         return case
@@ -55,14 +55,14 @@ def settle_scenario(case: Case, spec: RunSpec) -> Case:
 
 
 def name_scenarios(cases: Iterable[_AnyCase], spec: RunSpec) -> Iterator[_AnyCase]:
-    """The cases, those without a scenario with the one that the run's classifier names.
+    """Names the scenarios of cases that have none, by the run's classifier.
 
-    A scenario that the classifier knows and the run does not, as of other training data, is
+    A scenario that the classifier knows and the run does not, as of other training data, becomes
     `others`.
 
     Args:
-        cases: lazily read.
-        spec: says whose scenarios there are, and by which classifier; without one all stay so.
+        cases: read lazily.
+        spec: states the known scenarios and the classifier; without one cases stay as they are.
     """
     if spec.classifier is None:
         yield from cases
@@ -100,7 +100,7 @@ def _with_naming(
     meta = dict(case.meta)
     if naming is not None:
         meta[_NAMED_BY] = naming
-    # The taxonomy has the groups of ours; the user's folder may be gone when the run is shown.
+    # The taxonomy has only our groups; the user's folder may be gone when the run is shown.
     group = library.find(name).group
     if name not in scenario_names() and group is not None:
         meta[_GROUP] = group
@@ -108,18 +108,18 @@ def _with_naming(
 
 
 def naming_of(case: Case | CaseOutline) -> dict[str, Any] | None:
-    """How a case came by its scenario; None where its row names it, or nothing does.
+    """The origin of a case's scenario; None where its row names it, or nothing does.
 
     Returns:
-        `by` is "classifier", with `classifier`, `digest` and `probability`, and `guess` where that
-        is called otherwise here; "unknown", with the name in the `row`, which stands for none; or
-        "own name", where the row's name is none that is known and was kept.
+        `by` is "classifier", with `classifier`, `digest` and `probability`, and `guess` where its
+        name differs here; "unknown", with the unknown name as `row`; or "own name", where the row's
+        name is unknown and was kept.
     """
     found = case.meta.get(_NAMED_BY)
     return found if isinstance(found, dict) else None
 
 
 def group_in_meta(case: Case | CaseOutline) -> str | None:
-    """The group of a scenario of the user's own; None where it is one of ours, or has none."""
+    """The group of a user's own scenario; None where it is one of ours, or has none."""
     found = case.meta.get(_GROUP)
     return found if isinstance(found, str) else None

@@ -1,4 +1,4 @@
-"""Cases to requests: what is asked, in which orders, under which key."""
+"""Plans the requests of a case: the questions, their orders and their keys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _BOTH_ORDERS = ((0, 1), (1, 0))
-# How a reward model is fed and read (`backends/scalar`); an address or a file's place is not here.
+# Settings of a reward model's input and output (`backends/scalar`), not of its address or path.
 _ANSWER_OPTIONS = (
     "extra_body",
     "input",
@@ -48,7 +48,7 @@ _ANSWER_OPTIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One question about a case: a request to send, or why it cannot be sent."""
+    """One question about a case: a request to send, or the reason it cannot be sent."""
 
     asked: Asked
     request: Request | None
@@ -56,18 +56,18 @@ class Planned:
 
 
 def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
-    """Make sure that the judge's context holds a page at all (`fit.check_context`).
+    """Checks that the judge's context has room for a page at all (`fit.check_context`).
 
-    Where criteria of a case's scenario stand on the page, another case's may be shorter: then
-    nothing is checked, and each case that is too long fails by itself.
+    Where a page has the criteria of a case's scenario, another case's may be shorter: then nothing
+    is checked, and each case that is too long fails by itself.
 
     Args:
-        case: one of those that are judged.
+        case: any of the cases.
         spec: the settings.
         backend: runs the judge.
 
     Raises:
-        ConfigError: it does not, so that no case could be judged.
+        ConfigError: it has no room, so no case would fit.
     """
     if spec.needs_scenario:
         return
@@ -76,9 +76,9 @@ def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
 
 
 def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
-    """All that is asked about a case at first: each order of a pair, or each response alone.
+    """Plans the first questions about a case: each order of a pair, or each response alone.
 
-    Where each question is drawn several times, its draws stand together.
+    With several samples per question, the samples of a question are adjacent.
     """
     build = spec.chosen_protocol().build
     planned: list[Planned] = []
@@ -88,17 +88,17 @@ def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
 
 
 def n_asked(case: Case, spec: RunSpec) -> int:
-    """How many questions `plan_case` gives for a case."""
+    """The number of questions that `plan_case` gives for a case."""
     return spec.n_draws * sum(map(len, _pages(case, spec)))
 
 
 def _pages(case: Case, spec: RunSpec) -> list[tuple[tuple[int, ...], ...]]:
-    """What the pages about a case show; those that must fit with the same texts stand together."""
+    """The responses on each page about a case; pages that must show the same texts are grouped."""
     if spec.has_orders:
         return [_orders(case, spec)]
     if spec.task == "classify":
         return [((),)]
-    # Each response is fitted alone: a long one must not cost another its middle.
+    # Each response is fitted alone: a long one must not shorten another.
     return [((index,),) for index in range(len(case.responses))]
 
 
@@ -112,7 +112,7 @@ def _orders(case: Case, spec: RunSpec) -> tuple[tuple[int, int], ...]:
 
 
 def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -> list[Planned]:
-    """The critiques that are asked for once the verdict is known; empty where there is none."""
+    """Plans the critiques for a known verdict; empty where there is none."""
     protocol = spec.chosen_protocol()
 
     def build(fitted: Case, shown: tuple[int, ...]) -> RequestBody:
@@ -128,7 +128,7 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
-    """What the pages show that critiques are asked for on, once the verdict is known."""
+    """The responses on the pages that critiques for a known verdict are asked on."""
     protocol = load_protocol(spec.protocol)
     pages: list[tuple[int, ...]]
     if spec.paired:
@@ -139,10 +139,10 @@ def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int,
 
 
 def critique_page(protocol: JudgeProtocol, winner: Winner | None) -> tuple[int, int]:
-    """In what order a page shows a pair whose critique is written for a verdict that is known.
+    """The page order of a pair whose critique is written for a known verdict.
 
-    A verdict on responses that were read alone has no order. Of two on a page a small judge praises
-    the second, so that one is the winner. Training shows them so, too.
+    A verdict on responses that were rated alone has no order. A small judge praises the second of
+    two on a page, so the winner is the second. Training shows them so, too.
     """
     return (1, 0) if protocol.reads_alone and winner == "a" else (0, 1)
 
@@ -171,7 +171,7 @@ def _plan(
             sample=sample,
             scored=body.choices is not None,
             truncated=isinstance(fitted, Fitted) and fitted.truncated,
-            # Of the engine's own card: it knows which chat template its tokenizer has.
+            # From the engine's own card: it knows the chat template of its tokenizer.
             key=request_key(backend.card, body, spec.decoding, sample),
         )
         if isinstance(fitted, Overflow):
@@ -206,16 +206,16 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
 
 
 def answer_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a card's options that change an answer, and not only where it comes from."""
+    """The options of a card that affect an answer, and not only the place it comes from."""
     return {name: options[name] for name in _ANSWER_OPTIONS if name in options}
 
 
 def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: int) -> str:
-    """The sha256 (hex) of all that changes the text of an answer, and of nothing else.
+    """The sha256 (hex) of everything that affects an answer's text, and of nothing else.
 
-    The engine, the model, its revision and adapter and the wrapper are in it; the case's id, the
-    card's name and anything about speed are not, so that equal texts are asked once. Of its options
-    those are in it that change an answer (`answer_options`).
+    The engine, the model, its revision and adapter and the wrapper are part of it; the case's id,
+    the card's name and anything about speed are not, so that equal texts are asked once. Of the
+    card's options, those are part of it that affect an answer (`answer_options`).
     """
     engine: tuple[Any, ...] = (
         card.backend, card.model, card.revision, card.adapter_revision or card.adapter,
@@ -225,7 +225,7 @@ def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: 
         engine = (*engine, options)
     if template := card.options.get("template_sha256"):
         engine = (*engine, template)
-    # A score of given choices draws nothing, so decoding cannot change it.
+    # Scoring given choices samples nothing, so decoding settings cannot change it.
     drawn = decoding if body.choices is None else None
     content = (engine, body, drawn, sample)
     return hashlib.sha256(orjson.dumps(content)).hexdigest()

@@ -1,4 +1,4 @@
-"""What a run's answers come to: judgments, verdicts and cases, read from its folder; no model."""
+"""Judgments, verdicts and cases of a run, from the answers in its folder; no model is needed."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ __all__ = [
 
 
 def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None = None) -> bool:
-    """Whether nothing is left to ask: an answer is there to everything, and no failure.
+    """True where every planned question has an answer.
 
     Args:
         folder: a run's folder.
         spec: its settings.
-        answers: its ledger, where it is open; None reads it.
+        answers: its ledger, if it is open; None reads it.
     """
     if count_lines(folder.path / "verdicts.jsonl") < folder.n_cases():
         return False
@@ -57,7 +57,7 @@ def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None =
         return False
     if not spec.critique:
         return True
-    # A run that was joined from others has verdicts before all their critiques are asked for.
+    # A merged run has verdicts before all their critiques are asked for.
     follow = _Groups(folder.follow())
     return all(
         len(follow.of(case.id)) == len(follow_pages(case, verdict, spec))
@@ -68,12 +68,12 @@ def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None =
 def resolve_run(
     folder: RunFolder, spec: RunSpec, answers: Answers | None = None
 ) -> Iterator[tuple[Case, Verdict]]:
-    """The verdict of each case that was asked about, in order; reads no model.
+    """Resolves the verdict of each case that was asked about, in order; needs no model.
 
     Args:
         folder: a run's folder, finished or not.
         spec: its settings.
-        answers: its ledger, where it is open; None reads it.
+        answers: its ledger, if it is open; None reads it.
     """
     if answers is None:
         with closing(LedgerReader(folder.path)) as reader:
@@ -87,7 +87,7 @@ def resolve_run(
 def resolve_first(
     folder: RunFolder, spec: RunSpec, answers: Answers
 ) -> Iterator[tuple[Case, Verdict]]:
-    """The same without the critiques that were asked for after the verdicts."""
+    """Resolves the verdicts without the critiques that were asked for after them."""
     plan = _Groups(folder.plan())
     for case in folder.cases():
         judgments = [read_answer(asked, answers) for asked in plan.of(case.id)]
@@ -97,7 +97,7 @@ def resolve_first(
 
 
 def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
-    """The verdict that all judgments of a case come to, in the order in which they were planned."""
+    """The verdict from all judgments of a case, in the order in which they were planned."""
     if spec.task == "classify":
         return _resolve_scenario(case, spec.judge.name, judgments)
     return resolve(
@@ -147,7 +147,7 @@ class _Groups:
 
 
 def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
-    """What came of a question; None where nothing did yet."""
+    """The outcome of a question; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
@@ -166,7 +166,7 @@ def _read_follow(asked: Asked, verdict: Verdict, answers: Answers) -> Judgment |
 def read_outcomes(
     folder: RunFolder,
 ) -> Iterator[tuple[Case, list[Judgment | Failure | None]]]:
-    """Each case with what came of the questions about it; None where nothing did yet."""
+    """Each case with the outcomes of the questions about it; None where there is none yet."""
     plan = _Groups(folder.plan())
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
@@ -174,7 +174,7 @@ def read_outcomes(
 
 
 def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:
-    """A verdict with the critiques that were asked for it, as far as they are there."""
+    """A verdict with the critiques that were asked for it, as far as they exist."""
     written = [_read_follow(row, verdict, answers) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict
@@ -182,17 +182,17 @@ def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRecord:
-    """All that a run holds about one case."""
+    """A case of a run with its judgments and verdict."""
 
     case: Case
     verdict: Verdict | None
     """None where it was not judged yet."""
     judgments: tuple[tuple[Asked, Judgment | Failure | None], ...]
-    """What was asked, in order, with what came of it; None where nothing did yet."""
+    """The questions, in order, each with its outcome; None where there is none yet."""
     paired: bool
-    """Whether the verdict is on a pair, and not on each response."""
+    """True where the verdict is on a pair, not on each response."""
     calibration: Calibration | None = None
-    """What the verdict's probabilities were made with."""
+    """The calibration behind the verdict's probabilities."""
 
 
 def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | None:

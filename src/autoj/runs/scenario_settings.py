@@ -1,4 +1,4 @@
-"""Scenarios in a run's settings: whose they are, and the classifier that names those of rows."""
+"""Scenarios in a run's settings: the user's own, and the classifier that names those of rows."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 ]
 
 OnUnknownScenario: TypeAlias = Literal["error", "others", "keep"]
-"""What becomes of a row whose scenario is none that is known."""
+"""The treatment of a row whose scenario is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedClassifier:
-    """What names the scenarios of rows that name none."""
+    """The classifier that names the scenarios of rows without one."""
 
     name: str
     digest: str
-    """Of its weights."""
+    """The digest of its weights."""
     path: str | None = None
-    """The folder of one of the user's own; None where the name is enough."""
+    """The folder of a user's own classifier; None where the name is enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,15 @@ class OwnScenarios:
 
     path: str
     digest: str
-    """sha256 of what its scenarios and ours say together; where the folder lies is not in it."""
+    """sha256 of the content of its scenarios and ours together; the folder's path is not part of
+    it."""
 
 
 def find_classifier(name: str) -> UsedClassifier:
-    """A classifier by its name or folder, as a run's settings hold it.
+    """Finds a classifier by its name or folder, for a run's settings.
 
     Raises:
-        UnknownComponent: there is none of that name.
+        UnknownComponent: there is no such classifier.
         MissingExtra: it needs packages that are not installed.
         DataError: its folder is damaged.
     """
@@ -65,7 +66,7 @@ def classifier_of(used: UsedClassifier) -> ScenarioClassifier:
     """The classifier that a run's settings name.
 
     Raises:
-        DataError: its weights have gone or changed since the settings were made.
+        DataError: its weights are gone or have changed since the settings were made.
     """
     classifier = load_classifier(used.path or used.name)
     if classifier.digest != used.digest:
@@ -78,17 +79,17 @@ def classifier_of(used: UsedClassifier) -> ScenarioClassifier:
 
 
 def find_own_scenarios(folder: Path) -> OwnScenarios:
-    """A user's folder of scenarios, read and checked.
+    """Reads and checks a user's folder of scenarios.
 
     Raises:
-        DataError: something is wrong with the folder.
+        DataError: the folder is invalid.
     """
     library = load_library(folder)
     return OwnScenarios(path=str(folder), digest=_digest(library))
 
 
 def _digest(library: Library) -> str:
-    """What tells two libraries apart: all that a judge may read of them, and their names."""
+    """The digest of a library: of all that a judge may read of its scenarios, and their names."""
     said = [
         (
             scenario.name,
@@ -109,7 +110,7 @@ def library_of(own: OwnScenarios | None) -> Library:
         own: the user's, from the run's settings; None is ours alone.
 
     Raises:
-        DataError: the folder has gone or changed since.
+        DataError: the folder is gone or has changed since.
     """
     return shipped_library() if own is None else _library(own)
 
@@ -121,6 +122,6 @@ def _library(own: OwnScenarios) -> Library:
         raise DataError(
             "the scenarios have changed since the run began",
             path=own.path,
-            hint="Undo the change, or judge anew with another --out.",
+            hint="Undo the change, or start a new run with another --out.",
         )
     return library

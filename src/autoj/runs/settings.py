@@ -1,4 +1,4 @@
-"""What `run.json` holds, and what of it must stay the same for a run to go on."""
+"""The content of `run.json`, and the part of it that must not change when a run is resumed."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = [
     "write_settings",
 ]
 
-# What of a card changes an answer or what may be asked; its notes and prices do not.
+# Fields of a card that affect an answer or the allowed questions; notes and prices do not.
 _JUDGE_SETTINGS = (
     "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
     "context_tokens",
 )  # fmt: skip
-# Settings that came later, where they are not used: runs from before them can go on.
+# Later settings at their defaults: runs from before them can be resumed.
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
     ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"),
@@ -45,7 +45,7 @@ _LATER = (
 
 
 def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
-    """A run's settings and its data, as `run.json` holds them."""
+    """A run's settings and its data, as in `run.json`."""
     data = {
         "format": cases.format,
         "paths": [str(path) for path in cases.paths],
@@ -56,15 +56,15 @@ def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """What a run was made with."""
+    """The versions of Python and packages that a run was made with."""
     return {"autoj": version("autoj"), "python": platform.python_version()}
 
 
 def write_settings(folder: Path, record: Mapping[str, Any]) -> None:
-    """Replace a run's `run.json`, all at once.
+    """Replaces a run's `run.json`, atomically.
 
     Raises:
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     draft = folder / "run.json.draft"
     try:
@@ -75,10 +75,10 @@ def write_settings(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """What a run's `run.json` holds.
+    """The content of a run's `run.json`.
 
     Raises:
-        DataError: it cannot be read, or is of something else.
+        DataError: it cannot be read, or is not that of a run.
     """
     path = folder / "run.json"
     try:
@@ -90,14 +90,14 @@ def read_settings(folder: Path) -> dict[str, Any]:
     match record:
         case {"spec": {"judge": {}}, "data": {"paths": [*_], "sha256": [*_]}}:
             return record
-    raise DataError("is of no run: expected spec, with its judge, and data", path=path)
+    raise DataError("is not a run's: expected spec, with its judge, and data", path=path)
 
 
 def read_spec(folder: Path) -> RunSpec:
     """The settings that a run was made with.
 
     Raises:
-        DataError: they cannot be read, or lack something.
+        DataError: they cannot be read, or are incomplete.
     """
     record = read_settings(folder)
     try:
@@ -109,13 +109,13 @@ def read_spec(folder: Path) -> RunSpec:
 
 
 def spec_digest(spec: RunSpec, cases: Cases) -> str:
-    """Eight hex digits that differ where settings or data do."""
+    """Eight hex digits that identify settings and data."""
     wanted = stable_part(settings_of(spec, cases))
     return hashlib.sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
 
 
 def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of `run.json` that must stay the same: not where the data lies."""
+    """The part of `run.json` that must not change: all but the path of the data."""
     stable: dict[str, Any] = orjson.loads(
         orjson.dumps(
             {
@@ -138,7 +138,7 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Difference(NamedTuple):
-    """A setting that two runs do not share."""
+    """A setting that differs between two runs."""
 
     name: str
     one: Any
@@ -146,12 +146,12 @@ class Difference(NamedTuple):
 
 
 def differences(one: Any, other: Any, name: str = "") -> list[Difference]:
-    """The settings that differ, by the names that `run.json` has for them.
+    """The settings that differ, by their names in `run.json`.
 
     Args:
         one: a part of a run's settings.
         other: the same part of another's.
-        name: what the part is called.
+        name: the name of the part.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         return [

@@ -1,10 +1,10 @@
-"""Shards: which part of the cases a run judges, so that several machines share the work.
+"""Shards: equal parts of the cases, so that several machines can share a run.
 
-Distinct cases are dealt out in turn, as cards are: shard 3/8 gets the 3rd, the 11th, the 19th, …
-Shards then differ by one case at most, and which case is where follows from the data alone, so that
-shard 3/8 is the same for any judge and any setting that leaves the cases as they are. A case whose
-query and responses stood in an earlier one goes where that one went: equal texts share their keys,
-and a key that two machines asked may have two answers, which cannot be joined.
+Distinct cases are dealt out in turn, like playing cards: shard 3/8 gets the 3rd, the 11th, the
+19th, … Shard sizes then differ by at most one case, and the assignment follows from the data alone,
+so that shard 3/8 is the same for any judge and any setting that leaves the cases as they are. A
+case with the query and responses of an earlier one goes to the same shard: equal texts share their
+keys, and a key that two machines asked may have two answers, which cannot be merged.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Shard:
     """Some of the equal parts that cases are dealt into."""
 
     parts: tuple[int, ...]
-    """Which ones, counted from 1; sorted, distinct, and not all."""
+    """The numbers of the parts, counted from 1; sorted, distinct, and not all."""
     of: int
-    """How many parts there are."""
+    """The total number of parts."""
 
     @classmethod
     def parse(cls, text: str) -> Shard | None:
-        """The shard that `3/8`, or `3,5/8`, stands for; None where that is all parts.
+        """Parses `3/8` or `3,5/8`; None where that is all parts.
 
         Raises:
-            ConfigError: it stands for none.
+            ConfigError: the text is not a shard.
 
         >>> str(Shard.parse("5,3/8"))
         '3,5/8'
@@ -49,7 +49,7 @@ class Shard:
         found = _SYNTAX.fullmatch(text.replace(" ", ""))
         if found is None:
             raise ConfigError(
-                f"{text!r} is no shard",
+                f"{text!r} is not a shard",
                 hint="Write 3/8 for the third of eight, or 3,5/8 for two of them.",
             )
         of, parts = int(found[2]), {int(part) for part in found[1].split(",")}
@@ -63,7 +63,7 @@ class Shard:
         return f"{','.join(map(str, self.parts))}/{self.of}"
 
     def holds(self, turn: int) -> bool:
-        """Whether it gets what is dealt out at a turn, counted from 0."""
+        """True where it gets the case dealt at a turn, counted from 0."""
         return turn % self.of + 1 in self.parts
 
 
@@ -72,9 +72,9 @@ def _shard(parts: set[int], of: int) -> Shard | None:
 
 
 def joined_shards(shards: Iterable[Shard | None]) -> Shard | None:
-    """What several shards hold together; None where that is all.
+    """The union of several shards; None where that is all parts.
 
-    Shards of different counts go together: 1/2 is 1,3/4.
+    Shards of different counts can be combined: 1/2 is 1,3/4.
 
     Raises:
         ConfigError: their counts have too large a common multiple.
@@ -89,8 +89,9 @@ def joined_shards(shards: Iterable[Shard | None]) -> Shard | None:
     of = math.lcm(*(shard.of for shard in known))
     if of > _MOST_PARTS:
         raise ConfigError(
-            f"shards {', '.join(map(str, known))} have no common count of parts below {of:,}",
-            hint="Join those of one count first; when none of them is missing they are a whole.",
+            f"shards {', '.join(map(str, known))} cannot be combined: their least common number of "
+            f"parts is {of:,}, more than {_MOST_PARTS:,}",
+            hint="Merge the shards of one count first; a complete set counts as a whole run.",
         )
     return _shard(
         {1 + turn for s in known for part in s.parts for turn in range(part - 1, of, s.of)}, of
@@ -101,8 +102,8 @@ def missing_parts(shard: Shard, n_distinct: int) -> Shard | None:
     """The other parts, as far as there are cases for them; None where there are no others.
 
     Args:
-        shard: what is there.
-        n_distinct: how many distinct cases were dealt out.
+        shard: the parts that are there.
+        n_distinct: the number of distinct cases dealt out.
     """
     others = {*range(1, min(shard.of, n_distinct) + 1)} - {*shard.parts}
     return Shard(parts=tuple(sorted(others)), of=shard.of) if others else None
@@ -110,14 +111,14 @@ def missing_parts(shard: Shard, n_distinct: int) -> Shard | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedCase(Case):
-    """A case with its place among the cases of all shards: a line of a shard's `cases.jsonl`."""
+    """A case with its position among the cases of all shards: a line of a shard's `cases.jsonl`."""
 
     position: int | None = None
     """Counted from 0; None in a run of all cases, where it is that of the line."""
 
     @classmethod
     def of(cls, case: Case, position: int) -> PlacedCase:
-        """A case at a place."""
+        """A case at a position."""
         return cls(**_fields(case), position=position)
 
     def plain(self) -> Case:
@@ -130,26 +131,26 @@ def _fields(case: Case) -> dict[str, Any]:
 
 
 class Dealer:
-    """Deals cases out to shards and keeps those of one; counts them all.
+    """Deals cases out to shards, keeps those of one shard and counts them all.
 
-    Memory grows with the distinct cases, by a number for each.
+    Memory grows with the number of distinct cases, by one number for each.
     """
 
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self._turns: dict[int, int] = {}
         self.n_cases = 0
-        """Cases that were dealt, to any shard."""
+        """Cases dealt out, to any shard."""
         self.n_kept = 0
-        """Those of this shard."""
+        """Cases of this shard."""
 
     @property
     def n_distinct(self) -> int:
-        """Distinct cases among those that were dealt."""
+        """Distinct cases dealt out."""
         return len(self._turns)
 
     def deal(self, cases: Iterable[Case]) -> Iterator[PlacedCase]:
-        """The cases of the shard, each with its place among all."""
+        """The cases of the shard, each with its position among all."""
         for case in cases:
             turn = self._turns.setdefault(_content(case), len(self._turns))
             if self.shard.holds(turn):
@@ -159,7 +160,7 @@ class Dealer:
 
 
 def _content(case: Case) -> int:
-    """The same for cases that may share a key: whatever the order of their responses."""
+    """A hash that is equal for cases that may share a key, in any order of their responses."""
     content = (
         case.query,
         [(turn.role, turn.content) for turn in case.history],

@@ -1,4 +1,4 @@
-"""The settings of a run: all that decides what is asked and what its verdicts are."""
+"""The settings of a run: everything that decides its questions and verdicts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SUBJECTS: dict[Task, Subject] = {
     "judge": "pair", "rate": "response", "compare": "critiques", "select": "pair",
     "classify": "query",
 }  # fmt: skip
-# Whether a protocol asks for a text is seen by what it asks; what about does not matter.
+# A request shows whether a protocol asks for a text; the case does not matter.
 _ANY_CASE = Case(
     id="any",
     query="Why?",
@@ -44,7 +44,7 @@ _ANY_CASE = Case(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
-    """All settings that decide what a run asks and what its verdicts are."""
+    """All settings that decide a run's questions and verdicts."""
 
     task: Task
     """"judge" compares two responses, "rate" rates each response, "compare" compares two
@@ -54,56 +54,56 @@ class RunSpec:
     protocol: str
     decoding: Decoding
     orders: Orders = "both"
-    """"shuffled" asks each pair in one order, drawn by `seed` and the case's id."""
+    """"shuffled" asks each pair in one order, chosen by `seed` and the case's id."""
     on_conflict: OnConflict | None = None
     critique: bool = False
-    """Whether a verdict-only protocol is followed by a critique."""
+    """True where a verdict-only protocol is followed by a critique."""
     on_overflow: OnOverflow = "error"
     reject_empty: bool = False
     skip_bad_rows: bool = False
     limit: int | None = None
-    """The most cases that are judged."""
+    """The most cases to judge."""
     seed: int | None = None
-    """What the orders of `shuffled` follow from."""
+    """Determines the orders of `shuffled`."""
     sample: int | None = None
-    """Which of several draws of the same questions this is; None is the first. Where a run draws
-    several, which of several such sets."""
+    """The number of this sample of the questions; None is the first. Where a run asks several
+    times, the number of this set of samples."""
     samples: int | None = None
-    """How often each question is asked, at least 2; None is once."""
+    """Samples per question, at least 2; None is one."""
     shard: str | None = None
-    """Which part of the cases is judged, as `shards.Shard` writes it; None judges all."""
+    """The part of the cases to judge, as `shards.Shard` writes it; None judges all."""
     classifier: UsedClassifier | None = None
-    """What names the scenarios of rows that name none; None leaves them without."""
+    """The classifier that names the scenarios of rows without one; None leaves them without."""
     unknown_scenario: OnUnknownScenario | None = None
-    """What becomes of rows whose scenario is none that is known; None is an error, and keeps the
-    name where scenarios are what is asked for."""
+    """The treatment of rows whose scenario is unknown; None is an error, or keeps the name where
+    scenarios are what is asked for."""
     scenarios: OwnScenarios | None = None
     """The user's own scenarios; None is ours alone."""
 
     @property
     def n_draws(self) -> int:
-        """How often each question is asked."""
+        """Samples per question."""
         return self.samples or 1
 
     @property
     def draws(self) -> range:
-        """The numbers of the draws of each question; sets of draws share none."""
+        """The numbers of each question's samples; different sets of samples share none."""
         first = (self.sample or 0) * self.n_draws
         return range(first, first + self.n_draws)
 
     @property
     def paired(self) -> bool:
-        """Whether a verdict is on two things, and not on each by itself."""
+        """True where a verdict is on two things together, not on each by itself."""
         return self.task not in ("rate", "classify")
 
     @property
     def has_orders(self) -> bool:
-        """Whether a page shows two things, so that one of them stands first."""
+        """True where a page shows two things, so that one of them is first."""
         return self.paired and not load_protocol(self.protocol).reads_alone
 
     @property
     def calibration(self) -> Calibration | None:
-        """How preferences become probabilities; None where the card has none for the protocol."""
+        """The calibration for the protocol; None where the card has none."""
         return self.judge.calibration.get(self.protocol) if self.paired else None
 
     @property
@@ -111,22 +111,22 @@ class RunSpec:
         """The scenarios that rows may name.
 
         Raises:
-            DataError: the user's have gone or changed since the run began.
+            DataError: the user's own are gone or have changed since the run started.
         """
         return library_of(self.scenarios)
 
     @property
     def needs_scenario(self) -> bool:
-        """Whether the judge is asked by the criteria of a case's scenario."""
+        """True where the judge is asked by the criteria of a case's scenario."""
         return needs_scenario(load_protocol(self.protocol))
 
     @property
     def on_unknown_scenario(self) -> OnUnknownScenario:
-        """What becomes of rows whose scenario is none that is known."""
+        """The treatment of rows whose scenario is unknown."""
         return self.unknown_scenario or ("keep" if self.task == "classify" else "error")
 
     def chosen_protocol(self) -> JudgeProtocol:
-        """How the judge is asked, by the run's scenarios."""
+        """The protocol, with the run's scenarios."""
         protocol = load_protocol(self.protocol)
         return protocol if self.scenarios is None else by_scenarios(protocol, self.library)
 
@@ -153,34 +153,35 @@ def make_spec(
     unknown_scenario: OnUnknownScenario | None = None,
     scenarios: Path | None = None,
 ) -> RunSpec:
-    """A spec with the card's defaults where nothing is said.
+    """Makes a spec, with the card's defaults for all that is left out.
 
     Args:
-        task: what is done.
-        card: by which judge.
-        protocol: None takes the first of the card's that fits the task.
+        task: the task.
+        card: the judge.
+        protocol: None takes the card's first one that fits the task.
         critique: None follows the card where the protocol is its default, else writes none.
         max_tokens: the most tokens of a completion; None takes the card's.
-        orders: whether a pair is asked in both orders, in the case's own, or in one by lot.
-        on_conflict: what decides where both orders disagree; None as in `verdicts.resolve`.
-        on_overflow: what happens to a case that is too long for the judge's context.
-        reject_empty: whether an empty response is a bad row.
-        skip_bad_rows: whether a run goes on without rows that cannot be read.
-        limit: the most cases that are judged; None judges all.
-        seed: what the orders of `shuffled` follow from; None is 0 there.
-        sample: which of several draws of the same questions this is.
-        samples: how often each question is asked; the verdict is the vote, or the mean of ratings.
-        temperature: of what is drawn, 0 or more; None takes the card's.
-        shard: which part of the cases is judged: `3/8` is the third of eight.
-        classifier: what names the scenarios of rows that name none: "fast", "best", or a folder
-            that `autoj train classifier` wrote; None leaves them without.
-        unknown_scenario: what becomes of rows whose scenario is none that is known.
-        scenarios: a folder of scenarios of the user's own.
+        orders: ask a pair in "both" orders, in "one" (the case's own), or in a random one
+            ("shuffled").
+        on_conflict: the rule where both orders disagree; None as in `verdicts.resolve`.
+        on_overflow: the treatment of a case that is too long for the judge's context.
+        reject_empty: True makes an empty response a bad row.
+        skip_bad_rows: True leaves out rows that cannot be read.
+        limit: the most cases to judge; None judges all.
+        seed: determines the orders of `shuffled`; None is 0 there.
+        sample: the number of this sample of the same questions.
+        samples: samples per question; the verdict is their vote, or the mean of ratings.
+        temperature: of samples, 0 or more; None takes the card's.
+        shard: the part of the cases to judge: `3/8` is the third of eight.
+        classifier: names the scenarios of rows without one: "fast", "best", or a folder that
+            `autoj train classifier` wrote; None leaves them without.
+        unknown_scenario: the treatment of rows whose scenario is unknown.
+        scenarios: a folder with scenarios of the user's own.
 
     Raises:
         UnknownComponent: there is no such protocol.
-        DataError: something is wrong with the folder of scenarios.
-        ConfigError: the protocol does not do this task, the settings contradict each other, or the
+        DataError: the folder of scenarios is invalid.
+        ConfigError: the protocol does not fit the task, the settings contradict each other, or the
             judge was trained on other prompts.
     """
     wanted = _SUBJECTS[task]
@@ -194,8 +195,8 @@ def make_spec(
     if chosen.reads_alone and (orders != "both" or on_conflict is not None):
         flag = f"--orders {orders}" if orders != "both" else f"--on-conflict {on_conflict}"
         raise ConfigError(
-            f"{flag} makes no sense with protocol {chosen.name!r}: each response is read alone, so "
-            "there are no orders and no conflict of two"
+            f"{flag} cannot be used with protocol {chosen.name!r}: it rates each response alone, "
+            "so there are no two orders that could disagree"
         )
     if on_conflict == "probability" and not chosen.gives_probabilities:
         raise ConfigError(
@@ -232,42 +233,42 @@ def make_spec(
 
 
 def _check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:
-    """Refuse draws of which each is the same."""
+    """Refuses samples that would all be the same."""
     if n_draws < 1 or decoding.temperature < 0:
         setting = f"--samples {n_draws}" if n_draws < 1 else f"--temperature {decoding.temperature}"
-        least = "1 sample" if n_draws < 1 else "a temperature of 0"
-        raise ConfigError(f"{setting} makes no sense: {least} is the least")
+        least = "1" if n_draws < 1 else "0"
+        raise ConfigError(f"{setting} is too low: the least is {least}")
     if n_draws == 1:
         return
     if not _is_written(chosen):
         others = _writing_protocols(card, chosen.subject)
         raise ConfigError(
-            f"--samples {n_draws} asks for nothing new with protocol {chosen.name!r}: its answer "
-            "is scored and not drawn, so each sample would be the same",
-            hint=f"Choose one that writes: --protocol {' or '.join(others)}." if others else None,
+            f"--samples {n_draws} would repeat the same answer: protocol {chosen.name!r} scores "
+            "choices and samples no text",
+            hint=f"Use one that writes: --protocol {' or '.join(others)}." if others else None,
         )
     if decoding.temperature == 0:
         raise ConfigError(
-            f"--samples {n_draws} at temperature 0 gives {n_draws} times the same text",
+            f"--samples {n_draws} at temperature 0 would give the same text {n_draws} times",
             hint="Add --temperature 0.7, or leave --samples out.",
         )
 
 
 def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
-    """Those of a card's protocols that do the same by writing a text."""
+    """The card's protocols for the same subject that generate text."""
     known = [load_protocol(name) for name in card.protocols]
     return [other.name for other in known if other.subject == subject and _is_written(other)]
 
 
 def _is_written(protocol: JudgeProtocol) -> bool:
-    """Whether a text is asked for: no choices, and not the score of a turn that is closed."""
+    """True where a text is generated: no choices, and not the score of a completed turn."""
     page = () if protocol.subject == "query" else (0,) if protocol.reads_alone else (0, 1)
     body = protocol.build(_ANY_CASE, page)
     return body.choices is None and body.messages[-1].role != "assistant"
 
 
 def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
-    """Refuse to ask a trained judge what it was not trained on."""
+    """Refuses to ask a trained judge questions that it was not trained on."""
     if card.prompts_sha256 is None:
         return
     if chosen.name not in card.protocols:
@@ -291,5 +292,5 @@ def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:
         if protocol.subject == subject:
             return protocol
     raise ConfigError(
-        f"judge {card.name!r} names no protocol that judges a {subject}; choose one with --protocol"
+        f"judge {card.name!r} has no protocol that judges a {subject}; choose one with --protocol"
     )

@@ -45,7 +45,7 @@ def _is_pairs(spec: RunSpec) -> bool:
 
 
 def flat_rows(case: Case, verdict: Verdict, spec: RunSpec) -> Iterator[dict[str, Any]]:
-    """The rows of a case; what is not known is None."""
+    """The rows of a case; unknown values are None."""
     head = {
         "id": case.id,
         "query": case.query,
@@ -59,7 +59,7 @@ def flat_rows(case: Case, verdict: Verdict, spec: RunSpec) -> Iterator[dict[str,
 
 
 def compared(case: Case) -> tuple[Response, ...]:
-    """What a pair's verdict is on: two responses, or two critiques of one."""
+    """The subject of a pair's verdict: two responses, or two critiques of one."""
     if len(case.responses) == 2 or len(case.critiques) != 2:
         return case.responses
     critics = case.meta.get("critics")
@@ -114,7 +114,7 @@ def _at(values: tuple[Any, ...], index: int) -> Any:
 
 
 def full_row(case: Case, verdict: Verdict) -> dict[str, Any]:
-    """A case with its whole verdict: a native row, which `autoj` reads as a case again."""
+    """A case with its whole verdict, as a native row, which `autoj` reads as a case again."""
     found = asdict(verdict)
     found.pop("case_id")
     return {

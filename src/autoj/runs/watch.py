@@ -1,4 +1,4 @@
-"""Who is told how far long work is, and may stop it: the one way from the library to a terminal."""
+"""Progress, messages and cancellation of long tasks: the one way from the library to a terminal."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ class Watch:
     """
 
     def progress(self, what: str, n_done: int, n_total: int) -> None:
-        """Take note of progress.
+        """Receives progress.
 
         Args:
-            what: what is being done, such as "judging"; another text begins another count.
-            n_done: how much of it is done.
-            n_total: how much there is, as far as is known.
+            what: the current activity, such as "judging"; another text starts another count.
+            n_done: the number of finished items.
+            n_total: the number of all items, as far as it is known.
         """
 
     def message(self, text: str) -> None:
-        """Take note of something that a user should know; one sentence, no line end."""
+        """Receives a message for the user; one sentence, without a line end."""
 
     def cancelled(self) -> bool:
-        """Whether the task should stop; what is answered by then is kept, and it can go on."""
+        """True where the task should stop; earlier answers are kept, and it can be resumed."""
         return False
 
 
 SILENT = Watch()
-"""Nobody watches."""
+"""A watch that shows nothing."""

@@ -1,1 +1,1 @@
-"""A command without its terminal: judge, rate, select or classify many cases, and keep the run."""
+"""Commands without a terminal: judge, rate, select or classify many cases, and keep the run."""

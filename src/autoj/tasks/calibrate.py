@@ -20,8 +20,8 @@ from autoj.runs.watch import SILENT, Watch
 from autoj.verdicts.resolve import preference
 
 NATURAL_TIE_SHARE = 0.30
-"""Where people may vote tie freely, about this share of their votes on two chat models' responses
-are ties; files of votes often hold fewer, such as the 3 % that are left in arena55k."""
+"""The share of ties among people's votes on two chat models' responses, where they may vote ties
+freely; files of votes often hold fewer, such as the 3 % that are left in arena55k."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Name the scenarios of queries: by an embedded classifier, lazily, or by a judge in a run."""
+"""Names the scenarios of queries, with an embedded classifier or with a judge in a run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 SCENARIOS = "scenarios.jsonl"
-"""Where a judge's run has its rows."""
+"""The file of rows of a judge's run."""
 _BATCH = 512
 _PROTOCOL = "scenario"
 _ANSWER_TOKENS = 30
@@ -45,30 +45,30 @@ _ANSWER_TOKENS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifiedQuery:
-    """A query's scenario and how sure it is: a line of what `autoj classify` writes."""
+    """A query's scenario and its probability: a line of the output of `autoj classify`."""
 
     id: str
-    """The case's."""
+    """The case's id."""
     scenario: str | None
     """None where the judge's answer could not be read, or there is none."""
     group: str | None
-    """Of the taxonomy's eight; None where the scenario is none of its own."""
+    """One of the taxonomy's eight; None for a scenario outside the taxonomy."""
     probability: float | None
-    """0-1, calibrated; None where a judge named the scenario, which says no such thing."""
+    """0-1, calibrated; None where a judge named the scenario, as it states no probability."""
     alternatives: tuple[tuple[str, float], ...]
-    """The next scenarios with their probabilities, most likely first; none where a judge said."""
+    """The next scenarios with their probabilities, most likely first; none from a judge."""
     classifier: str
-    """The classifier's name, or the judge's."""
+    """The name of the classifier or of the judge."""
     digest: str | None
-    """Of the classifier's weights; None where a judge said."""
+    """The digest of the classifier's weights; None for a judge."""
     row_scenario: str | None = None
-    """The scenario that the row itself names."""
+    """The scenario named by the row itself."""
     state: Literal["named", "unreadable", "failed", "not asked"] = "named"
-    """What became of the question to a judge; a classifier names each."""
+    """The outcome of asking a judge; always "named" from a classifier."""
     reason: str | None = None
-    """Why there is no scenario."""
+    """The reason for which there is no scenario."""
     truncated: bool = False
-    """Whether the judge was shown the query without its middle."""
+    """True where the judge saw the query without its middle."""
 
 
 def classify_cases(
@@ -79,17 +79,17 @@ def classify_cases(
     limit: int | None = None,
     bad_rows: list[DataError] | None = None,
 ) -> Iterator[tuple[Case, ClassifiedQuery]]:
-    """The scenarios of a data set's queries, lazily.
+    """Classifies a data set's queries, lazily.
 
     Args:
         cases: the data set.
         classifier: names the scenarios.
-        top: how many of the likeliest scenarios a row names, the first of them included.
+        top: the number of likeliest scenarios in a row, including the first.
         limit: the most queries; None takes all.
-        bad_rows: takes rows that cannot be read; None raises the first.
+        bad_rows: receives rows that cannot be read; None raises the first error.
 
     Raises:
-        DataError: a row cannot be read, or there is none that can.
+        DataError: a row cannot be read, or there is no readable one.
     """
     source = islice(_readable(cases, bad_rows), limit)
     n_cases = 0
@@ -99,17 +99,17 @@ def classify_cases(
         for case, guess in zip(batch, guesses, strict=True):
             yield case, _by_classifier(case, guess, classifier, top)
     if n_cases == 0:
-        what = "holds no row that can be read" if bad_rows else "is empty: it holds no rows"
+        what = "has no row that can be read" if bad_rows else "is empty: it holds no rows"
         raise DataError(what, path=cases.place)
 
 
 def classify_case(case: Case, classifier: ScenarioClassifier, top: int = 3) -> ClassifiedQuery:
-    """The scenario of one query by a classifier.
+    """Classifies one query.
 
     Args:
-        case: whose query is meant.
+        case: the case whose query is classified.
         classifier: names the scenario.
-        top: how many of the likeliest scenarios are given, the first of them included.
+        top: the number of likeliest scenarios to give, including the first.
     """
     (guess,) = classifier.classify([case.query])
     return _by_classifier(case, guess, classifier, top)
@@ -138,7 +138,7 @@ def _readable(cases: Cases, bad_rows: list[DataError] | None) -> Iterator[Case]:
             bad_rows.append(case)
         else:
             if case.hint is None:
-                case.hint = "--skip-bad-rows goes on without such rows and counts them."
+                case.hint = "Add --skip-bad-rows to leave such rows out and count them."
             raise case
 
 
@@ -150,17 +150,16 @@ def _group(scenario: str) -> str | None:
 
 
 def make_classify_spec(card: JudgeCard, protocol: str | None = None, **settings: Any) -> RunSpec:
-    """The spec of a run that names scenarios.
+    """Makes the spec of a run that names scenarios.
 
     Args:
         card: the judge.
-        protocol: how it is asked; None takes the card's first that names scenarios, else the
-            paper's.
-        settings: what `make_spec` takes. An answer may have 30 tokens where nothing is said: so
-            many does the release leave its classifier, and a name has fewer.
+        protocol: None takes the card's first that names scenarios, else the paper's.
+        settings: arguments of `make_spec`. The default limit of an answer is 30 tokens, as in the
+            release's classifier; a name has fewer.
 
     Raises:
-        ConfigError: the protocol does something else, or the judge was trained on others.
+        ConfigError: the protocol does not name scenarios, or the judge was trained on others.
     """
     offered = (name for name in card.protocols if load_protocol(name).subject == "query")
     chosen = protocol or next(offered, _PROTOCOL)
@@ -178,21 +177,21 @@ def classify(
     budget: Budget | None = None,
     watch: Watch = SILENT,
 ) -> Run:
-    """Ask a judge for the scenario of each query, and keep the run.
+    """Asks a judge for the scenario of each query, and keeps the run.
 
     Args:
-        cases: the data; the queries alone matter.
+        cases: the data, of which only the queries are used.
         spec: the settings, from `make_classify_spec`.
         out: the run's folder; None takes one under `runs/`, the same for the same settings.
-        budget: what may be spent; None sets no limit.
-        watch: told what happens.
+        budget: the caps; None sets no limit.
+        watch: told of progress and events.
 
     Returns:
-        The run; the rows of `classified_run` lie in its `scenarios.jsonl`.
+        The run; the rows of `classified_run` are in its `scenarios.jsonl`.
 
     Raises:
         DataError: a row cannot be read.
-        BackendError: the engine broke down; what was answered is kept.
+        BackendError: the engine broke down; earlier answers are kept.
     """
 
     def write_rows(folder: RunFolder) -> None:
@@ -202,10 +201,10 @@ def classify(
 
 
 def ask_scenario(case: Case, spec: RunSpec, backend: Backend) -> ClassifiedQuery:
-    """The scenario of one query by a judge, by the same route as a run, kept in memory.
+    """The scenario of one query by a judge, by the same steps as a run, in memory.
 
     Args:
-        case: whose query is asked about.
+        case: the case whose query is asked about.
         spec: the settings, of the task "classify".
         backend: runs the judge.
 

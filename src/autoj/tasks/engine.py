@@ -1,4 +1,4 @@
-"""The engine of a judge, loaded while somebody watches."""
+"""Loads the engine of a judge, with progress."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _FETCHING = ("embedded", "hf")
 
 
 def load_engine(card: JudgeCard, watch: Watch = SILENT) -> Backend:
-    """The engine of a judge; what it fetches on first use is shown.
+    """Loads the engine of a judge, and reports the progress of a fetch on first use.
 
     Args:
         card: the judge.
-        watch: told how much is fetched, in MB.
+        watch: told of the progress, in MB.
 
     Raises:
         MissingExtra: its packages are not installed.

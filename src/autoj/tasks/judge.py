@@ -1,4 +1,4 @@
-"""Judge or rate the cases of a data set, and keep the run."""
+"""Judges or rates the cases of a data set, and keeps the run."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ def judge(
     kind: Kind | None = None,
     derive: Callable[[RunFolder], object] | None = None,
 ) -> Run:
-    """Judge all cases of a data set by one judge; go on where an earlier session stopped.
+    """Judges all cases of a data set with one judge; resumes where an earlier session stopped.
 
     Args:
         cases: the data.
-        spec: the settings; its task says whether pairs are judged or responses rated.
+        spec: the settings; its task decides between judging pairs and rating responses.
         out: the run's folder; None takes one under `runs/`, the same for the same settings.
-        backend: runs the judge; None loads it where something is left to ask, and frees it.
-        budget: what may be spent; None sets no limit.
-        watch: told what happens.
-        kind: what kind of run the folder holds; None says that of the spec's task.
-        derive: makes other files of the verdicts before the folder is free for others.
+        backend: runs the judge; None loads it if a question is open, and frees it afterwards.
+        budget: the caps; None sets no limit.
+        watch: told of progress and events.
+        kind: the kind of run; None is that of the spec's task.
+        derive: writes other files from the verdicts before the folder is unlocked.
 
     Returns:
-        The run, with all verdicts, or with fewer where the budget ended it.
+        The run, with all verdicts, or with fewer where the budget was used up.
 
     Raises:
         SpecMismatch: the folder was made with other settings or other data.
         RunBusy: another process writes to it.
         DataError: a row cannot be read.
-        BackendError: the engine broke down; what was judged is kept.
-        Cancelled: `watch` wanted it to stop; what was judged is kept.
+        BackendError: the engine broke down; earlier judgments are kept.
+        Cancelled: `watch` cancelled it; earlier judgments are kept.
     """
     if budget is not None:
         budget.check(spec.judge)
     path = out or run_folder(spec, cases)
     if is_jury(path):
         raise ConfigError(
-            f"{path} is the folder of a jury, and not of one judge's run",
+            f"{path} is the folder of a jury, not of one judge's run",
             hint="Choose another --out for one judge.",
         )
     with (
@@ -69,7 +69,7 @@ def judge(
     ):
         tell_bad_rows(folder, watch)
         if is_finished(folder, spec, ledger):
-            # No engine, and so no model, no key and no network, to look at what is there.
+            # Showing a complete run needs no engine, and so no model, no key and no network.
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
             counts = RunCounts()
         else:
@@ -99,8 +99,8 @@ def _loaded(
         yield engine
     except (KeyboardInterrupt, AutojError):
         watch.message(
-            f"stopped; what is judged is kept in {folder.path}, and the same command goes on from "
-            "there"
+            f"stopped; {folder.path} keeps the judgments so far, and the same command "
+            "resumes from there"
         )
         raise
     finally:
@@ -109,11 +109,11 @@ def _loaded(
 
 
 def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
-    """Say how many rows of a run's data were left out, if any were."""
+    """Reports the number of rows that were left out of a run's data, if any."""
     n_bad_rows = folder.settings()["n_bad_rows"]
     if n_bad_rows:
         watch.message(
-            f"{n_bad_rows:,} bad rows are left out; {folder.path / 'bad_rows.jsonl'} lists them"
+            f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"
         )
 
 
@@ -125,12 +125,12 @@ def _tell_outcome(
     if budget is not None and budget.stopped:
         watch.message(budget.summary())
     elif counts.n_answered == counts.n_failed == 0:
-        watch.message(f"nothing was left to ask: this is what {folder.path} holds")
+        watch.message(f"{folder.path} is complete: no new requests were needed")
 
 
 def _failures(folder: RunFolder, n_failed: int) -> str:
-    """The reasons of a session's failures, which are the last that were noted."""
+    """The reasons of a session's failures, which are the last ones recorded."""
     noted = deque(read_records(folder.path / "failures.jsonl", Failure), maxlen=n_failed)
     kinds = Counter(failure.error for failure in noted)
     listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
-    return f"{n_failed:,} requests failed ({listed}); the last: {noted[-1].message}"
+    return f"{n_failed:,} requests failed ({listed}); the last error: {noted[-1].message}"

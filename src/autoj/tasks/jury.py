@@ -1,4 +1,4 @@
-"""Several judges on the same cases, one after the other, and what they come to together."""
+"""Judges the same cases with several judges, one after the other, and combines their verdicts."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class JuryRun:
     """A jury in its folder; iterate over it for each case with the jury's verdict, read lazily."""
 
     path: Path
-    """The folder; each judge's own run lies in it."""
+    """The folder, which contains each judge's own run."""
     jury: Jury
     counts: RunCounts = field(default_factory=RunCounts)
-    """What this session did, all judges together."""
+    """The counts of this session, all judges together."""
 
     @classmethod
     def open(cls, path: Path | str) -> JuryRun:
-        """A jury that is there.
+        """Opens an existing jury.
 
         Raises:
-            DataError: the path is no jury's folder.
+            DataError: the path is not a jury's folder.
         """
         return cls(path=Path(path), jury=read_jury(Path(path)))
 
@@ -47,7 +47,7 @@ class JuryRun:
         return read_jury_verdicts(self.path, self.jury, Case)
 
     def outlined(self) -> Iterator[tuple[CaseOutline, JuryVerdict]]:
-        """The same without the cases' texts, in half the time."""
+        """Reads the cases without their texts, in half the time; else like iteration."""
         return read_jury_verdicts(self.path, self.jury, CaseOutline)
 
 
@@ -59,22 +59,22 @@ def judge_by_jury(
     budget: Budget | None = None,
     watch: Watch = SILENT,
 ) -> JuryRun:
-    """Let each judge of a jury judge all cases, and make the jury's verdicts of theirs.
+    """Judges all cases with each judge of a jury, and resolves the jury's verdicts.
 
     Each engine is closed before the next is loaded, so the largest alone must fit.
 
     Args:
         cases: the data.
-        jury: who judges, and what decides.
+        jury: the judges and the rule that decides.
         out: the jury's folder; None takes one under `runs/`, the same for the same settings.
-        budget: what all judges together may spend; None sets no limit.
-        watch: told what happens.
+        budget: the caps of all judges together; None sets no limit.
+        watch: told of progress and events.
 
     Raises:
-        Unfinished: the budget ended it before every judge had judged.
+        Unfinished: the budget was used up before every judge had judged.
         ConfigError: the folder is the run of one judge.
         DataError: a row cannot be read, or the judges' runs hold different cases.
-        BackendError: an engine broke down; what was judged is kept.
+        BackendError: an engine broke down; earlier judgments are kept.
     """
     path = out or jury_folder([juror.spec for juror in jury.seats], cases)
     data = pairs_alone(cases) if jury.paired else cases
@@ -91,7 +91,7 @@ def judge_by_jury(
 
 
 def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
-    """Make sure that the runs that are there can be gone on with, before a jury is made anew.
+    """Checks that existing runs of a jury can be resumed, before its folder is rewritten.
 
     Raises:
         SpecMismatch: a run was made with other settings or other data.
@@ -105,7 +105,7 @@ def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
 
 
 def total_of(sessions: Iterable[RunCounts]) -> RunCounts:
-    """What several sessions did together."""
+    """The sum of several sessions' counts."""
     total = RunCounts()
     for counts in sessions:
         for name, value in asdict(counts).items():

@@ -1,12 +1,12 @@
-"""The folder of a jury: a run of each judge, and what they come to together.
+"""The folder of a jury: a run of each judge, and the combined verdicts.
 
 ```
-jury.json        who judges, and what decides
-judges/NAME/     the run of one judge, as of any judge alone: it can be shown, and goes on
+jury.json        the judges, and the rule that decides
+judges/NAME/     the run of one judge, a run like any other: it can be shown and resumed
 verdicts.jsonl   one line per case: the jury's verdict, with each judge's own under `judges`
 ```
-The judges share nothing but the cases. All but their runs can be made again from them, so a judge
-may join later, and what decides may be changed.
+The judges share only the cases. All but their runs can be rebuilt from these, so a judge may be
+added later, and the rule may be changed.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A judge of a jury."""
+    """A juror: a judge of a jury, with the settings of its run."""
 
     name: str
     """Unique within the jury."""
     folder: str
-    """The folder of its run, from where the jury's is."""
+    """The folder of its run, relative to the jury's."""
     spec: RunSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jury:
-    """Several judges, and what decides: the content of `jury.json`."""
+    """Several judges, and the rule that decides: the content of `jury.json`."""
 
     seats: tuple[Seat, ...]
     method: Method | None
@@ -67,24 +67,24 @@ class Jury:
 
     @property
     def paired(self) -> bool:
-        """Whether pairs are judged."""
+        """True where pairs are judged."""
         return self.method is not None
 
 
 def make_jury(
     task: Task, judges: Sequence[tuple[str, JudgeCard]], method: Method | None, **settings: Any
 ) -> Jury:
-    """A jury, with the spec of each judge's run.
+    """Makes a jury, with the spec of each judge's run.
 
     Args:
         task: "judge" or "rate".
-        judges: as what each was named, and its card.
-        method: what decides on pairs; None takes the mean where each gives probabilities.
-        settings: what `make_spec` takes.
+        judges: the name given for each judge, and its card.
+        method: the rule for pairs; None takes the mean where each judge gives probabilities.
+        settings: arguments of `make_spec`.
 
     Raises:
         ConfigError: a judge is named twice, cannot do the task, or gives no probabilities where
-            their mean is wanted.
+            their mean is asked for.
     """
     seats = make_seats(task, judges, **settings)
     decides = choose_method(seats, method) if task == "judge" else None
@@ -92,15 +92,15 @@ def make_jury(
 
 
 def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: Any) -> list[Seat]:
-    """The judges of a jury, each with the spec of its run.
+    """Makes the jurors of a jury, each with the spec of its run.
 
     A judge that only rates, such as a reward model, rates both responses of a pair and votes for
-    the higher rating; `orders`, `on_conflict` and a reward model's `protocol` are not for it.
+    the higher rating; `orders`, `on_conflict` and a reward model's `protocol` do not apply to it.
 
     Args:
         task: "judge" or "rate".
-        judges: as what each was named, and its card.
-        settings: what `make_spec` takes.
+        judges: the name given for each judge, and its card.
+        settings: arguments of `make_spec`.
 
     Raises:
         ConfigError: a judge is named twice, or cannot do the task.
@@ -122,7 +122,7 @@ def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: 
 
 
 def _bare(card: JudgeCard) -> JudgeCard:
-    """What makes it another judge, and not what it is called."""
+    """A card without its name and notes, to compare judges by everything else."""
     paths = (card.model, card.adapter, *card.options.values())
     # Such paths name other files in another folder.
     is_relative = any(isinstance(path, str) and path.startswith("./") for path in paths)
@@ -132,7 +132,7 @@ def _bare(card: JudgeCard) -> JudgeCard:
 
 def _folder_names(names: Sequence[str]) -> list[str]:
     slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME] for name in names]
-    # Two names may become one folder, also where the disk does not tell A from a.
+    # Two names may map to one folder, also where the file system ignores case.
     n_each = Counter(slug.lower() for slug in slugs)
     return [
         slug
@@ -148,9 +148,9 @@ def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
         spec = make_spec(task, card, **settings)
         if is_scalar or spec.protocol == "scalar":
             raise ConfigError(
-                f"judge {card.name!r} scores responses on no scale, and the mean with other "
-                "judges' ratings would mean nothing",
-                hint="Rate with it alone. With autoj judge it votes on pairs by the higher score.",
+                f"judge {card.name!r} gives scores without a fixed scale, which cannot be "
+                "averaged with other judges' ratings",
+                hint="Rate with it alone. In autoj judge it votes on pairs by the higher score.",
             )
         return spec
     subjects = {load_protocol(name).subject for name in card.protocols}
@@ -167,10 +167,10 @@ def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
 
 
 def choose_method(seats: Sequence[Seat], wanted: Method | None) -> Method:
-    """What decides on pairs: what is wanted, else the mean where each judge gives probabilities.
+    """Chooses the rule for pairs: the given one, else the mean if each judge gives probabilities.
 
     Raises:
-        ConfigError: the mean is wanted and a judge gives none.
+        ConfigError: the mean is asked for and a judge gives no probabilities.
     """
     without = [seat for seat in seats if not _gives_probabilities(seat.spec)]
     if wanted == "mean" and without:
@@ -190,7 +190,7 @@ def _gives_probabilities(spec: RunSpec) -> bool:
 
 
 def pairs_alone(cases: Cases) -> Cases:
-    """A data set in which rows that are no pairs are bad rows, for a judge that rates any number.
+    """A data set in which rows other than pairs are bad rows, for a judge that rates any number.
 
     Its run then holds the same cases as those of the judges that compare.
     """
@@ -212,39 +212,39 @@ def pairs_alone(cases: Cases) -> Cases:
 
 
 def write_jury(path: Path, jury: Jury) -> None:
-    """Make the folder, or say anew who judges in it.
+    """Creates the folder, or rewrites its list of judges.
 
     Raises:
         ConfigError: the folder is the run of one judge.
     """
     if (path / "run.json").is_file():
         raise ConfigError(
-            f"{path} is the run of one judge, and would not stay so",
+            f"{path} is the run of one judge and cannot become a jury's folder",
             hint="Choose another --out for several judges.",
         )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error
-    # Verdicts of other judges must not be read as these ones'.
+    # Verdicts of other judges must not be read as those of the new ones.
     (path / "verdicts.jsonl").unlink(missing_ok=True)
     write_records(path / JURY_FILE, [jury])
 
 
 def read_jury(path: Path) -> Jury:
-    """Who judges in a folder, and what decides.
+    """Reads a jury from its folder.
 
     Raises:
-        DataError: the folder is no jury's.
+        DataError: the folder is not a jury's.
     """
     try:
         return decode_as(Jury, (path / JURY_FILE).read_bytes())
     except (OSError, ValueError) as error:
-        raise DataError(f"is no jury's folder: {error}", path=path) from None
+        raise DataError(f"is not a jury's folder: {error}", path=path) from None
 
 
 def write_jury_verdicts(path: Path, jury: Jury) -> None:
-    """Make the jury's verdicts of those of its judges, which all have judged.
+    """Combines the complete verdicts of all judges into the jury's.
 
     Args:
         path: the jury's folder.
@@ -260,7 +260,7 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
     runs = [RunFolder(path / seat.folder) for seat in jury.seats]
     name = ", ".join(seat.name for seat in jury.seats)
     if len({run.n_cases() for run in runs}) > 1:
-        raise DataError("its judges' runs hold different numbers of cases", path=path)
+        raise DataError("the runs of its judges hold different numbers of cases", path=path)
     for said in zip(*(run.verdicts() for run in runs), strict=True):
         named = [
             replace(verdict, judge=seat.name)
@@ -268,7 +268,7 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
         ]
         if len({verdict.case_id for verdict in named}) > 1:
             ids = ", ".join(repr(verdict.case_id) for verdict in named)
-            raise DataError(f"its judges' runs hold different cases: {ids}", path=path)
+            raise DataError(f"the runs of its judges hold different cases: {ids}", path=path)
         if jury.method is None:
             yield jury_rating(named, name)
         else:
@@ -278,22 +278,22 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
 def read_jury_verdicts(
     path: Path, jury: Jury, kind: type[_AnyCase]
 ) -> Iterator[tuple[_AnyCase, JuryVerdict]]:
-    """The cases of a jury with its verdicts, as they were last written, in order.
+    """The cases of a jury with the verdicts last written, in order.
 
     Args:
         path: the jury's folder.
-        jury: who judges in it.
+        jury: its judges and rule.
         kind: `Case`, or `CaseOutline` for cases without their texts.
 
     Raises:
-        DataError: its judges have not all judged yet.
+        DataError: some of its judges have not finished yet.
     """
     file = path / "verdicts.jsonl"
     if not file.is_file():
         raise DataError(
-            "has no verdicts yet: its judges have not all judged",
+            "has no verdicts yet: some of its judges have not finished",
             path=path,
-            hint="The command that began goes on; autoj show PATH/judges/NAME shows one judge.",
+            hint="Repeat the command that started it; autoj show PATH/judges/NAME shows one judge.",
         )
     cases = read_records(path / jury.seats[0].folder / "cases.jsonl", kind)
     yield from zip(cases, read_records(file, JuryVerdict), strict=False)

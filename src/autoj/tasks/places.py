@@ -1,4 +1,4 @@
-"""Where runs lie that were given no folder: places that the same call finds again."""
+"""Default paths of runs without a given folder, which the same call finds again."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ RUNS = Path("runs")
 
 
 def run_folder(spec: RunSpec, cases: Cases) -> Path:
-    """The folder of one judge's run: named for the data, the judge and the settings."""
+    """The folder of one judge's run: named after the data, the judge and the settings."""
     digest = spec_digest(replace(spec, shard=None), cases)
     name = f"{data_name(cases)}-{slug(spec.judge.name)}-{digest}"
     if spec.shard is not None:
-        # Shards of one run are seen to belong together, and a pattern names them all.
+        # Shards of one run have a common beginning, so that one pattern matches them all.
         name += f"-shard-{spec.shard.replace('/', '-of-')}"
     return RUNS / name
 
@@ -55,7 +55,7 @@ def scenarios_file(classifier: str, cases: Cases) -> Path:
 
 
 def data_name(cases: Cases) -> str:
-    """What runs of a data set are called: its own name, else its first file's."""
+    """The name of a data set's runs: its own, else its first file's."""
     return cases.name or cases.place.name.partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""A run as its caller gets it: the cases with their verdicts, and what this session did."""
+"""A run as its caller gets it: the cases with their verdicts, and this session's counts."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 class Run:
     """A run in its folder; iterate over it for each case with its verdict, read lazily.
 
-    `Run.open(path)` is one that was made before.
+    `Run.open(path)` opens one that was made before.
     """
 
     folder: RunFolder
     spec: RunSpec
     counts: RunCounts = field(default_factory=RunCounts)
-    """What this session did; all zero where there was nothing left to ask."""
+    """The counts of this session; all zero where nothing was left to ask."""
     stopped: bool = False
-    """Whether a cap on money or requests held something back."""
+    """True where a cap on money or requests held something back."""
 
     @classmethod
     def open(cls, path: Path | str) -> Run:
-        """A run that is there, finished or not.
+        """Opens an existing run, finished or not.
 
         Raises:
-            DataError: the path is no run's folder.
+            DataError: the path is not a run's folder.
         """
         folder = RunFolder.existing(Path(path))
         return cls(folder=folder, spec=folder.spec())
@@ -49,12 +49,12 @@ class Run:
 
     @property
     def n_cases(self) -> int:
-        """How many cases it has, judged or not."""
+        """The number of its cases, judged or not."""
         return self.folder.n_cases()
 
     @property
     def n_judged(self) -> int:
-        """How many of them have a verdict."""
+        """The number of cases with a verdict."""
         return count_lines(self.path / "verdicts.jsonl")
 
     def __len__(self) -> int:
@@ -64,19 +64,19 @@ class Run:
         return self.folder.judged()
 
     def check_whole(self) -> None:
-        """Make sure that every case has its verdict.
+        """Checks that every case has its verdict.
 
         Raises:
-            Unfinished: a cap left some; the same call with a higher one goes on.
+            Unfinished: a cap held some back; the same call with a higher one resumes the run.
         """
         n_judged, n_cases = self.n_judged, self.n_cases
         if n_judged < n_cases:
             raise Unfinished(
-                f"{self.path} holds {n_judged:,} of {n_cases:,} verdicts; the same command goes on"
+                f"{self.path} has {n_judged:,} of {n_cases:,} verdicts; the same command resumes it"
             )
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row a pair, or one a rated response: the columns that `autoj export` writes.
+        """One row per pair, or per rated response, with the columns that `autoj export` writes.
 
         Raises:
             MissingExtra: pyarrow is not installed.
@@ -97,7 +97,7 @@ class Run:
         return pyarrow.Table.from_pylist(rows, schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The same as a data frame.
+        """Converts the table of `to_arrow` to a data frame.
 
         Raises:
             MissingExtra: pyarrow or pandas is not installed.

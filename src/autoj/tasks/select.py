@@ -1,4 +1,4 @@
-"""Pick the best of N responses of each case, by ratings or by a knockout, and keep the run."""
+"""Picks the best of N responses of each case, by ratings or by a knockout, and keeps the run."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def select(
     caps: Caps = (None, None),
     watch: Watch = SILENT,
 ) -> Run:
-    """Pick from the responses of each case; go on where an earlier session stopped.
+    """Picks from the responses of each case; resumes where an earlier session stopped.
 
     Args:
         cases: the data.
         spec: the settings, from `make_select_spec`.
         out: the run's folder; None takes one under `runs/`, the same for the same settings.
-        caps: the most US dollars and the most requests.
-        watch: told what happens.
+        caps: the cap in US dollars and the cap on requests.
+        watch: told of progress and events.
 
     Returns:
-        The run; its verdicts have `selected`, and `picks.jsonl` lies beside them.
+        The run; its verdicts have `selected`, and `picks.jsonl` is beside them.
 
     Raises:
-        Unfinished: a cap ended a round of matches before all were judged.
+        Unfinished: a cap was reached before all matches of a round were judged.
         ConfigError: the folder is a jury's.
         DataError: a row cannot be read.
-        BackendError: the engine broke down; what was judged is kept.
+        BackendError: the engine broke down; earlier judgments are kept.
     """
     path = out or places.selection_folder(spec, cases)
     if is_jury(path):
@@ -74,7 +74,7 @@ def select(
 
 
 def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch) -> RunCounts:
-    """Judge round after round, all cases together, until there is nobody left to meet."""
+    """Judges round after round, all cases together, until no match is left."""
     path, its = folder.path / "pairs", pair_spec(spec)
     sessions: list[RunCounts] = []
     known = answered_matches(path, its)
@@ -90,12 +90,12 @@ def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch
             watch.message(f"round {number}: {sum(map(len, pairs.values())):,} pairs so far")
             matches = cases_of_matches(folder, pairs)
             clear_for(path, matches)
-            # All rounds share one ledger, from which each round's budget counts those before it.
+            # All rounds share one ledger, from which each round's budget counts the earlier ones.
             run = judge(matches, its, path, backend=engine, budget=Budget(*caps), watch=watch)
             run.check_whole()
             sessions.append(run.counts)
             known = {verdict.case_id: verdict for verdict in run.folder.verdicts()}
     if not sessions:
-        watch.message(f"nothing was left to ask: this is what {folder.path} holds")
+        watch.message(f"{folder.path} is complete: no new requests were needed")
     write_picks_of_tournaments(folder, spec, tournaments)
     return total_of(sessions)

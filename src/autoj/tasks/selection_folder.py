@@ -1,13 +1,13 @@
-"""From ratings, or from a tournament, to the picks of a run: what `autoj select` leaves behind.
+"""The folder of a selection: ratings or a tournament, and the picks of `autoj select`.
 
 ```
 verdicts.jsonl   one line per case: all ratings, and `selected`, the index of the pick
-picks.jsonl      one line per case with a pick: the response and why it was picked
+picks.jsonl      one line per case with a pick: the response and the reason
 matches.jsonl    of a tournament: one line per match, in the order of the cases and rounds
 pairs/           of a tournament: the run that judged all matches
 ```
 By ratings it is the folder of a run that rates each response; by pairs it is a run of the task
-"select", whose answers lie in `pairs/`.
+"select", whose answers are in `pairs/`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 By: TypeAlias = Literal["ratings", "pairs"]
-"""Whether each response is rated, or pairs of them are compared."""
+""""ratings" rates each response, "pairs" compares pairs of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,47 +64,47 @@ class PickedResponse:
     """A line of `picks.jsonl`."""
 
     id: str
-    """The case's."""
+    """The case's id."""
     query: str
     response: str
     """The text that was picked."""
     model: str | None
-    """Which model wrote it, where that is known."""
+    """The model that wrote it, if known."""
     rating: float | None
     """Its rating; None where pairs were compared."""
     selected: int
     """Its index among the case's responses."""
     n_responses: int
-    """How many it was picked from."""
+    """The number of responses that it was picked from."""
     rule: str
-    """Why this one: a name from `selection.PICK_RULES`."""
+    """The reason: a name from `verdicts.selection.PICK_RULES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """All that is known of one case's pick."""
+    """The pick of one case, with its background."""
 
     case: Case
     verdict: Verdict
     picked: PickedResponse | None
     """None where nothing could be picked."""
     matches: tuple[Match, ...] = ()
-    """What was played for it; none where each response was rated."""
+    """The matches played for it; none where each response was rated."""
 
     @property
     def gap(self) -> float | None:
-        """How much higher the pick is rated than the next best; None where no other is rated."""
+        """The pick's rating minus the next best; None where no other response has a rating."""
         known = sorted(rating for rating in self.verdict.ratings if rating is not None)
         return known[-1] - known[-2] if len(known) > 1 else None
 
 
 def make_select_spec(card: JudgeCard, by: By, **settings: Any) -> RunSpec:
-    """The spec of a run that picks; without critiques where nothing is said of them.
+    """Makes the spec of a run that picks; by default without critiques.
 
     Args:
         card: the judge.
-        by: how it is asked.
-        settings: what `make_spec` takes.
+        by: "ratings" or "pairs".
+        settings: arguments of `make_spec`.
     """
     task: Literal["rate", "select"] = "rate" if by == "ratings" else "select"
     return make_spec(task, card, **{"critique": False, **settings})
@@ -112,7 +112,7 @@ def make_select_spec(card: JudgeCard, by: By, **settings: Any) -> RunSpec:
 
 def pair_spec(spec: RunSpec) -> RunSpec:
     """The spec of the run that judges a tournament's matches."""
-    # What says which rows are cases has done its work before the first match.
+    # Settings that select the rows have done their work before the first match.
     return replace(
         spec,
         task="judge",
@@ -125,10 +125,10 @@ def pair_spec(spec: RunSpec) -> RunSpec:
 
 
 def select_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
-    """Pick from the responses of one case by the same route as a run, kept in memory.
+    """Picks from the responses of one case by the same steps as a run, in memory.
 
     Args:
-        case: whose responses are picked from.
+        case: the case to pick from.
         spec: from `make_select_spec`.
         backend: runs the judge.
 
@@ -153,7 +153,7 @@ def _with_pick(case: Case, verdict: Verdict) -> Verdict:
 
 
 def write_picks_by_rating(folder: RunFolder) -> None:
-    """Put the picks into the verdicts of a run that rated each response, and beside them.
+    """Writes the picks into the verdicts of a run that rated each response, and beside them.
 
     Args:
         folder: the run, open and finished.
@@ -171,7 +171,7 @@ def write_picks_by_rating(folder: RunFolder) -> None:
 def write_picks_of_tournaments(
     folder: RunFolder, spec: RunSpec, tournaments: Mapping[str, Tournament]
 ) -> None:
-    """Write the verdicts, picks and matches of tournaments that are over.
+    """Writes the verdicts, picks and matches of finished tournaments.
 
     Args:
         folder: the run, open.
@@ -216,7 +216,7 @@ def _picked(case: Case, verdict: Verdict, pick: Pick) -> PickedResponse:
 
 
 def read_selections(folder: RunFolder) -> Iterator[Selection]:
-    """The picks of a run as they were last written, lazily, in the order of the cases."""
+    """The picks last written by a run, lazily, in the order of the cases."""
     picks = read_records(folder.path / "picks.jsonl", PickedResponse)
     matches = read_records(folder.path / "matches.jsonl", Match)
     picked, match = next(picks, None), next(matches, None)
@@ -235,7 +235,7 @@ def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
     """The verdicts of the matches that earlier sessions judged, by the match's id.
 
     Args:
-        path: the folder of the run that judges them; may be none yet.
+        path: the folder of the run that judges them; it may not exist yet.
         spec: its settings. A match that lacks an answer is left out, and so asked again.
     """
     folder = RunFolder(path)
@@ -250,7 +250,7 @@ def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
 def replay_all(
     folder: RunFolder, known: Mapping[str, Verdict]
 ) -> tuple[dict[str, Tournament], dict[str, list[tuple[int, int]]]]:
-    """All tournaments as far as verdicts are known, and what is to be judged for the next round.
+    """Replays all tournaments as far as verdicts are known, and lists the pairs of the next round.
 
     Args:
         folder: the run whose cases play.
@@ -275,7 +275,7 @@ def cases_of_matches(folder: RunFolder, pairs: Mapping[str, Sequence[tuple[int, 
 
     Args:
         folder: the run whose cases play.
-        pairs: by the case's id, who meets whom.
+        pairs: by the case's id, the pairs that meet.
     """
     digest = hashlib.sha256()
     for case_id, its in pairs.items():
@@ -298,18 +298,18 @@ def cases_of_matches(folder: RunFolder, pairs: Mapping[str, Sequence[tuple[int, 
 
 
 def clear_for(path: Path, cases: Cases) -> None:
-    """Make a run's folder ready for other matches; what was answered there stays in its ledger.
+    """Prepares a run's folder for other matches; earlier answers stay in its ledger.
 
     Args:
-        path: the folder; may be none yet.
-        cases: the matches that it is wanted for.
+        path: the folder; it may not exist yet.
+        cases: the new matches.
     """
     folder = RunFolder(path)
     if not (path / "run.json").is_file():
         return
     if folder.settings()["data"]["derivation"] == cases.derivation:
         return
-    # run.json goes last: as long as it is there, a start that was stopped here begins here again.
+    # run.json is removed last: while it is there, a start that was stopped here begins here again.
     for name in ("verdicts", "follow", "plan", "cases"):
         (path / f"{name}.jsonl").unlink(missing_ok=True)
     (path / "run.json").unlink()

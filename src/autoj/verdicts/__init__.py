@@ -1,1 +1,1 @@
-"""Judgments to a verdict, and verdicts to a verdict: pure functions without files or engines."""
+"""From judgments to verdicts and from verdicts to verdicts: pure, without files or engines."""

@@ -1,7 +1,7 @@
-"""Judges that read nothing, or only how long the responses are: whoever cannot beat them is none.
+"""Baseline judges that read no text: a real judge must beat them.
 
-They stand beside every figure. `majority` knows the labels' most frequent value, and so the best
-that one answer to everything can reach.
+They are reported beside every figure. `majority` uses the most frequent label, which is the best
+that a constant answer can do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autoj.verdicts.resolve import settle
 __all__ = ["TRIVIAL_JUDGES", "trivial_verdicts"]
 
 Pick = Callable[[Case, Winner], tuple[Winner, Winner]]
-"""A case and the most frequent label to the winner in each order, in the case's frame."""
+"""From a case and the most frequent label to the winner in each order, in the case's frame."""
 
 
 def _longest(case: Case, _majority: Winner) -> tuple[Winner, Winner]:
@@ -31,7 +31,7 @@ def _first(_case: Case, _majority: Winner) -> tuple[Winner, Winner]:
 
 def _random(case: Case, _majority: Winner) -> tuple[Winner, Winner]:
     drawn = hashlib.sha256(case.id.encode()).digest()
-    # 255 is a multiple of three: a byte of 255 would favour one winner by a hair.
+    # 255 is a multiple of three: the byte 255 would favour one winner slightly.
     in_order, swapped = (WINNERS[byte % 3] for byte in [byte for byte in drawn if byte < 255][:2])
     return in_order, swapped
 
@@ -43,14 +43,14 @@ def _majority(_case: Case, majority: Winner) -> tuple[Winner, Winner]:
 TRIVIAL_JUDGES: Mapping[str, tuple[str, Pick]] = {
     "longest": ("names the longer response", _longest),
     "first": ("names what the page shows first", _first),
-    "random": ("draws a, b or tie by lot, in each order anew", _random),
+    "random": ("names a, b or tie at random, anew in each order", _random),
     "majority": ("always gives the most frequent label", _majority),
 }
-"""What each does, and how."""
+"""Per baseline, its description and its function."""
 
 
 def trivial_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
-    """The verdicts of a trivial judge on pairs.
+    """The verdicts of a baseline judge on pairs.
 
     Args:
         name: one of `TRIVIAL_JUDGES`.
@@ -63,6 +63,6 @@ def trivial_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
 
 
 def _verdict(name: str, case: Case, winners: tuple[Winner, Winner]) -> Verdict:
-    # Each order is sure of its winner, so that there is something to average.
+    # Each order gets probability 1 for its winner, so that there is something to average.
     a, b, tie = (winners.count(winner) / 2 for winner in WINNERS)
     return settle(Verdict(case_id=case.id, judge=name, winners=winners, probabilities=(a, b, tie)))

@@ -1,16 +1,16 @@
-"""Several judges' verdicts on one case to the verdict of a jury: votes, or mean probabilities.
+"""A jury's verdict on a case, from the verdicts of its judges: votes, or mean probabilities.
 
-A judge votes if its verdict names a winner: "a", "b" or "tie". A judge that failed, could not be
-read, or contradicts itself with nothing to decide, has no vote. More than half of the judges must
+A juror votes if its verdict names a winner: "a", "b" or "tie". A juror that failed, could not be
+read, or contradicts itself without a rule to decide has no vote. More than half of the jurors must
 vote, else the winner is unknown.
 
 - `mean`: the votes' probabilities are averaged and the likeliest outcome wins. In a case where a
   vote comes without probabilities, the majority decides.
-- `majority`: an outcome wins that more than half of the votes are for. A tie is such an outcome,
-  and no compromise: where none has more than half (one judge for a and one for b, say), the mean
+- `majority`: an outcome needs more than half of the votes. A tie is an outcome like any other, not
+  a compromise: where no outcome has more than half (one vote for a and one for b, say), the mean
   probabilities decide if each vote has them, and the winner is unknown if not.
 
-A rating is the mean of the judges' ratings where more than half of them could be read.
+A rating is the mean of the jurors' ratings where more than half of them could be read.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ JURY_RULES: Mapping[str, str] = {
     "split, mean": "no outcome has more than half of the votes; the mean probabilities decide",
     "no majority": "no outcome has more than half of the votes",
     "too few votes": "no more than half of the judges name a winner",
-    "too few ratings": "no more than half of the judges could be read on some response",
+    "too few ratings": "for some response, no more than half of the judges could be read",
 }
-"""How a jury's verdict came about."""
+"""Rules by which a jury's verdict comes about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryVerdict(Verdict):
-    """What several judges' verdicts on one case come to; `rule` is a name from `JURY_RULES`."""
+    """The verdict of several judges on one case; `rule` is a name from `JURY_RULES`."""
 
     judges: tuple[Verdict, ...]
     """Each judge's own verdict."""
 
 
 def as_vote(verdict: Verdict) -> Verdict:
-    """A verdict on a pair; where the judge only rated both responses, the higher rating wins.
+    """A juror's vote on a pair; where the juror only rated both responses, the higher rating wins.
 
-    Reward models' scores are on no scale of their own, so two of one judge can be compared, and
-    those of two judges cannot.
+    Scores of reward models have no common scale: two scores of one model can be compared, scores of
+    two models cannot.
     """
     if verdict.winner is not None or len(verdict.ratings) != 2:
         return verdict
@@ -63,12 +63,12 @@ def as_vote(verdict: Verdict) -> Verdict:
 
 
 def jury_verdict(verdicts: Sequence[Verdict], method: Method, name: str = "jury") -> JuryVerdict:
-    """The verdict of several judges on a pair.
+    """The verdict of several jurors on a pair.
 
     Args:
-        verdicts: one per judge, from `as_vote`; at least one.
-        method: what decides.
-        name: what the jury is called.
+        verdicts: one per juror, from `as_vote`; at least one.
+        method: the rule that decides.
+        name: the name of the jury.
 
     Returns:
         The jury's verdict. `probabilities` are the mean over the votes where each has them, whether
@@ -91,11 +91,11 @@ def jury_verdict(verdicts: Sequence[Verdict], method: Method, name: str = "jury"
 
 
 def jury_rating(verdicts: Sequence[Verdict], name: str = "jury") -> JuryVerdict:
-    """The mean ratings of several judges.
+    """The mean ratings of several jurors.
 
     Args:
-        verdicts: one per judge, on the same responses and the scale 1 to 10; at least one.
-        name: what the jury is called.
+        verdicts: one per juror, on the same responses and the scale 1 to 10; at least one.
+        name: the name of the jury.
     """
     n_responses = max(len(verdict.ratings) for verdict in verdicts)
     columns = [
@@ -127,7 +127,7 @@ def _mean(
     known = [share for share in shares if share is not None]
     if len(known) < len(shares):
         return None
-    # An exact sum is the same in any order, so exchanged responses exchange the first two.
+    # `fsum` does not depend on the order, so exchanging the responses exchanges the first two.
     a, b, tie = (math.fsum(share[index] for share in known) / len(known) for index in range(3))
     return a, b, tie
 

@@ -1,21 +1,21 @@
-"""The best of N by pairs: a knockout, whose next matches follow from the verdicts on the last.
+"""A knockout tournament for the best of N: each round's matches follow from the last verdicts.
 
-Who loses a match is out, so N responses need N - 1 matches, each judged as any pair is: in both
-orders, or each response alone. In a round the responses meet in the order of the case; of an odd
-number the last sits out and plays first in the next round.
+A response that loses a match is out, so N responses need N - 1 matches, each judged like any pair:
+in both orders, or each response alone. In a round the responses meet in the order of the case; with
+an odd number the last one has a bye and plays first in the next round.
 
-- Responses with the same text play as one, since there is nothing to choose between them.
-- A tie, or two orders that differ where nothing decides, does not end a match. Then the higher
+- Responses with equal texts play as one.
+- A tie, or two orders that disagree without a rule to decide, does not end a match. Then the higher
   output probability goes on where both are known; else the response that the judge's probabilities
-  lean to; else the one that stands first.
-- A match that failed or could not be read says nothing. Both stay and meet others; a response is
-  out, unjudged, when that has happened to it twice. So there are at most 2 N - 1 matches.
-- The last one standing is picked, if it has won a match. Where several that won are left and have
-  no match to play, they are equals; where none is, those are that won and never lost. Where nobody
-  won, nothing is picked.
+  favour; else the first one.
+- A match that failed or could not be read decides nothing. Both stay and meet others; a response is
+  out, unjudged, after two such matches. So there are at most 2 N - 1 matches.
+- The last response left is picked if it has won a match. Where several winners are left and no
+  match remains, they are equals; where no winner is left, the equals are those that won and never
+  lost. Where no match was won, nothing is picked.
 
-Everything here follows from the case and the verdicts, so a tournament that was stopped is played
-again from its start without a question.
+Everything follows from the case and the verdicts, so an interrupted tournament is replayed from its
+start without asking again.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ __all__ = [
 ]
 
 MATCH_RULES: Mapping[str, str] = {
-    "verdict": "the judge names this one",
+    "verdict": "the judge prefers this one",
     "output probability": "level; this one has the higher output probability",
-    "leaning": "level; the judge's probabilities lean to this one",
-    "first": "level; this one stands first",
+    "leaning": "level; the judge's probabilities favour this one",
+    "first": "level; this one is the first of the two",
     "unknown": "the match failed or could not be read; both stay",
 }
-"""How it came about who goes on."""
+"""Rules that decide which response goes on."""
 _MOST_UNKNOWN = 2
 """Matches without a readable verdict after which a response is out."""
 
@@ -62,27 +62,27 @@ class Match:
     round: int
     """Counted from 1."""
     winner: int | None
-    """The response that goes on; None where nothing could be read, and both do."""
+    """The response that goes on; None where the match could not be read, and both do."""
     rule: str
     """A name from `MATCH_RULES`."""
     verdict: Verdict
-    """What the judge said of the pair."""
+    """The judge's verdict on the pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tournament:
-    """How far a case's tournament has come."""
+    """The state of a case's tournament."""
 
     entrants: tuple[int, ...]
-    """The responses that are still in, in the order in which they meet."""
+    """The responses still in, in the order in which they meet."""
     n_entered: int
-    """Responses with different texts."""
+    """Number of distinct response texts."""
     n_rounds: int = 0
     matches: tuple[Match, ...] = ()
 
 
 def start(case: Case) -> Tournament:
-    """A tournament before its first round."""
+    """The tournament before its first round."""
     groups: dict[str, list[int]] = {}
     for index, response in enumerate(case.responses):
         groups.setdefault(response.text, []).append(index)
@@ -91,7 +91,7 @@ def start(case: Case) -> Tournament:
 
 
 def next_pairs(tournament: Tournament) -> list[tuple[int, int]]:
-    """Who meets whom in the next round; none where the tournament is over."""
+    """The pairs of the next round; none where the tournament is over."""
     met = {frozenset(match.pair) for match in tournament.matches}
     waiting, pairs = list(tournament.entrants), []
     while waiting:
@@ -106,10 +106,9 @@ def next_pairs(tournament: Tournament) -> list[tuple[int, int]]:
 def play(tournament: Tournament, case: Case, verdicts: Sequence[Verdict]) -> Tournament:
     """The tournament after its next round.
 
-    Args:
-        tournament: before it.
-        case: whose responses play.
-        verdicts: one per pair of `next_pairs`, in that order.
+    tournament: its state before the round.
+    case: the case whose responses play.
+    verdicts: one per pair of `next_pairs`, in that order.
     """
     pairs = next_pairs(tournament)
     number = tournament.n_rounds + 1
@@ -147,11 +146,11 @@ def _decide(case: Case, pair: tuple[int, int], verdict: Verdict) -> tuple[int | 
 
 
 def champion(tournament: Tournament, case: Case) -> Pick | None:
-    """Who is picked; None where nobody has won a match.
+    """The winner of the tournament; None where no match was won.
 
     Args:
         tournament: one without a next round.
-        case: whose responses played.
+        case: the case whose responses played.
     """
     if tournament.n_entered == 1:
         return Pick(index=tournament.entrants[0], rule="only")
@@ -173,11 +172,11 @@ def champion(tournament: Tournament, case: Case) -> Pick | None:
 
 
 def replay(case: Case, known: Callable[[str], Verdict | None]) -> Tournament:
-    """A case's tournament, as many rounds as verdicts are known for.
+    """A case's tournament, replayed for as many rounds as have verdicts.
 
     Args:
-        case: whose responses play.
-        known: the verdict of a match by the id that `match_case` gives it.
+        case: the case whose responses play.
+        known: returns the verdict of a match by the id that `match_case` gives it.
     """
     tournament = start(case)
     while pairs := next_pairs(tournament):
@@ -205,11 +204,11 @@ def _match_id(case: Case, pair: tuple[int, int]) -> str:
 
 
 def tournament_verdict(tournament: Tournament, case: Case, judge: str) -> Verdict:
-    """A case's verdict: what is picked, and how many judgments were lost on the way.
+    """A case's verdict: the pick, and the number of judgments lost on the way.
 
     Args:
         tournament: one without a next round.
-        case: whose responses played.
+        case: the case whose responses played.
         judge: the judge's name.
     """
     best = champion(tournament, case)

@@ -1,7 +1,7 @@
-"""The judgments of one case to its verdict: order swap, ratings, probabilities, conflicts.
+"""Resolves the judgments of one case to its verdict: order swap, ratings, probabilities, conflicts.
 
-Nothing here knows a model. A judgment that failed or could not be read leaves the verdict open; it
-is counted and never turned into a tie or a loss.
+Nothing here depends on a model. A judgment that failed or could not be read leaves the verdict
+open; it is counted and never turned into a tie or a loss.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ RULES = {
     "one order": "only one order was asked",
     "probability": "the orders disagree; the probabilities averaged over both decide",
     "tie": "the orders disagree, which counts as a tie",
-    "unresolved": "the orders disagree and nothing decides",
+    "unresolved": "the orders disagree and no rule decides",
     "calibrated": "the averaged probabilities decide, by the card's calibration",
-    "calibrated with surface": "the averaged probabilities and the surface of the responses "
-    "(length, layout, marks) decide, by the card's calibration",
-    "ratings": "each response was read alone, and their ratings decide",
-    "ratings and surface": "each response was read alone; their ratings and surface (length, "
-    "layout, marks) decide, by the card's calibration",
-    "split": "no decision has more than half of an order's readable draws",
-    "incomplete": "a judgment failed or could not be read; of several draws, at least half",
+    "calibrated with surface": "the averaged probabilities and the style features of the responses "
+    "(length, layout, markup) decide, by the card's calibration",
+    "ratings": "each response was rated alone, and the ratings decide",
+    "ratings and surface": "each response was rated alone; ratings and style features (length, "
+    "layout, markup) decide, by the card's calibration",
+    "split": "no decision has more than half of an order's readable samples",
+    "incomplete": "a judgment failed or could not be read; of several samples, at least half",
 }
-"""How a verdict's `winner` came about. Where each question is asked several times, an order's
-winner is what more than half of its readable draws state, and more than half of its draws must be
-readable; a rating is the mean under the same condition (`votes`)."""
+"""Rules by which a verdict's `winner` comes about. With several samples per question, an order's
+winner needs more than half of its readable samples, and more than half of its samples must be
+readable; a rating is the mean under the same condition (`verdicts.votes`)."""
 
 _FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
     (0, 1): {"1": "a", "2": "b", "tie": "tie"},
@@ -66,7 +66,7 @@ _FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
 
 
 def to_winner(shown: Shown, order: tuple[int, ...]) -> Winner:
-    """From the page's frame to the case's.
+    """Converts a winner from the page's frame to the case's.
 
     >>> to_winner("1", (1, 0))
     'b'
@@ -85,29 +85,28 @@ def resolve(
     calibration: Calibration | None = None,
     n_draws: int = 1,
 ) -> Verdict:
-    """What the judgments of one case come to.
+    """Resolves the judgments of one case to a verdict.
 
-    With a calibration the likeliest outcome wins, by `ties.outcome_probabilities` of the verdict's
-    preference. Each order's own winner stays what the page said: consistency and agreement are of
-    raw verdicts. Where the orders disagree, an `on_conflict` of `tie` or `unresolved` goes before
-    it; one order alone is not calibrated, since calibrations are fitted on both.
+    With a calibration the likeliest outcome wins, by `model.outcome_probabilities` of the verdict's
+    preference. Each order's own winner stays uncalibrated, so consistency and agreement describe
+    raw verdicts. Where the orders disagree, an `on_conflict` of `tie` or `unresolved` takes
+    precedence; a single order is not calibrated, since calibrations are fitted on both.
 
     Args:
-        case: what was judged.
+        case: the judged case.
         judge: the judge's name.
-        judgments: one per order of a pair, or one per response that was read alone; of several
-            draws, all of the first, then all of the second.
-        on_conflict: what decides where both orders name different winners; None is `probability`
-            where both orders have probabilities, else `unresolved`.
-        paired: whether the verdict is on a pair, and not on each response.
-        reads_alone: whether each response of the pair was read alone; the higher rating then wins,
-            and equal ratings tie.
-        calibration: how a preference becomes probabilities; None takes probabilities as they are.
-        n_draws: how often each question was asked.
+        judgments: one per order of a pair, or one per response that was rated alone; of several
+            samples, all of the first, then all of the second.
+        on_conflict: the rule where both orders name different winners; None is `probability` where
+            both orders have probabilities, else `unresolved`.
+        paired: True where the verdict is on a pair, not on each response.
+        reads_alone: True where each response of the pair was rated alone; the higher rating then
+            wins, and equal ratings tie.
+        calibration: maps a preference to probabilities; None leaves probabilities as they are.
+        n_draws: the number of samples per question.
 
-    Returns:
-        The verdict; `winner` is None where nothing decides it. Probabilities are exactly
-        antisymmetric: swapping the case's responses swaps the first two.
+    The verdict; `winner` is None where no rule decides. Probabilities are exactly
+    antisymmetric: swapping the case's responses swaps the first two.
     """
     readings = [_reading(item) for item in judgments]
     counted = Verdict(
@@ -140,7 +139,7 @@ def _reading(item: Judgment | Failure) -> Reading | Failure:
 
 
 def _compared(rated: Verdict, case: Case, calibration: Calibration | None) -> Verdict:
-    """The verdict that two ratings come to."""
+    """The verdict from two ratings."""
     gap = _corrected(preference(rated), case, calibration)
     if gap is None:
         return rated
@@ -153,7 +152,7 @@ def _compared(rated: Verdict, case: Case, calibration: Calibration | None) -> Ve
 
 
 def _corrected(gap: float | None, case: Case, calibration: Calibration | None) -> float | None:
-    """A preference with what the surface of the responses adds to it."""
+    """A preference corrected by the style features of the responses."""
     if gap is None or calibration is None or not calibration.surface:
         return gap
     # A sum of two numbers, each of which changes its sign exactly with the order.
@@ -161,7 +160,7 @@ def _corrected(gap: float | None, case: Case, calibration: Calibration | None) -
 
 
 def preference(verdict: Verdict) -> float | None:
-    """How much better a is than b, as calibrations are fitted to it; None where it is not known.
+    """The preference for a over b that calibrations are fitted to; None where it is unknown.
 
     Args:
         verdict: of a pair, resolved without a calibration: two ratings, or probabilities averaged
@@ -205,7 +204,7 @@ def _resolve_pair(
 
 
 def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:
-    """A verdict with the winner, the consistency and the rule that follow from its orders.
+    """Derives a verdict's winner, consistency and rule from its orders.
 
     Args:
         verdict: holds each order's own winner in `winners` and, where known, `probabilities`.
@@ -269,7 +268,7 @@ def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
 
 
 def _in_own_frame(item: Judgment | Failure) -> str | None:
-    """A critique in which Response 1 is the case's first, whichever the page showed first."""
+    """A critique in which Response 1 is the case's first, in either page order."""
     text = _critique(_reading(item))
     if text is None or not isinstance(item, Judgment) or item.asked.shown != (1, 0):
         return text
@@ -299,10 +298,10 @@ def _critique(reading: Reading | Failure) -> str | None:
 
 
 def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Verdict:
-    """A verdict with the critiques that were written for it afterwards.
+    """A verdict with the critiques that were written for it.
 
     Args:
-        verdict: what was known before.
+        verdict: the verdict before.
         written: one for a pair, or one per rated response; critiques come into the case's frame.
     """
     readings = [_reading(item) for item in written]

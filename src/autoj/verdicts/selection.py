@@ -1,4 +1,4 @@
-"""Which of N responses is the best by a judge's ratings, and what decides between equals."""
+"""The best of N responses by a judge's ratings, with tie-breaking rules."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["PICK_RULES", "Pick", "among_equals", "best_by_rating", "pick"]
 
 PICK_RULES: Mapping[str, str] = {
     "rating": "no other rating is as high",
-    "output probability": "of those that are rated equal it has the highest output probability",
-    "first": "of those that are rated equal it stands first",
-    "wins": "it lost no match and won one",
-    "only": "there is nothing to compare it with",
+    "output probability": "of equal ratings it has the highest output probability",
+    "first": "of equal ratings it is the first",
+    "wins": "it won at least one match and lost none",
+    "only": "there is no other response to compare it with",
 }
-"""How a pick came about."""
+"""Rules by which a response is picked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
-    """One of N responses, and why this one."""
+    """The picked response of N and the reason for it."""
 
     index: int
     rule: str
@@ -33,10 +33,10 @@ def best_by_rating(ratings: Sequence[float | None], responses: Sequence[Response
 
     Args:
         ratings: one per response, on any scale: higher is better. None is never picked.
-        responses: what was rated.
+        responses: the rated responses.
 
     **Source:** paper, section 6.3: of equal ratings the response with the higher output probability
-    is picked. The paper does not say what decides where that is not known; here it is the order.
+    is picked. The paper has no rule for unknown probabilities; here the first response is picked.
     """
     known = [rating for rating in ratings if rating is not None]
     if not known:
@@ -49,10 +49,10 @@ def best_by_rating(ratings: Sequence[float | None], responses: Sequence[Response
 
 
 def among_equals(indices: Sequence[int], responses: Sequence[Response]) -> Pick:
-    """Of responses that a judge holds equal, the likeliest where all are known, else the first.
+    """The likeliest of responses that a judge holds equal, where all are known, else the first.
 
     Args:
-        indices: which ones, in order; at least one.
+        indices: the equal responses, in order; at least one.
         responses: all responses of the case.
     """
     logprobs = [responses[index].logprob for index in indices]
@@ -64,7 +64,7 @@ def among_equals(indices: Sequence[int], responses: Sequence[Response]) -> Pick:
 
 
 def pick(ratings: Sequence[float | None], responses: Sequence[Response]) -> int | None:
-    """The index of the best response alone; as `best_by_rating`.
+    """The index of the best response alone; see `best_by_rating`.
 
     >>> one, other = Response(text="x", logprob=-9.0), Response(text="y", logprob=-2.0)
     >>> pick([6.0, 6.0], [one, other])

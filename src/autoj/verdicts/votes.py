@@ -1,12 +1,13 @@
-"""Several draws of one question to one reading: a vote on decisions, the mean of ratings.
+"""Several samples of one question as one reading: a vote on decisions, the mean of ratings.
 
-A draw that failed or could not be read is never a vote. Two rules leave a question open, and both
-are seen in the verdict's `rule`: more than half of the draws must be readable, else the question is
-`incomplete`, since which draws cannot be read is no accident; and a decision wins with more than
-half of the readable draws, else the vote is `split`. There is no lot and no first among equals.
+A sample that failed or could not be read is never a vote. Two rules leave a question open, and both
+show in the verdict's `rule`. More than half of the samples must be readable, else the question is
+`incomplete`, since unreadable samples are not missing at random. A decision needs more than half of
+the readable samples, else the vote is `split`. Nothing is decided at random or by order.
 
 **Source:** Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models"
-(arXiv 2203.11171), takes what most draws state, with no threshold; the absolute majority is ours.
+(arXiv 2203.11171), takes the most frequent answer, with no threshold; the absolute majority is
+ours.
 """
 
 from __future__ import annotations
@@ -24,35 +25,35 @@ __all__ = ["Vote", "take_vote", "take_votes"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """What the draws of one question come to."""
+    """The outcome of the samples of one question."""
 
     outcome: Judgment | Failure
-    """Stands for all of them. Of decisions it is the first draw that states what won, of ratings
-    the draw next to the mean, with the mean in its place."""
+    """Stands for all of them: of decisions the first sample with the winning decision, of ratings
+    the sample next to the mean, with the mean in its place."""
     split: bool = False
-    """Whether enough draws could be read, and none has more than half of the votes."""
+    """True where enough samples could be read, and no decision has more than half of the votes."""
     share: float | None = None
-    """Of decisions: the share of the readable draws that state what most of them state."""
+    """Of decisions: the share of the readable samples with the most frequent decision."""
     deviation: float | None = None
-    """Of ratings: the standard deviation of the readable draws, n - 1 in the denominator."""
+    """Of ratings: the standard deviation of the readable samples, n - 1 in the denominator."""
 
 
 def take_votes(judgments: Sequence[Judgment | Failure], n_draws: int) -> list[Vote]:
-    """What each question about a case comes to.
+    """The outcome of each question about a case.
 
     Args:
-        judgments: all draws of the first question, then all of the second, and so on.
-        n_draws: how often each was asked, at least once.
+        judgments: all samples of the first question, then all of the second, and so on.
+        n_draws: the number of samples per question, at least one.
     """
     starts = range(0, len(judgments), n_draws)
     return [take_vote(judgments[start : start + n_draws]) for start in starts]
 
 
 def take_vote(draws: Sequence[Judgment | Failure]) -> Vote:
-    """What several draws of one question come to; one draw alone is what it is.
+    """The outcome of several samples of one question; a single sample stays as it is.
 
     Args:
-        draws: all draws of one question, in the order of their numbers; at least one.
+        draws: all samples of one question, in order of their numbers; at least one.
     """
     if len(draws) == 1:
         return Vote(outcome=draws[0])
@@ -65,7 +66,7 @@ def take_vote(draws: Sequence[Judgment | Failure]) -> Vote:
         return _mean_of_ratings(rated)
     if not judgments:
         return Vote(outcome=draws[0])
-    said = f"{max(len(decided), len(rated))} of {len(draws)} draws could be read"
+    said = f"only {max(len(decided), len(rated))} of {len(draws)} samples could be read"
     return Vote(outcome=_open(judgments[0], said))
 
 
@@ -74,7 +75,7 @@ def _vote_of_decisions(decided: Sequence[Judgment]) -> Vote:
     ((stated, n_votes),) = Counter(votes).most_common(1)
     share = n_votes / len(votes)
     if 2 * n_votes <= len(votes):
-        said = f"{n_votes} of {len(votes)} readable draws are no majority"
+        said = f"{n_votes} of {len(votes)} readable samples are not a majority"
         return Vote(outcome=_open(decided[0], said), split=True, share=share)
     return Vote(outcome=decided[votes.index(stated)], share=share)
 

@@ -231,15 +231,15 @@ def test_scores_may_differ_by_rounding(tmp_path, cases, pair_spec, apart, same):
         merge_runs([one, two], tmp_path / "merged")
         assert state(tmp_path / "merged") == state(one)
     else:
-        with pytest.raises(DataError, match=r"log-probabilities are 0\.002 apart"):
+        with pytest.raises(DataError, match=r"log-probabilities differ by 0\.002"):
             merge_runs([one, two], tmp_path / "merged")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"choice_logprobs": None}, "not both are scores"),
-        ({"choice_logprobs": (-1.0, -2.0)}, "not both are scores"),
+        ({"choice_logprobs": None}, "not both scores"),
+        ({"choice_logprobs": (-1.0, -2.0)}, "not both scores"),
     ],
 )
 def test_scores_of_other_choices_are_another_answer(tmp_path, cases, pair_spec, change, message):
@@ -255,7 +255,7 @@ def test_a_text_that_ended_otherwise_is_another_answer(tmp_path, cases):
     changed(two, lambda row: replace(row, completion_tokens=99))
     merge_runs([one, two], tmp_path / "merged")
     changed(two, lambda row: replace(row, finish="length"))
-    with pytest.raises(DataError, match="ended by 'length', and there by 'stop'"):
+    with pytest.raises(DataError, match="ended by 'length' here and by 'stop' there"):
         merge_runs([one, two], tmp_path / "merged")
 
 
@@ -330,7 +330,7 @@ def test_a_case_of_several_data_is_one_case_if_it_is_the_same(tmp_path, pair_spe
     two = run_of(tmp_path, "two", rows_of(range(2, 6)), pair_spec())
     assert merge_runs([one, two], tmp_path / "merged").n_cases == 6
     three = run_of(tmp_path, "three", rows_of(range(5, 7), label="a"), pair_spec())
-    with pytest.raises(DataError, match="case 'case-5' is another case"):
+    with pytest.raises(DataError, match="case 'case-5' differs from the case of that id"):
         merge_runs([one, two, three], tmp_path / "other")
 
 
@@ -370,8 +370,8 @@ def test_bad_rows_are_counted_once(tmp_path, pairs_file, pair_spec):
     ("name", "content", "message"),
     [
         ("run.json", b"{", "is not JSON"),
-        ("run.json", b"[]", "is of no run"),
-        ("run.json", b'{"spec": {}, "data": {}}', "is of no run"),
+        ("run.json", b"[]", "is not a run's"),
+        ("run.json", b'{"spec": {}, "data": {}}', "is not a run's"),
         (
             "run.json",
             b'{"spec": {"judge": {"name": "x"}}, "data": {"paths": [], "sha256": []}}',
@@ -400,7 +400,7 @@ def test_shards_that_lost_cases_are_named(tmp_path, cases, pair_spec):
     parts = shards(tmp_path, cases, pair_spec, of=2)
     rows = list(whole_lines(parts[1] / "cases.jsonl"))
     (parts[1] / "cases.jsonl").write_bytes(b"".join(rows[:-1]))
-    with pytest.raises(DataError, match="its shards are all there, and 1 cases are missing"):
+    with pytest.raises(DataError, match="all its shards are there, and 1 cases are missing"):
         merge_runs(parts, tmp_path / "merged")
     write_records(parts[1] / "cases.jsonl", RunFolder(parts[0]).cases())
     with pytest.raises(DataError, match="has no position"):
@@ -424,7 +424,7 @@ def test_folders_that_are_no_runs_are_refused_and_left_alone(tmp_path, cases, pa
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("42")
     for out in (tmp_path / "mine", tmp_path / "mine" / "thesis.txt"):
-        with pytest.raises(ConfigError, match="is there and is no run"):
+        with pytest.raises(ConfigError, match="exists and is not a run"):
             merge_runs([whole], out)
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "42"
     (tmp_path / "empty").mkdir()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from autoj.training.classifier.ridge import RidgeProblem, held_out_scores
+from tests.watches import Notes
 
 
 def test_the_dual_solution_is_that_of_ridge_regression() -> None:
@@ -27,9 +28,9 @@ def test_a_query_is_scored_by_a_model_that_has_not_learnt_from_its_fold() -> Non
     problem = RidgeProblem(
         products=rows @ rows.T, wanted=np.eye(3)[targets], ridge=1.0, balance=0.0
     )
-    said: list[str] = []
-    scores = held_out_scores(problem, folds, said.append)
-    assert said[-1] == "cross-validation: fold 4 of 4"
+    said = Notes()
+    scores = held_out_scores(problem, folds, said)
+    assert said.messages[-1] == "cross-validation: fold 4 of 4"
     others = np.flatnonzero(folds != 2)
     solved, bias = problem.solve(others)
     np.testing.assert_allclose(scores[2], rows[2] @ rows[others].T @ solved + bias)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autoj.runs.watch import Watch
 from autoj.scenarios.classifier.minilm import ACTIVATION
 from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
 from autoj.training.classifier.recipe import SentenceTuning
@@ -31,13 +32,14 @@ class Killed(Exception):
 def tune(folder: Path, said: list[str] | None = None, killed_at: str | None = None):  # type: ignore[no-untyped-def]
     from autoj.training.classifier.sentence_tuning import tune_sentences
 
-    def tell(what: str) -> None:
-        if said is not None:
-            said.append(what)
-        if killed_at is not None and killed_at in what:
-            raise Killed
+    class Telling(Watch):
+        def message(self, text: str) -> None:
+            if said is not None:
+                said.append(text)
+            if killed_at is not None and killed_at in text:
+                raise Killed
 
-    return tune_sentences(SETTINGS, QUERIES, WANTED, np.ones(6), folder, seed=0, on_progress=tell)
+    return tune_sentences(SETTINGS, QUERIES, WANTED, np.ones(6), folder, seed=0, watch=Telling())
 
 
 @pytest.fixture(scope="module")

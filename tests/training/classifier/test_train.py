@@ -25,6 +25,7 @@ from autoj.training.classifier.recipe import (
     shipped_recipe,
 )
 from autoj.training.classifier.train import folds_of, train_classifier
+from tests.watches import Notes
 
 THINGS = ["the sea", "a cat", "old trains", "spring rain", "my garden", "Rome", "tea", "chess"]
 RECIPE = ClassifierRecipe.model_validate(
@@ -56,11 +57,11 @@ def data(tmp_path: Path) -> Path:
 
 def test_what_was_learnt_is_known_afterwards(data: Path, tmp_path: Path) -> None:
     queries = read_scenario_queries([data])
-    said: list[str] = []
-    report = train_classifier(RECIPE, queries, tmp_path / "out", said.append)
+    said = Notes()
+    report = train_classifier(RECIPE, queries, tmp_path / "out", said)
     assert report.n_queries == 24
     assert report.figures["accuracy"] > 0.9
-    assert said[-1] == "fitting on all queries"
+    assert said.messages[-1] == "fitting on all queries"
     learnt = load_classifier(str(tmp_path / "out"))
     assert learnt.name == "toy"
     assert set(learnt.labels) == {"writing_email", "planning", "own"}
@@ -82,12 +83,12 @@ def better(epochs: int) -> ClassifierRecipe:
 
 @needs_sentences
 def test_the_better_tier_is_tuned_and_read_back(data: Path, tmp_path: Path) -> None:
-    said: list[str] = []
+    said = Notes()
     queries = read_scenario_queries([data])
-    report = train_classifier(better(1), queries, tmp_path / "out", said.append)
+    report = train_classifier(better(1), queries, tmp_path / "out", said)
     assert (report.n_queries, report.n_held_out) == (24, 5)
     # Once without the held-out fold, and once on all queries.
-    assert said.count("tuning the sentence encoder: 100 %") == 2
+    assert said.messages.count("tuning the sentence encoder: 100 %") == 2
     assert sorted(path.name for path in report.folder.iterdir()) == ["card.yaml", "weights.npz"]
     learnt = load_classifier(str(tmp_path / "out"))
     (guess,) = learnt.classify(["Write an email about penguins"])

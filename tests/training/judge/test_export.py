@@ -35,7 +35,7 @@ def trained(folder: Path, start: Path | str, **fields: Any) -> Path:
     path = toy.write_recipe(folder / "recipe.yaml", recipe)
     job = TrainingJob(recipe=read_recipe(path), data=(data,))
     out = folder / "judge"
-    train(job, out, lambda what, n_done, n_total: None, lambda text: None)
+    train(job, out)
     return out
 
 

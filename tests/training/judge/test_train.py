@@ -17,7 +17,7 @@ import yaml
 
 from autoj import Judge
 from autoj.backends._adapters import read_adapter
-from autoj.errors import BackendError, ConfigError, DataError, SpecMismatch, UserError
+from autoj.errors import BackendError, Cancelled, ConfigError, DataError, SpecMismatch, UserError
 from autoj.judges import load_card
 from autoj.runs import make_spec
 from autoj.training.judge import train as route
@@ -25,6 +25,7 @@ from autoj.training.judge.folder import TrainingFolder
 from autoj.training.judge.recipe import read_recipe
 from autoj.training.judge.train import TrainingJob, plan, train
 from tests.training import toy
+from tests.watches import Notes
 
 # What the libraries warn of among themselves is silenced where training runs; what they warn of
 # when they are imported is not.
@@ -33,10 +34,6 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_
 
 OBJECTIVE = {"kind": "judgment", "protocol": "single"}
 BY_RATING = "pairwise-by-rating"
-
-
-def silent(what: str, n_done: int, n_total: int) -> None:
-    """Progress that nobody watches."""
 
 
 def job_of(
@@ -70,10 +67,10 @@ def test_judgments_are_learnt_and_read_back_through_the_judge(
 ) -> None:
     rows = toy.rated_rows(n_rows)
     job = job_of(tmp_path, base, rows, OBJECTIVE, **in_one_batch(n_rows), epochs=50 + 5 * n_rows)
-    told: list[str] = []
-    report = train(job, tmp_path / "out", silent, told.append)
+    told = Notes()
+    report = train(job, tmp_path / "out", told)
     assert (report.n_steps, report.resumed_at) == (50 + 5 * n_rows, None)
-    assert any(f"{n_rows} rows give {n_rows} samples" in line for line in told)
+    assert any(f"{n_rows} rows give {n_rows} samples" in line for line in told.messages)
     losses = [float(row["loss"]) for row in curve_of(tmp_path / "out") if row["loss"]]
     assert losses[0] > 4 > 0.2 > losses[-1]
     assert (tmp_path / "out" / "curve.png").is_file()
@@ -87,7 +84,7 @@ def test_judgments_are_learnt_and_read_back_through_the_judge(
 def test_the_card_says_what_was_trained_on_what(tmp_path: Path, base: Path) -> None:
     objective = {"kind": "preference", "protocol": "pairwise-by-rating"}
     job = job_of(tmp_path, base, toy.pair_rows(10), objective, epochs=1)
-    train(job, tmp_path / "mine", silent, silent_words)
+    train(job, tmp_path / "mine")
     card = load_card(str(tmp_path / "mine"))
     assert (card.name, card.backend, card.wrapper) == ("mine", "hf", "chatml")
     assert card.protocols == ("pairwise-by-rating", "single-verdict")
@@ -101,17 +98,13 @@ def test_the_card_says_what_was_trained_on_what(tmp_path: Path, base: Path) -> N
 def test_a_judge_refuses_other_prompts_than_its_own(tmp_path: Path, base: Path) -> None:
     objective = {"kind": "decision", "protocol": "pairwise-verdict"}
     job = job_of(tmp_path, base, toy.pair_rows(10), objective, epochs=1)
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     path = tmp_path / "out" / "judge.yaml"
     content = yaml.safe_load(path.read_text())
     make_spec("judge", load_card(str(path)))
     path.write_text(yaml.safe_dump({**content, "wrapper": "none"}))
     with pytest.raises(ConfigError, match="other prompts"):
         make_spec("judge", load_card(str(path)))
-
-
-def silent_words(text: str) -> None:
-    """Words that nobody reads."""
 
 
 @few_and_more
@@ -121,7 +114,7 @@ def test_a_preference_is_learnt_by_the_ratings_of_each_response_alone(
     rows = toy.pair_rows(n_rows)
     objective = {"kind": "preference", "protocol": "pairwise-by-rating", "tie": 0.2}
     job = job_of(tmp_path, base, rows, objective, **in_one_batch(n_rows), epochs=30 + 3 * n_rows)
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     judge = Judge.load(str(tmp_path / "out"))
     for row in rows:
         verdict = judge.compare(row["query"], *row["responses"])
@@ -137,7 +130,7 @@ def test_an_adapter_learns_decisions(tmp_path: Path, base: Path) -> None:
         update={"method": "lora", "rank": 16}, swap_pairs=True, batch_samples=6,
         micro_batch_samples=3, optimiser={"learning_rate": 0.01, "weight_decay": 0.0}, epochs=120,
     )  # fmt: skip
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").is_file()
     assert not (tmp_path / "out" / "model").exists()
     judge = Judge.load(str(tmp_path / "out"))
@@ -149,7 +142,7 @@ def test_an_adapter_is_laid_on_its_base_alone(tmp_path: Path, base: Path) -> Non
     lora = {"update": {"method": "lora", "rank": 2}, "epochs": 1}
     objective = {"kind": "decision", "protocol": "pairwise-verdict"}
     job = job_of(tmp_path, base, toy.pair_rows(10), objective, **lora)
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").is_file()
     assert not (tmp_path / "out" / "model").exists()
     row = toy.pair_rows(1)[0]
@@ -171,7 +164,7 @@ def test_a_score_is_learnt_and_is_a_judge_of_the_scalar_backend(
     rows = toy.pair_rows(n_rows)
     objective = {"kind": "scalar", "protocol": "scalar", "tie": 0.2}
     job = job_of(tmp_path, base, rows, objective, **in_one_batch(n_rows), epochs=30 + 3 * n_rows)
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     card = load_card(str(tmp_path / "out"))
     assert (card.backend, card.protocols) == ("scalar", ("scalar",))
     judge = Judge.load(str(tmp_path / "out"))
@@ -189,7 +182,7 @@ def test_a_mixture_writes_a_judge_and_its_score(tmp_path: Path, base: Path) -> N
         tmp_path, base, toy.pair_rows(5), *objectives, epochs=1,
         update={"method": "lora", "rank": 2},
     )  # fmt: skip
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     assert load_card(str(tmp_path / "out")).protocols == ("pairwise",)
     assert Judge.load(str(tmp_path / "out" / "reward")).rate("Why?", "So.").ratings[0] is not None
     assert Judge.load(str(tmp_path / "out")).compare("Why?", "So.", "No.").judge == "out"
@@ -207,7 +200,7 @@ def validated(folder: Path, base: Path, **fields: Any) -> TrainingJob:
 def test_the_validation_file_is_looked_at_and_its_best_step_is_kept(
     tmp_path: Path, base: Path
 ) -> None:
-    report = train(validated(tmp_path, base, epochs=20), tmp_path / "out", silent, silent_words)
+    report = train(validated(tmp_path, base, epochs=20), tmp_path / "out")
     looks = [row for row in curve_of(tmp_path / "out") if row["eval_loss"]]
     assert [int(row["step"]) for row in looks] == [5, 10, 15, 20]
     assert report.best["loss"] == pytest.approx(min(float(row["eval_loss"]) for row in looks))
@@ -218,7 +211,7 @@ def test_training_stops_early_where_nothing_gets_better(tmp_path: Path, base: Pa
     job = validated(
         tmp_path, base, epochs=40, validation={"patience": 2}, optimiser={"learning_rate": 1e-12}
     )
-    report = train(job, tmp_path / "out", silent, silent_words)
+    report = train(job, tmp_path / "out")
     assert report.n_steps is not None
     assert report.n_steps < 40
 
@@ -226,15 +219,18 @@ def test_training_stops_early_where_nothing_gets_better(tmp_path: Path, base: Pa
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from autoj.runs.watch import Watch
 from autoj.training.judge.recipe import read_recipe
 from autoj.training.judge.train import TrainingJob, train
 
-def kill_at_six(what, n_done, n_total):
-    if (what, n_done) == ("training", 6):
-        os.kill(os.getpid(), signal.SIGKILL)
+
+class KillAtSix(Watch):
+    def progress(self, what, n_done, n_total):
+        if (what, n_done) == ("training", 6):
+            os.kill(os.getpid(), signal.SIGKILL)
 
 recipe, data, out = map(Path, sys.argv[1:])
-train(TrainingJob(recipe=read_recipe(recipe), data=(data,)), out, kill_at_six, print)
+train(TrainingJob(recipe=read_recipe(recipe), data=(data,)), out, KillAtSix())
 """
 
 
@@ -243,7 +239,7 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path: Path, base: Path)
         tmp_path, base, toy.rated_rows(4), {"kind": "judgment", "protocol": "single"},
         epochs=6, batch_samples=2, micro_batch_samples=2, checkpoint_steps=4,
     )  # fmt: skip
-    whole = train(job, tmp_path / "whole", silent, silent_words)
+    whole = train(job, tmp_path / "whole")
     out = tmp_path / "killed"
     killed = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", KILLED, tmp_path / "recipe.yaml", job.data[0], out],
@@ -258,11 +254,11 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path: Path, base: Path)
     shutil.copytree(out / "checkpoints" / "checkpoint-4", out / "checkpoints" / "checkpoint-6")
     optimiser = out / "checkpoints" / "checkpoint-6" / "optimizer.pt"
     optimiser.write_bytes(optimiser.read_bytes()[:1000])
-    told: list[str] = []
-    report = train(job, out, silent, told.append)
+    told = Notes()
+    report = train(job, out, told)
     assert report.resumed_at == 4
-    assert "checkpoint-7 is incomplete and was deleted" in told
-    assert "checkpoint-6 is incomplete and was deleted" in told
+    assert "checkpoint-7 is incomplete and was deleted" in told.messages
+    assert "checkpoint-6 is incomplete and was deleted" in told.messages
     assert report.n_steps == whole.n_steps == 12
 
     def losses(folder: Path) -> dict[str, float]:
@@ -278,16 +274,16 @@ def finished(base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trai
     """A training of one step and its folder; for tests that leave it as it is."""
     folder = tmp_path_factory.mktemp("finished")
     job = job_of(folder, base, toy.rated_rows(10), OBJECTIVE, epochs=1)
-    train(job, folder / "out", silent, silent_words)
+    train(job, folder / "out")
     return job, folder / "out"
 
 
 def test_a_finished_training_is_left_alone(finished: tuple[TrainingJob, Path]) -> None:
     job, out = finished
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
-    told: list[str] = []
-    assert train(job, out, silent, told.append).n_steps is None
-    assert "is finished" in told[0]
+    told = Notes()
+    assert train(job, out, told).n_steps is None
+    assert "is finished" in told.messages[0]
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
 
 
@@ -302,7 +298,7 @@ def test_another_recipe_or_other_data_is_refused(
     ]
     for other, said in others:
         with pytest.raises(SpecMismatch, match=said):
-            train(other, out, silent, silent_words)
+            train(other, out)
 
 
 def test_a_budget_ends_training_at_so_many_tokens(tmp_path: Path, base: Path) -> None:
@@ -311,7 +307,7 @@ def test_a_budget_ends_training_at_so_many_tokens(tmp_path: Path, base: Path) ->
         epochs=50, batch_samples=2, micro_batch_samples=2,
     )  # fmt: skip
     small = TrainingJob(recipe=job.recipe, data=job.data, budget_tokens=2000)
-    estimated = plan(small, silent)
+    estimated = plan(small)
     # What fills no whole batch is left out.
     assert 2000 - 2 * 200 < estimated.n_tokens < 2000 + 2 * 200
     assert estimated.n_steps == estimated.n_samples // 2
@@ -328,7 +324,7 @@ def test_short_memory_is_refused_with_what_to_lower(
         tmp_path, base, toy.rated_rows(10), {"kind": "judgment", "protocol": "single"}, epochs=1
     )
     with pytest.raises(ConfigError, match="of memory") as told:
-        train(job, tmp_path / "out", silent, silent_words)
+        train(job, tmp_path / "out")
     assert "micro_batch_samples (10)" in str(told.value)
 
 
@@ -359,7 +355,7 @@ def test_what_diverges_ends_with_a_word(tmp_path: Path, base: Path) -> None:
         optimiser={"learning_rate": 1e30, "max_grad_norm": 1e30, "warmup": 0.0},
     )  # fmt: skip
     with pytest.raises(BackendError, match="diverged at step") as told:
-        train(job, tmp_path / "out", silent, silent_words)
+        train(job, tmp_path / "out")
     assert "learning_rate" in str(told.value)
     assert not TrainingFolder(tmp_path / "out").is_finished
 
@@ -367,7 +363,7 @@ def test_what_diverges_ends_with_a_word(tmp_path: Path, base: Path) -> None:
 def test_data_without_what_an_objective_needs_is_refused(tmp_path: Path, base: Path) -> None:
     job = job_of(tmp_path, base, toy.rated_rows(3), {"kind": "judgment", "protocol": "pairwise"})
     with pytest.raises(ConfigError, match=r"no row .* fits objective 'judgment' \(pairwise\)"):
-        train(job, tmp_path / "out", silent, silent_words)
+        train(job, tmp_path / "out")
 
 
 def test_a_base_that_holds_no_weights_here_is_refused(tmp_path: Path, base: Path) -> None:
@@ -376,17 +372,17 @@ def test_a_base_that_holds_no_weights_here_is_refused(tmp_path: Path, base: Path
         base={"judge": "gpt-4"},
     )  # fmt: skip
     with pytest.raises(UserError, match=r"gpt-4.*runs on 'openai'"):
-        train(job, tmp_path / "out", silent, silent_words)
+        train(job, tmp_path / "out")
 
 
 def test_an_adapter_on_a_judge_with_an_adapter_is_refused(tmp_path: Path, base: Path) -> None:
     lora = {"update": {"method": "lora", "rank": 2}, "epochs": 1}
     first = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, **lora)
-    train(first, tmp_path / "first", silent, silent_words)
+    train(first, tmp_path / "first")
     (tmp_path / "b").mkdir()
     second = job_of(tmp_path / "b", tmp_path / "first", toy.rated_rows(10), OBJECTIVE, **lora)
     with pytest.raises(ConfigError, match="has an adapter already"):
-        train(second, tmp_path / "second", silent, silent_words)
+        train(second, tmp_path / "second")
 
 
 def test_a_mixture_by_lora_keeps_its_score_out_of_the_adapter(tmp_path: Path, base: Path) -> None:
@@ -396,7 +392,7 @@ def test_a_mixture_by_lora_keeps_its_score_out_of_the_adapter(tmp_path: Path, ba
         {"kind": "scalar", "protocol": "scalar"},
         update={"method": "lora", "rank": 2}, epochs=1,
     )  # fmt: skip
-    train(job, tmp_path / "out", silent, silent_words)
+    train(job, tmp_path / "out")
     card = load_card(str(tmp_path / "out"))
     adapter = read_adapter(
         tmp_path / "out" / "adapter", revision=card.adapter_revision, base_sha256=None, judge="out"
@@ -428,7 +424,7 @@ def test_products_are_computed_in_the_precision_that_the_recipe_says(
             folder, base, toy.pair_rows(2), {"kind": "preference", "protocol": BY_RATING},
             epochs=1, precision=precision, **in_one_batch(2),
         )  # fmt: skip
-        train(job, folder / "out", silent, silent_words)
+        train(job, folder / "out")
         assert (torch.bfloat16 in seen) == (precision == "bfloat16")
         # The projection to the vocabulary is exact in both.
         assert torch.float32 in seen
@@ -441,11 +437,9 @@ def test_a_training_that_never_began_leaves_its_folder_free(tmp_path: Path, base
     with pytest.raises(DataError, match="cannot be read"):
         train(
             job_of(tmp_path, base, broken, objective, epochs=1),
-            tmp_path / "out", silent, silent_words,
+            tmp_path / "out",
         )  # fmt: skip
-    report = train(
-        job_of(tmp_path, base, rows, objective, epochs=1), tmp_path / "out", silent, silent_words
-    )
+    report = train(job_of(tmp_path, base, rows, objective, epochs=1), tmp_path / "out")
     assert report.resumed_at is None
     assert (tmp_path / "out" / "judge.yaml").is_file()
 
@@ -453,7 +447,7 @@ def test_a_training_that_never_began_leaves_its_folder_free(tmp_path: Path, base
 def test_the_files_of_others_are_left_alone(tmp_path: Path, base: Path) -> None:
     job = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, epochs=1)
     with pytest.raises(DataError, match=r"not the folder of a training.* 'recipe\.yaml'"):
-        train(job, tmp_path, silent, silent_words)
+        train(job, tmp_path)
 
 
 def test_samples_that_do_not_fit_are_counted(tmp_path: Path, base: Path) -> None:
@@ -461,10 +455,10 @@ def test_samples_that_do_not_fit_are_counted(tmp_path: Path, base: Path) -> None
     rows[3]["query"] = " ".join(f"why{index}" for index in range(900))
     job = job_of(tmp_path, base, rows, OBJECTIVE, epochs=1, batch_samples=3, micro_batch_samples=3)
     with pytest.raises(DataError, match=r"rows\.jsonl:4.*its query is too long"):
-        train(job, tmp_path / "a", silent, silent_words)
-    told: list[str] = []
-    train(replace(job, lenient=True), tmp_path / "b", silent, told.append)
-    assert any(line.startswith("1 samples are left out: they are longer") for line in told)
+        train(job, tmp_path / "a")
+    told = Notes()
+    train(replace(job, lenient=True), tmp_path / "b", told)
+    assert any(line.startswith("1 samples are left out: they are longer") for line in told.messages)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, base: Path) -> None:
@@ -472,4 +466,18 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, base: Path) -> No
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({}))
     with pytest.raises(DataError, match="not the folder of a training"):
-        train(job, tmp_path / "run", silent, silent_words)
+        train(job, tmp_path / "run")
+
+
+def test_a_watch_stops_a_training_that_goes_on_from_its_checkpoint(
+    tmp_path: Path, base: Path
+) -> None:
+    class Stopping(Notes):
+        def cancelled(self) -> bool:
+            return bool(self.progressed) and self.progressed[-1][:2] == ("training", 12)
+
+    job = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, epochs=15, checkpoint_steps=5)
+    with pytest.raises(Cancelled, match="goes on from the last checkpoint"):
+        train(job, tmp_path / "out", Stopping())
+    report = train(job, tmp_path / "out")
+    assert (report.resumed_at, report.n_steps) == (10, 15)

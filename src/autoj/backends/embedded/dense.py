@@ -1,11 +1,11 @@
-"""A quantised GGUF file as a dense one, with exactly the weights that the format defines.
+"""Converts a quantised GGUF file to a dense one, with exactly the weights of the format.
 
 OpenVINO reads quantised GGUF files itself, but stores the offsets of Q4_1 as 4-bit integers, where
-the format has 16-bit floats. On the embedded judge that moved the log-probability of a verdict by
-half a nat. Weights that are unpacked by the format's own library come through as they are, and a
-dense model also prefills faster, at 270 MB in the cache folder in place of 92.
+the format has 16-bit floats. On the embedded judge that shifted the log-probability of a verdict by
+half a nat. Weights that the format's own library unpacks are exact, and a dense model also prefills
+faster, at 270 MB in the cache folder instead of 92.
 
-A LoRA adapter is added on the way, in float32, before the one rounding to float16.
+A LoRA adapter is added in between, in float32, before the single rounding to float16.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["write_dense"]
 
 
 def write_dense(quantised: Path, dense: Path, adapter: Adapter | None = None) -> None:
-    """Copy a GGUF file with its quantised tensors unpacked to float16.
+    """Copies a GGUF file with its quantised tensors unpacked to float16.
 
     Args:
         quantised: the file to read.
         dense: the file to write.
-        adapter: what to add to the weights.
+        adapter: the adapter to add to the weights.
 
     Raises:
-        BackendError: the file is no GGUF, or holds a type that cannot be unpacked.
+        BackendError: the file is not GGUF, or holds a type that cannot be unpacked.
         ConfigError: the adapter does not fit the file.
     """
     import gguf
@@ -95,6 +95,6 @@ def _sum(weights: Any, added: LoraModule, name: str) -> Any:
     if not fits:
         raise ConfigError(
             f"the adapter makes weights of {name!r} too large for float16",
-            hint="Its training went astray: train it again with a lower learning rate.",
+            hint="Its training diverged: train it again with a lower learning rate.",
         )
     return merged

@@ -1,4 +1,4 @@
-"""Requests to completions on one machine's CPU: windows of work, sorted by length, in batches."""
+"""The embedded engine on one machine's CPU: windows of requests, sorted by length, in batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
 __all__ = ["EmbeddedBackend"]
 
-# A window is how far ahead requests are read: large enough that sorting by length leaves little
+# A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128
 # Measured on 2 cores: batches beyond 2,000 tokens prefill no faster and use more memory.
@@ -44,7 +44,7 @@ class EmbeddedBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Score those with choices in windows sorted by length; write the others as they come."""
+        """Scores requests with choices in windows sorted by length; generates others in order."""
         try:
             for scored, run in groupby(requests, key=lambda request: request.choices is not None):
                 if not scored:
@@ -60,7 +60,7 @@ class EmbeddedBackend:
         return len(self._encode(text))
 
     def close(self) -> None:
-        """Free the models."""
+        """Frees the models."""
         self._choice_model = None
         self._writer = None
 
@@ -85,7 +85,7 @@ class EmbeddedBackend:
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
     def _write(self, requests: Iterator[Request], on_text: OnText | None) -> Iterator[Outcome]:
-        """Keep the engine full: a sequence that ends makes room for the next request."""
+        """Keeps the engine full: a finished sequence makes room for the next request."""
         if self._writer is None:
             self._writer = self._load_writer()
         running: list[_Writing] = []
@@ -163,7 +163,7 @@ class EmbeddedBackend:
 
 @dataclass(slots=True, kw_only=True)
 class _Writing:
-    """A request whose answer is being written."""
+    """A request whose answer is being generated."""
 
     request: Request
     handle: Any

@@ -1,12 +1,12 @@
-"""Which matrices of a GGUF file an adapter adds to, and in which order of rows.
+"""Maps an adapter's modules to the matrices of a GGUF file, with the file's order of rows.
 
-Training knows a model by transformers' names and layout, a GGUF file by its own. The two differ in
-one thing that no shape shows: the rows of the query and key projections. Rotary positions turn
-pairs of a head's dimensions; transformers pairs the first half of a head with its second, GGUF's
-Llama models pair neighbours, so their rows were reordered when the file was made, and what is added
-to them must be reordered too. Without that the merged model would still write fluent text.
+Training uses transformers' names and layout, a GGUF file its own. They differ in one thing that no
+shape shows: the rows of the query and key projections. Rotary embeddings rotate pairs of a head's
+dimensions; transformers pairs the first half of a head with its second, GGUF's Llama models pair
+neighbours, so their rows were reordered when the file was made, and the adapter's must be, too.
+Without that the merged model would still generate fluent text.
 
-**Source:** the layout is that of llama.cpp's converter; transformers' reader undoes it.
+**Source:** the layout is that of llama.cpp's converter; transformers' reader reverses it.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _HEADS = {
 def place_modules(
     adapter: Adapter, shapes: Mapping[str, tuple[int, ...]], field: Callable[[str], Any]
 ) -> dict[str, LoraModule]:
-    """Per tensor of a GGUF file, what the adapter adds to it, in the file's order of rows.
+    """The adapter's change to each tensor of a GGUF file, in the file's order of rows.
 
     Args:
         adapter: the adapter.
-        shapes: of the file's tensors by name: (n_out, n_in) of a matrix.
-        field: gives a field of the file by name.
+        shapes: the file's tensors by name: (n_out, n_in) of a matrix.
+        field: returns a field of the file by name.
 
     Raises:
         ConfigError: the file's architecture is another one, a module of the adapter has no matrix
-            in the file or one of another shape, or a matrix that the adapter targets has no module.
+            in the file or one of another shape, or a target of the adapter has no module.
         KeyError: the file lacks a field.
     """
     where = f"judge {adapter.judge!r}: {adapter.path}"
@@ -81,11 +81,11 @@ def place_modules(
 
 
 def llama_rows(n_rows: int, n_heads: int) -> npt.NDArray[np.intp]:
-    """The order in which a GGUF Llama file keeps the rows of a query or key projection.
+    """The order of the rows of a query or key projection in a GGUF Llama file.
 
     Args:
-        n_rows: of the projection.
-        n_heads: of the queries or of the keys.
+        n_rows: rows of the projection.
+        n_heads: heads of the queries or of the keys.
 
     Returns:
         [n_rows]: row i of the file is row `result[i]` of transformers.
@@ -109,13 +109,13 @@ def _tensor_name(name: str, shapes: Mapping[str, Any], where: str) -> tuple[str,
 
 
 def _check_complete(adapter: Adapter, n_layers: int, shapes: Mapping[str, Any], where: str) -> None:
-    """A file that lost some of its tensors and is otherwise in order would go unnoticed."""
+    """Checks that no targeted tensor is missing, which would otherwise go unnoticed."""
     for layer in range(n_layers):
         for part, tensor in _PARTS.items():
             name = f"model.layers.{layer}.{part}"
             expected = adapter.config.targets(name) and f"blk.{layer}.{tensor}.weight" in shapes
             if expected and name not in adapter.modules:
                 raise ConfigError(
-                    f"{where}: nothing is there for {name!r}, which the adapter targets",
-                    hint="Take the adapter's files again from where they came.",
+                    f"{where}: tensors are missing for {name!r}, which the adapter targets",
+                    hint="Get the adapter's files again from their source.",
                 )

@@ -1,4 +1,4 @@
-"""The model in OpenVINO: converted once, then read for generation and for choice scores."""
+"""The model in OpenVINO: converted once, then used for generation and for scoring choices."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
 
     Args:
         weights: a GGUF file.
-        adapter: merged with the weights; one that was trained on this very file, as
+        adapter: merged with the weights; it must have been trained on this very file, as
             `read_adapter` checks. Each adapter has a folder of its own, as large as the model's,
-            and nothing clears away those of adapters that are no longer used.
+            and nothing removes those of adapters that are no longer used.
 
     Raises:
         BackendError: OpenVINO cannot read the file.
         ConfigError: the adapter does not fit the weights.
     """
-    # The digest stands for the base too, whose own digest is in the adapter's metadata.
+    # The digest covers the base too, whose own digest is in the adapter's metadata.
     name = weights.stem if adapter is None else f"{weights.stem}+{adapter.digest[:16]}"
     folder = weights.parent / f"{name}.openvino-f16"
     with FileLock(folder.with_name(f"{name}.lock")):
         if (folder / _MODEL_FILE).is_file():
             return folder
         _log.info("converting %s", weights)
-        # The pipeline saves beside the file that it read, so that file stands in a folder of its
-        # own; a conversion that was killed leaves no half-written folder under the final name,
-        # and the next one clears away what it left.
+        # The pipeline saves beside the file that it read, so that file is in a folder of its own; a
+        # killed conversion leaves no half-written folder under the final name, and the next one
+        # removes its remains.
         draft = folder.with_name(f"{folder.name}.draft")
         try:
             _empty(draft)
@@ -73,7 +73,7 @@ def _save(dense: Path, weights: Path) -> None:
 
     try:
         openvino_genai.LLMPipeline(str(dense), "CPU", enable_save_ov_model=True)
-    except (RuntimeError, IndexError) as error:  # IndexError: it holds no tokenizer, for one
+    except (RuntimeError, IndexError) as error:  # IndexError: without a tokenizer, for one
         raise BackendError(f"OpenVINO cannot read {weights}: {error}") from error
     if not dense.with_name(_MODEL_FILE).is_file():
         raise BackendError(f"OpenVINO wrote no model for {weights}; is the disk full?")
@@ -81,14 +81,14 @@ def _save(dense: Path, weights: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """A padded batch: `n` sequences of up to `t` tokens, `p` positions asked of each."""
+    """A padded batch: `n` sequences of up to `t` tokens, with `p` queried positions each."""
 
     input_ids: npt.NDArray[np.int64]
     """[n, t]"""
     position_ids: npt.NDArray[np.int64]
     """[n, t]"""
     mask: npt.NDArray[np.float32]
-    """[n, 1, t, t]: 0 where a token may look, -inf where not."""
+    """[n, 1, t, t]: 0 where a token may attend, -inf where not."""
     positions: npt.NDArray[np.int64]
     """[n, p]"""
 
@@ -97,21 +97,21 @@ class ChoiceModel:
     """Scores whole strings by one forward pass over a prompt and its choices' trie.
 
     The graph is changed in three places. The attention mask becomes an input, so that the branches
-    of a trie do not see each other. The hidden states of the asked positions are gathered before
-    the vocabulary projection, which is most of the work of a short prompt otherwise. And that
-    projection is a model of its own in float32: in bfloat16 a logit near 20 is rounded to 0.125,
-    which would decide close verdicts.
+    of a trie cannot attend to each other. The hidden states of the queried positions are gathered
+    before the vocabulary projection, which is otherwise most of the work of a short prompt. And
+    that projection is a model of its own in float32: in bfloat16 a logit near 20 is rounded to
+    0.125, which would decide close verdicts.
 
-    Sequences are padded on the right and masked, so a row's result does not depend on the batch
-    that it was computed in: bit for bit in bfloat16, to six digits in float32.
+    Sequences are padded on the right and masked, so a row's result does not depend on its batch:
+    bit for bit in bfloat16, to six digits in float32.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
-        """Read and compile the model.
+        """Reads and compiles the model.
 
         Args:
-            folder: what `convert` made.
-            precision: of all but the projection; None is the fastest that the processor has.
+            folder: the output of `convert`.
+            precision: of all but the projection; None is the fastest of the processor.
         """
         import openvino
 
@@ -124,10 +124,10 @@ class ChoiceModel:
         self._head = core.compile_model(head, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 
     def score(self, tries: list[ChoiceTrie]) -> list[tuple[float, ...]]:
-        """Per trie, the natural log-probability of each choice given the root.
+        """The natural log-probability of each choice given the root, per trie.
 
         Args:
-            tries: a batch; padding costs, so give sequences of like length.
+            tries: a batch; padding costs, so sequences should have similar lengths.
         """
         inputs = _pad(tries)
         self._request.reset_state()
@@ -175,7 +175,7 @@ def _pad(tries: list[ChoiceTrie]) -> _Inputs:
 
 
 def _split(model: Any) -> tuple[Any, Any]:
-    """The model up to the last hidden states of asked positions, and its vocabulary projection."""
+    """The model up to the hidden states of the queried positions, and its vocabulary projection."""
     import openvino
     from openvino import opset13
 

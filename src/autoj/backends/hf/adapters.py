@@ -1,9 +1,9 @@
-"""LoRA adapters in PEFT's layout: verified, laid on a base, and merged where it has dense weights.
+"""LoRA adapters in PEFT's layout: verified, applied to a base, and merged into dense weights.
 
-An adapter is worth nothing on weights that it was not trained on, and gives no sign of it. So its
-file is checked against the card (`adapter_revision`), and the digest of the base that its metadata
-names (`base_sha256`) against the base that was loaded. PEFT knows more kinds of LoRA than
-`autoj.backends._adapters` merges by itself, and adapters of others name no base; both are taken.
+An adapter is useless on other weights than those that it was trained on, without any sign of it. So
+its file is checked against the card (`adapter_revision`), and the digest of the base in its
+metadata (`base_sha256`) against the loaded base. PEFT supports more kinds of LoRA than
+`autoj.backends._adapters` merges by itself, and others' adapters name no base; both are accepted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["check_adapter", "lay_adapter"]
 
 
 def check_adapter(card: JudgeCard, base: Path | None) -> Path:
-    """The folder of a card's adapter, whole and made for the base.
+    """The folder of a card's adapter, after checking that it is complete and fits the base.
 
     Args:
-        card: it names an adapter.
-        base: the base's weights file; None where there is no single one to compare with.
+        card: a card with an adapter.
+        base: the base's weights file; None where it is not a single file.
 
     Raises:
         ConfigError: a file is missing or damaged, is not the one that the card pins, or was trained
@@ -53,21 +53,21 @@ def check_adapter(card: JudgeCard, base: Path | None) -> Path:
 
 
 def lay_adapter(model: Any, folder: Path) -> Any:
-    """A model with an adapter on it: merged into dense weights, beside quantised ones.
+    """Applies an adapter to a model: merged into dense weights, separate on quantised ones.
 
     Args:
         model: the base, of transformers.
-        folder: what `check_adapter` gave.
+        folder: the result of `check_adapter`.
 
     Raises:
-        ConfigError: the adapter does not fit the model, or there is no memory to merge it.
+        ConfigError: the adapter does not fit the model, or memory is too small to merge it.
     """
     import peft
 
     try:
         with warnings.catch_warnings():
-            # What PEFT and transformers say of each other's old names is nothing to the user; that
-            # an adapter lacks weights, which then have no effect, is only a warning, too.
+            # Warnings about old names in PEFT and transformers do not concern the user. Missing
+            # weights of an adapter, which then have no effect, are only a warning, too.
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", message=".*missing adapter keys.*")
             laid = peft.PeftModel.from_pretrained(
@@ -88,7 +88,7 @@ def _check_kind(path: Path) -> None:
     try:
         kind = json.loads(path.read_text(encoding="utf-8"))["peft_type"]
     except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f"{path} is no configuration of PEFT: {error!r}") from None
+        raise ConfigError(f"{path} is not a PEFT configuration: {error!r}") from None
     if kind != "LORA":
         raise ConfigError(f"{path}: peft_type must be 'LORA', found {kind!r}")
 

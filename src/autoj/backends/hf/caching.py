@@ -1,8 +1,8 @@
-"""Keys and values of a batch that is being written, kept in place.
+"""A KV cache for generating a batch, which grows in place.
 
-transformers' own cache makes a new tensor of all keys and values for each token, which for a batch
-of some length is more memory to move than the model's weights. Here the room for what will be
-written is taken once, each token is put into it, and attention reads a view of it.
+transformers' own cache allocates a new tensor of all keys and values for each token, which for long
+batches moves more memory than the model's weights. Here space for the generated tokens is allocated
+once, each token is written into it, and attention reads a view of it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["growing_cache", "read_one_by_one"]
 
 
 def growing_cache(model: Any, room_tokens: int) -> Any:
-    """A cache for `generate`, whose rows can be selected when some have ended.
+    """A KV cache for `generate`, whose rows can be selected when some have ended.
 
     Args:
         model: a causal language model of transformers, or PEFT's wrapping of one.
-        room_tokens: how many tokens will be written, about; more make it grow.
+        room_tokens: the approximate number of tokens to generate; with more it grows.
 
     Returns:
         None where a layer of the model does not keep the keys and values of all tokens.
@@ -74,14 +74,15 @@ def growing_cache(model: Any, room_tokens: int) -> Any:
 
 
 def read_one_by_one(model: Any, cache: Any, rows: Sequence[Sequence[int]]) -> None:
-    """Read a batch into an empty cache, all but the last token of each row.
+    """Prefills an empty cache with a batch row by row, all but the last token of each row.
 
-    On the CPU a row is work enough for its cores. Alone it needs neither padding nor a mask, with
-    which attention would compute what causality rules out, too.
+    On the CPU a row is enough work for all cores. Alone it needs neither padding nor a mask, with
+    which attention would also compute the positions that causality excludes.
 
     Args:
         model: as of `growing_cache`.
-        cache: from `growing_cache`; then padded on the left, to be gone on with by the last tokens.
+        cache: from `growing_cache`; afterwards padded on the left, to be continued by the last
+            tokens.
         rows: tokens, at least one each.
     """
     import torch
@@ -98,7 +99,7 @@ def read_one_by_one(model: Any, cache: Any, rows: Sequence[Sequence[int]]) -> No
             decoder_of(model)(input_ids=ids, past_key_values=own, use_cache=True)
             for layer, read in zip(cache.layers, own.layers, strict=True):
                 if not layer.is_initialized:
-                    # What is padded is masked, and must be finite all the same.
+                    # Padding is masked, but must still be finite.
                     layer.update(_zeros(read.keys, len(rows), width),
                                  _zeros(read.values, len(rows), width))  # fmt: skip
                 layer.keys[at, :, width - n_tokens :] = read.keys[0]
@@ -110,7 +111,7 @@ def _zeros(like: Tensor, n_rows: int, n_tokens: int) -> Tensor:
 
 
 def _with_room(kept: Tensor, new: Tensor, n_tokens: int) -> Tensor:
-    """Room for so many tokens, in the shape of the new ones, that begins with what was kept."""
+    """Space for `n_tokens`, in the shape of the new tokens, beginning with the kept ones."""
     room = new.new_empty((*new.shape[:-2], n_tokens, new.shape[-1]))
     if n_kept := kept.shape[-2]:
         room[..., :n_kept, :] = kept

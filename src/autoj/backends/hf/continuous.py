@@ -1,8 +1,8 @@
-"""Texts by transformers' continuous batching: a GPU whose places are filled again as texts end.
+"""Generation by transformers' continuous batching: on a GPU, ended texts are replaced at once.
 
-It writes greedily and knows no penalty of repetition, no stop strings and no seed per request
-(transformers 5.23), so it takes the requests that need none, and the others are written in batches.
-Whatever it cannot do it leaves, to be written so, too.
+It decodes greedily, without repetition penalty, stop strings or a seed per request (transformers
+5.23), so it takes the requests that need none of these; the others are generated in batches. Any
+text that it fails on is also left to those.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POLL_SECONDS = 1.0
 
 
 def has_continuous(model: Any) -> bool:
-    """Whether a model writes faster so: on one GPU, with a transformers that offers it."""
+    """True where a model generates faster this way: on one GPU, if transformers offers it."""
     places = set((getattr(model, "hf_device_map", None) or {}).values())
     return (
         model.device.type == "cuda"
@@ -33,21 +33,21 @@ def has_continuous(model: Any) -> bool:
 
 
 def can_continue(writing: Writing) -> bool:
-    """Whether a text is of the kind that can be written so."""
+    """True where a text can be generated this way."""
     decoding = writing.decoding
     return decoding.temperature == 0 and decoding.repetition_penalty == 1 and not writing.stop
 
 
 def write_continuously(model: Any, writer: Writer, rows: Sequence[Writing]) -> Iterator[Writing]:
-    """Write texts, in place.
+    """Generates texts, in place.
 
     Args:
         model: a causal language model of transformers, or PEFT's wrapping of one.
-        writer: knows how texts end.
-        rows: of the kind that can be written so.
+        writer: knows the ends of texts.
+        rows: texts for which `can_continue` holds.
 
     Yields:
-        Each row that has ended, as soon as it has; where it fails, not all of them.
+        Each row that has ended, as soon as it has; after a failure, not all of them.
     """
     manager: Any = None
     try:
@@ -66,17 +66,17 @@ def write_continuously(model: Any, writer: Writer, rows: Sequence[Writing]) -> I
                 continue
             n_left -= 1
             if result.error is not None:
-                _log.warning("continuous batching left a text: %s", result.error)
+                _log.warning("continuous batching failed on a text: %s", result.error)
                 continue
             row = rows[int(result.request_id)]
             _take(row, writer, result)
             yield row
     except (AttributeError, ImportError, RuntimeError, TypeError, ValueError) as error:
-        # Its interface still moves from release to release.
-        _log.warning("continuous batching gave up: %s", in_short(error))
+        # Its interface still changes from release to release.
+        _log.warning("continuous batching failed: %s", in_short(error))
     finally:
         if manager is not None:
-            # All are done, or the rest is not wanted any more.
+            # All are done, or the caller does not want the rest.
             manager.stop(block=True, hard_stop=True)
             manager.destroy()
 
@@ -85,7 +85,7 @@ def _started(model: Any, writer: Writer, rows: Sequence[Writing]) -> Any:
     import transformers
     from transformers.generation.configuration_utils import ContinuousBatchingConfig
 
-    # All that is not said here is what transformers does without a model's own settings.
+    # Unspecified settings are transformers' defaults, not the model's own.
     model.generation_config = transformers.GenerationConfig()
     manager = model.init_continuous_batching(
         generation_config=transformers.GenerationConfig(
@@ -94,7 +94,7 @@ def _started(model: Any, writer: Writer, rows: Sequence[Writing]) -> Any:
             pad_token_id=writer.ends[0],
             eos_token_id=list(writer.ends),
         ),
-        # Without these nothing would tell that a model's logits are not finite.
+        # Without these, logits that are not finite would go unnoticed.
         continuous_batching_config=ContinuousBatchingConfig(return_logprobs=True),
     )
     if model.device.type == "cuda":

@@ -1,15 +1,15 @@
-"""Rendered requests to token ids; training and inference share this one way.
+"""Tokenises rendered requests, in the one way that training and inference share.
 
-What a judge reads begins as its tokenizer begins any text: the release of Auto-J sends plain text
-through its tokenizer, and Llama's puts `<s>` in front of it. ChatML marks its own start: where
-`<|im_start|>` is one token of the tokenizer, as in all models that were trained on ChatML, nothing
-is put in front of it. What a tokenizer would put behind a text is left out.
+A judge's input begins as its tokenizer begins any text: the release of Auto-J sends plain text
+through its tokenizer, and Llama's prepends `<s>`. ChatML marks its own start: where `<|im_start|>`
+is one token of the tokenizer, as in all models trained on ChatML, nothing is prepended. Tokens that
+a tokenizer would append to a text are left out.
 
-What was judged is data: a special token of the tokenizer that the wrapper never writes is broken up
-by a space, as `autoj.chat` breaks up the wrapper's own marks, so that no response ends its turn.
+Judged text is data: a special token of the tokenizer that the wrapper never writes is broken up by
+a space, as `autoj.chat` breaks up the wrapper's own marks, so that no response ends its turn.
 
-With the wrapper `template` the tokenizer's own chat template renders the turns, and nothing is put
-in front: a template writes the tokens that begin a text itself.
+With the wrapper `template` the tokenizer's own chat template renders the turns, and nothing is
+prepended: a template writes the tokens that begin a text itself.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from autoj.records import Message
 
 __all__ = ["Encoder", "RequestBodyLike"]
 
-# Wrappers that mark the start of a text themselves, by the token that they mark it with.
+# Wrappers that mark the start of a text themselves, with their start token.
 _START_MARKS = {"chatml": "<|im_start|>"}
 
 
 class RequestBodyLike(Protocol):
-    """What is encoded of a request: a protocol's body, or the request that a run made of it."""
+    """The encoded parts of a request: a protocol's body, or a run's request made from it."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -47,13 +47,13 @@ class RequestBodyLike(Protocol):
 
 
 class Encoder:
-    """Rendered requests to token ids: the same for training and inference."""
+    """Tokenises rendered requests: the same for training and inference."""
 
     def __init__(self, tokenizer: Any, wrapper: str) -> None:
-        """Learn how a tokenizer begins a text and which of its tokens no text may forge.
+        """Determines how a tokenizer begins a text and which of its tokens must be broken up.
 
         Args:
-            tokenizer: of transformers.
+            tokenizer: one of transformers.
             wrapper: a name in `chat.WRAPPER_NAMES`.
 
         Raises:
@@ -74,8 +74,8 @@ class Encoder:
         special = list(tokenizer.all_special_tokens)
         if wrapper == TEMPLATE:
             self.template = read_template(tokenizer)
-            # What the template writes cannot be told from what it was given once it is rendered:
-            # contents are broken up before, and all the tokens in a rendered text are its own.
+            # In a rendered text, forged marks look like the template's: contents are broken up
+            # before, so all special tokens in the text are the template's.
             self._opening, foreign = [], None
             self._marks = special
             self._special = self.template.control
@@ -89,7 +89,7 @@ class Encoder:
         self._foreign = foreign
 
     def prompt(self, body: RequestBodyLike) -> list[int]:
-        """The tokens of all that the judge reads before it writes, the prefix included."""
+        """The tokens of all that the judge reads before it generates, including the prefix."""
         return self._encode_prompt(self._render(body))
 
     def trie(self, body: RequestBodyLike) -> ChoiceTrie:
@@ -105,22 +105,22 @@ class Encoder:
             raise ConfigError(f"the choices {choices!r} cannot be scored: {error}") from None
 
     def completion(self, text: str) -> list[int]:
-        """The tokens of what the judge writes, and the token that ends it."""
+        """The tokens of the judge's text, and the token that ends it."""
         return [*self._encode(_broken_up(text, self._special)), self.end_token]
 
     def count(self, text: str) -> int:
-        """Tokens of a rendered text, with those that are put in front of it."""
+        """The number of tokens of a rendered text, including prepended ones."""
         return len(self._encode_prompt(text))
 
     def _render(self, body: RequestBodyLike) -> str:
         return render(body.messages, self._wrapper, body.prefix, self.template)
 
     def _encode_choices(self, text: str, choices: Sequence[str]) -> list[list[int]]:
-        """The tokens of a prompt with each of its choices behind it.
+        """The tokens of a prompt followed by each of its choices.
 
-        A special token divides a text: what stands before it becomes the same tokens whatever
-        follows. So the long part of a prompt is tokenised once, where the first choice shows that
-        this tokenizer divides so.
+        A special token divides a text: the tokens before it do not depend on the text after it. So
+        the long part of a prompt is tokenised once, if the first choice shows that this tokenizer
+        divides texts that way.
         """
         whole = [self._encode_prompt(text + choice) for choice in choices[:1]]
         at = max((text.rfind(mark) + len(mark) for mark in self._marks if mark in text), default=0)
@@ -140,7 +140,7 @@ class Encoder:
         return tokens
 
     def _find_opening(self) -> list[int]:
-        """The tokens that the tokenizer puts in front of a text."""
+        """The tokens that the tokenizer prepends to a text."""
         mark = _START_MARKS.get(self._wrapper)
         if mark is not None and len(self._encode(mark)) == 1:
             return []

@@ -1,4 +1,4 @@
-"""Requests to completions on a GPU or the CPU: windows of work, sorted by length, in batches."""
+"""The transformers engine: windows of requests, sorted by length, in batches."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from autoj.records import Completion, Failure, JudgeCard, Request
 
 __all__ = ["HfBackend"]
 
-# A window is how far ahead requests are read: large enough that sorting by length leaves little
+# A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = {"cpu": 128, "cuda": 1024}
-# Tokens with padding that are read in one forward pass.
+# Tokens per forward pass for reading, with padding.
 _READ_TOKENS = {"cpu": 2048, "cuda": 32768}
-# Tokens with padding, of prompts and of what may be written, that a batch keeps until it ends.
-# On a GPU it follows from the memory that is free, and this is where nothing can be known.
+# Tokens with padding, of prompts and of answers, that a batch keeps until it ends. On a GPU it
+# follows from the free memory; this is the value where that is unknown.
 _KEPT_TOKENS = {"cpu": 16384, "cuda": 65536}
 _MOST_ROWS = {"cpu": 32, "cuda": 256}
-# The share of a GPU's free memory that keeps a batch's keys and values; the rest is for what passes
-# through the layers as its prompts are read.
+# The share of a GPU's free memory for a batch's KV cache; the rest is for the activations of
+# reading prompts.
 _CACHE_SHARE = 0.75
 
 
@@ -45,34 +45,34 @@ class _Scoring:
 
     @property
     def n_tokens(self) -> int:
-        """What it takes up in a batch."""
+        """Its tokens in a batch."""
         return self.trie.n_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asking:
-    """A request whose answer is to be written."""
+    """A request whose answer is to be generated."""
 
     request: Request
     writing: Writing
 
     @property
     def n_tokens(self) -> int:
-        """What it takes up in a batch at most."""
+        """Its tokens in a batch, at most."""
         return len(self.writing.prompt) + self.writing.most_tokens
 
 
 _Job: TypeAlias = _Scoring | _Asking
 _Answer: TypeAlias = Callable[[Any], tuple[list[Outcome], list[_Job]]]
-"""What a batch came to, and what of it is still to be gone on with."""
+"""The outcomes of a batch, and the jobs of it that must be continued."""
 
 
 class HfBackend:
     """Runs a causal language model with transformers.
 
     Choices are scored by one forward pass over the prompt and the trie of their tokens; a score
-    does not depend on its batch beyond the rounding of the arithmetic. Texts are written in
-    batches, and a text that is drawn follows from its request's seed alone.
+    does not depend on its batch beyond the rounding of the arithmetic. Texts are generated in
+    batches, and a sampled text depends on its request's seed alone.
     """
 
     def __init__(self, card: JudgeCard, tokenizer: Any, model: Any) -> None:
@@ -100,22 +100,22 @@ class HfBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer requests in windows sorted by length: those with choices first.
+        """Answers requests in windows sorted by length: those with choices first.
 
         Raises:
             BackendError: the model broke down.
-            ConfigError: memory is not enough for one request; what was yielded stays valid.
+            ConfigError: memory is too small for one request; earlier outcomes stay valid.
         """
         ahead = iter(requests)
         while window := list(islice(ahead, self._window)):
             yield from self._answer(window)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a rendered text under the judge's own tokenizer, with what begins it."""
+        """The number of tokens of a rendered text, including those that begin it."""
         return self._encoder.count(text)
 
     def close(self) -> None:
-        """Free the model."""
+        """Frees the model."""
         self._model = None
         self._writer = None  # type: ignore[assignment]
 
@@ -137,7 +137,7 @@ class HfBackend:
         yield from self._in_batches(askings, self._write)
 
     def _continuously(self, jobs: list[_Asking]) -> Iterator[Outcome]:
-        """Those of the jobs that continuous batching brings to an end."""
+        """The outcomes of the jobs that continuous batching completes."""
         if not jobs:
             return
         of = {id(job.writing): job for job in jobs}
@@ -166,7 +166,7 @@ class HfBackend:
         return _Asking(request=request, writing=writing)
 
     def _in_batches(self, jobs: Sequence[_Job], answer: _Answer) -> Iterator[Outcome]:
-        """Batches in order of length; one that does not fit into memory is halved."""
+        """Runs batches in order of length; one that does not fit into memory is halved."""
         waiting = list(jobs)
         while waiting:
             waiting.sort(key=lambda job: job.n_tokens, reverse=True)
@@ -194,7 +194,7 @@ class HfBackend:
         return batch
 
     def _try(self, answer: _Answer, batch: list[_Job]) -> tuple[list[Outcome], list[_Job]] | None:
-        """What a batch came to; None where memory did not do for it."""
+        """The outcomes of a batch; None where memory was too small for it."""
         try:
             return answer(batch)
         except (IndexError, MemoryError, RuntimeError, ValueError) as error:
@@ -205,7 +205,7 @@ class HfBackend:
         return None
 
     def _lower(self, batch: list[_Job]) -> None:
-        """Make batches half as large as one that memory did not do for."""
+        """Halves the batch size after a batch that memory was too small for."""
         import torch
 
         torch.cuda.empty_cache()
@@ -235,7 +235,7 @@ class HfBackend:
 
 
 def _kept_tokens(model: Any, kind: str) -> int:
-    """How many tokens the free memory of a GPU keeps the keys and values of."""
+    """The number of tokens whose KV cache fits into the free memory of a GPU."""
     import torch
 
     config = model.config.get_text_config()

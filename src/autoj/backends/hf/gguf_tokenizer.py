@@ -1,8 +1,8 @@
-"""What transformers leaves out when it reads a tokenizer from a GGUF file: where words are split.
+"""Restores the word splitting of a tokenizer that transformers read from a GGUF file.
 
-A GGUF file names the way its tokenizer splits a text before it joins letters to tokens
-(`tokenizer.ggml.pre`). transformers knows some of these names and takes GPT-2's way for all
-others. Of SmolLM2, which splits off each digit first, it would make two tokens of the blank line
+A GGUF file names its tokenizer's pre-tokenization, which splits a text before letters are joined to
+tokens (`tokenizer.ggml.pre`). transformers knows some of these names and uses GPT-2's for all
+others. For SmolLM2, which splits off each digit first, it would make two tokens of the blank line
 before "1." where the model was trained on one.
 
 **Source:** llama.cpp, `llama-vocab.cpp`: the expressions of each name.
@@ -25,14 +25,14 @@ _DIGITS_FIRST = (
 
 
 def mend_splits(tokenizer: Any, weights: Path) -> None:
-    """Make a tokenizer that transformers read from a GGUF file split texts as the file says.
+    """Sets the pre-tokenization of a tokenizer that transformers read from a GGUF file.
 
     Args:
-        tokenizer: of transformers; it is changed.
+        tokenizer: one of transformers; it is changed.
         weights: the file.
 
     Raises:
-        ConfigError: neither transformers nor this function knows that way.
+        ConfigError: neither transformers nor this function knows the named pre-tokenization.
     """
     import gguf
     from tokenizers import pre_tokenizers
@@ -40,7 +40,7 @@ def mend_splits(tokenizer: Any, weights: Path) -> None:
     inner = tokenizer.backend_tokenizer
     found = json.loads(inner.to_str())["pre_tokenizer"] or {}
     if found.get("type") != "ByteLevel" or not found.get("use_regex"):
-        return  # not GPT-2's way: transformers knew the name, or the tokenizer needs none
+        return  # not GPT-2's: transformers knew the name, or the tokenizer needs none
     field = gguf.GGUFReader(weights).get_field("tokenizer.ggml.pre")
     name = None if field is None else field.contents()
     if name in _DIGITS_FIRST:
@@ -52,7 +52,7 @@ def mend_splits(tokenizer: Any, weights: Path) -> None:
         )
     elif name not in _AS_GPT2:
         raise ConfigError(
-            f"{weights}: its tokenizer splits texts as {name!r}, which is not known here; the "
-            "model would read other tokens than it was trained on",
+            f"{weights}: its tokenizer's pre-tokenization {name!r} is unknown here; the model "
+            "would read other tokens than it was trained on",
             hint="Use the model's folder in transformers' layout, or its name on the hub.",
         )

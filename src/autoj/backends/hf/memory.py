@@ -1,4 +1,4 @@
-"""Memory that does not do for a model or for a request: how it is told, and what to lower."""
+"""Out-of-memory errors of a model or of a request: recognising them, and the settings to lower."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from autoj.errors import ConfigError
 
 __all__ = ["does_not_fit", "is_out_of_memory", "no_room_for_a_request"]
 
-# Of PyTorch on a GPU, of its allocator on the CPU, and of bitsandbytes.
+# Messages of PyTorch on a GPU, of its allocator on the CPU, and of bitsandbytes.
 _SAID = (
     "out of memory",
     "not enough memory",
@@ -16,7 +16,7 @@ _SAID = (
 )
 _FOR_A_MODEL = (
     "Use options.precision bfloat16, options.load_in_4bit, a smaller model, or options.device_map "
-    "auto for several GPUs; or free the device of other processes."
+    "auto for several GPUs; or stop other processes on the device."
 )
 _FOR_A_REQUEST = (
     "Lower context_tokens or decoding.max_tokens of the card, use options.precision bfloat16 or "
@@ -25,7 +25,7 @@ _FOR_A_REQUEST = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory is what an error is about; on the CPU it is a plain RuntimeError.
+    """True where an error is about memory; on the CPU it is a plain RuntimeError.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
     True
@@ -36,13 +36,13 @@ def is_out_of_memory(error: BaseException) -> bool:
 def does_not_fit(
     model: str, device: str, error: BaseException, lower: str = _FOR_A_MODEL
 ) -> ConfigError:
-    """A model for which a device has no room.
+    """The error of a model that does not fit into a device's memory.
 
     Args:
         model: its name.
-        device: where it was to be loaded.
-        error: what was said there.
-        lower: what to do about it.
+        device: the device.
+        error: the original error.
+        lower: the advice.
     """
     return ConfigError(
         f"{model} does not fit into the memory of {device}: {in_short(error)}",
@@ -53,13 +53,13 @@ def does_not_fit(
 def no_room_for_a_request(
     model: str, n_tokens: int, error: BaseException, lower: str = _FOR_A_REQUEST
 ) -> ConfigError:
-    """A single request for which no room is left beside the weights.
+    """The error of a single request that does not fit into memory beside the weights.
 
     Args:
         model: its name.
-        n_tokens: what the request reads and may write.
-        error: what was said.
-        lower: what to do about it.
+        n_tokens: tokens of the request and of its answer.
+        error: the original error.
+        lower: the advice.
     """
     return ConfigError(
         f"{model} has no memory for one request of {n_tokens:,} tokens: {in_short(error)}",

@@ -1,4 +1,4 @@
-"""A card's model and tokenizer, from a folder, the hub or a GGUF file, with its adapter on it."""
+"""Loads a card's model and tokenizer, from a folder, the hub or a GGUF file, with its adapter."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _OPTIONS = (
     "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
 )  # fmt: skip
 _SWITCHES = ("load_in_4bit", "continuous")
-# Where the weights of a shipped card come from, by `embedded.weights.fetch_weights`.
+# Options with the source of a shipped card's weights, for `embedded.weights.fetch_weights`.
 _SOURCES = ("package", "file", "url", "size_bytes")
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
-# What transformers reads 4-bit checkpoints with; none of it comes with our extras.
+# Packages that transformers reads 4-bit checkpoints with; our extras include none of them.
 _PACKAGES = {
     "gptq": "pip install gptqmodel optimum",
     "awq": "pip install gptqmodel",
@@ -39,22 +39,22 @@ _PACKAGES = {
 def load_model(
     card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = None
 ) -> tuple[Any, Any]:
-    """A card's tokenizer and model, ready to judge.
+    """Loads a card's tokenizer and model, ready to judge.
 
     Args:
         card: its model is a folder, a `.gguf` file, a name on the hub, or a shipped card's weights,
-            which its options say the source of.
+            whose source is in its options.
         device: "cpu", "cuda", …; None takes a GPU where there is one.
-        on_fetch: told of the progress of a fetch of a shipped card's weights.
+        on_fetch: called with the progress of fetching a shipped card's weights.
 
     Returns:
-        The tokenizer and the model, of transformers; PEFT's wrapping of one where an adapter lies
-        beside quantised weights.
+        The tokenizer and the model, of transformers; wrapped by PEFT where an adapter is kept
+        separate from quantised weights.
 
     Raises:
         MissingExtra: a package is not installed.
-        ConfigError: an option makes no sense, a file is missing or damaged, the model is no causal
-            language model, or the device is not there or has no memory for it.
+        ConfigError: an option is invalid, a file is missing or damaged, the model is not a causal
+            language model, or the device is missing or too small for it.
         Unavailable: the model could not be fetched.
     """
     check_options(card)
@@ -70,7 +70,7 @@ def load_model(
     device = _device(card, device)
     with ExitStack() as silence:
         silence.enter_context(quiet(transformers.logging, bars=not base.local))
-        if base.gguf is not None:  # it is unpacked under a bar that nothing turns off
+        if base.gguf is not None:  # unpacking shows a progress bar that nothing turns off
             silence.enter_context(redirect_stderr(io.StringIO()))
         try:
             tokenizer, model = _load(card, base, device)
@@ -78,7 +78,7 @@ def load_model(
             if not base.local and is_unknown(error):
                 raise ConfigError(
                     f"there is no model {card.model!r}: {in_short(error)}",
-                    hint="A folder of yours is named by a path that begins with ./ or /.",
+                    hint="Write the path of a local folder with ./ or / at its beginning.",
                 ) from None
             kind = ConfigError if base.local else Unavailable
             raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
@@ -88,13 +88,13 @@ def load_model(
             if is_out_of_memory(error):
                 raise does_not_fit(card.model, device, error) from None
             raise ConfigError(
-                f"{card.model} is no language model that transformers can load: {in_short(error)}"
+                f"{card.model} is not a language model that transformers loads: {in_short(error)}"
             ) from None
     return tokenizer, model if adapter is None else lay_adapter(model, adapter)
 
 
 def _device(card: JudgeCard, wanted: str | None) -> str:
-    """Where a model goes.
+    """The device of a model.
 
     Raises:
         ConfigError: there is no such device.
@@ -111,23 +111,23 @@ def _device(card: JudgeCard, wanted: str | None) -> str:
         ) from None
     if kind == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
-            f"judge {card.name!r}: PyTorch finds no GPU here, and {wanted!r} is wanted",
+            f"judge {card.name!r}: PyTorch finds no GPU here, but the device is {wanted!r}",
             hint="Leave the device out, or install a PyTorch that was built for this GPU.",
         )
     return wanted
 
 
 def check_options(card: JudgeCard) -> None:
-    """Make sure that a card's options are those of this backend.
+    """Checks that a card's options are those of this backend.
 
     Raises:
-        ConfigError: there is no such option, or its value makes no sense.
+        ConfigError: an option is unknown, or its value is invalid.
     """
     given = card.options
     wrong: str | None = None
     batch_tokens = given.get("batch_tokens", 1)
     if unknown := sorted(set(given) - {*_OPTIONS, *_SOURCES}):
-        wrong = f"there is no option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        wrong = f"unknown option {unknown[0]!r}; expected one of {', '.join(_OPTIONS)}"
     elif given.get("precision", "auto") not in _PRECISIONS:
         wrong = (
             f"options.precision must be one of {', '.join(_PRECISIONS)}, "
@@ -146,7 +146,7 @@ def check_options(card: JudgeCard) -> None:
 
 
 def _missing_packages(card: JudgeCard, base: Base, error: ImportError) -> ConfigError:
-    """What to install where transformers lacks a package that a checkpoint's own layout needs."""
+    """The error where transformers lacks a package for a checkpoint's layout, with its command."""
     method = "bitsandbytes" if card.options.get("load_in_4bit") else _quantisation(card, base)
     what = f"{card.model} needs a package that is not installed: {in_short(error)}"
     if method not in _PACKAGES:
@@ -155,7 +155,7 @@ def _missing_packages(card: JudgeCard, base: Base, error: ImportError) -> Config
 
 
 def _quantisation(card: JudgeCard, base: Base) -> str | None:
-    """The method that a checkpoint was quantised by; None where its weights are dense."""
+    """The quantisation method of a checkpoint; None where its weights are dense."""
     import transformers
 
     if base.gguf is not None:
@@ -191,24 +191,24 @@ def _load(card: JudgeCard, base: Base, device: str) -> tuple[Any, Any]:
     )
     if report["missing_keys"]:
         raise ConfigError(
-            f"{card.model} is no whole language model: it has no weights for "
-            f"{', '.join(sorted(report['missing_keys'])[:3])}, and random ones would judge"
+            f"{card.model} is not a complete language model: it has no weights for "
+            f"{', '.join(sorted(report['missing_keys'])[:3])}, which would be random"
         )
     if device == "cpu" or "device_map" in card.options:
         return tokenizer, model.eval()
-    # Quantised weights were placed as they were loaded, and some kinds refuse to be moved.
+    # Quantised weights were placed as they were loaded, and some kinds cannot be moved.
     return tokenizer, (model if getattr(model, "is_quantized", False) else model.to(device)).eval()
 
 
 def _settings(card: JudgeCard, base: Base, device: str, method: str | None) -> dict[str, Any]:
-    """What `from_pretrained` is told of how weights are kept and computed with."""
+    """The arguments of `from_pretrained` on precision, placement and attention."""
     import torch
     import transformers
 
     given = card.options
     usual = "bfloat16" if device.startswith("cuda") else "float32"
     if method is not None:
-        usual = "auto"  # what lies beside packed weights is of the kind that their kernels take
+        usual = "auto"  # dense parts beside packed weights have the type that their kernels take
         if given.get("load_in_4bit"):
             raise ConfigError(
                 f"{card.model} is quantised already, by {method}",

@@ -1,4 +1,4 @@
-"""What becomes of a request, where an engine has whole strings' log-probabilities and token ids."""
+"""Outcomes of requests, for engines that compute log-probabilities of strings and token ids."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["failed", "overflowed", "scored"]
 
 
 def scored(request: Request, n_prompt_tokens: int, logprobs: Sequence[float]) -> Outcome:
-    """The likeliest choice with the probabilities of all; a failure where they are no numbers.
+    """The likeliest choice with the probabilities of all; a failure where they are not finite.
 
     Args:
-        request: has choices.
-        n_prompt_tokens: what was read before them.
+        request: a request with choices.
+        n_prompt_tokens: tokens of its prompt.
         logprobs: one per choice.
     """
     if not all(map(math.isfinite, logprobs)):
@@ -33,11 +33,11 @@ def scored(request: Request, n_prompt_tokens: int, logprobs: Sequence[float]) ->
 
 
 def overflowed(request: Request, n_tokens: int, most: int) -> Failure:
-    """A request that is longer than the judge's context, both in tokens."""
+    """The failure of a request that is longer than the judge's context, both in tokens."""
     said = f"the request needs {n_tokens:,} tokens; the judge's context has {most:,}"
     return failed(request, "ContextOverflow", said)
 
 
 def failed(request: Request, error: str, message: str, *, retryable: bool = False) -> Failure:
-    """A request that was tried once and has no answer."""
+    """The failure of a request that was tried once and has no answer."""
     return Failure(key=request.key, error=error, message=message, retryable=retryable, attempts=1)

@@ -1,4 +1,4 @@
-"""Where the model of a card lies: a folder, a GGUF file or a name on the hub."""
+"""Locates the model of a card: a folder, a GGUF file or a name on the hub."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoj.records import JudgeCard
 __all__ = ["Base", "find_base", "is_unknown"]
 
 _WEIGHTS = "model.safetensors"
-# What transformers and the hub's client say where a name or a file is not there, and will not be.
+# Messages of transformers and the hub's client for names or files that will never exist.
 _UNKNOWN = (
     "is not a valid model identifier",
     "Repository Not Found",
@@ -25,7 +25,7 @@ _UNKNOWN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """Where a base lies."""
+    """The location of a base."""
 
     name: str
     """A folder, or a name on the hub."""
@@ -33,16 +33,16 @@ class Base:
     gguf: str | None = None
     """The file in that folder, where it is a GGUF file."""
     weights: Path | None = None
-    """The one file that holds all weights, where there is one here."""
+    """The file with all weights, where there is a single local one."""
 
 
 def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
-    """The place of a card's model.
+    """Locates a card's model.
 
     Args:
         card: its model is a folder, a `.gguf` file, a name on the hub, or a shipped card's weights,
-            which its options say the source of.
-        on_fetch: told of the progress of a fetch of a shipped card's weights.
+            whose source is in its options.
+        on_fetch: called with the progress of fetching a shipped card's weights.
 
     Raises:
         MissingExtra: a package that reads GGUF files is not installed.
@@ -69,7 +69,7 @@ def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
 
 
 def is_unknown(error: BaseException) -> bool:
-    """Whether the hub knows no model of a name; else it may only be out of reach.
+    """True where the hub knows no model of a name; else it may only be out of reach.
 
     >>> is_unknown(OSError("me/mine is not a local folder and is not a valid model identifier"))
     True

@@ -1,12 +1,12 @@
-"""What a causal language model makes of what follows a text, in one forward pass for a batch.
+"""Logits and hidden states of a causal language model, in one forward pass per batch.
 
-Everything here can be differentiated: training computes its losses with it, and the judge its
-scores, each under the mode that its caller sets.
+Everything here is differentiable: training computes its losses with it, and the judge its scores,
+each under the mode that its caller sets.
 
-Sequences are padded on the right, where a causal model never looks from the left. The hidden states
-of the asked positions are gathered before the projection to the vocabulary, which is most of the
-work of a small model otherwise, and that projection is computed in float32: in bfloat16 a logit
-near 20 is rounded to 0.125, which would decide close verdicts.
+Sequences are padded on the right, which a causal model never attends to from the left. The hidden
+states of the queried positions are gathered before the projection to the vocabulary, which is
+otherwise most of the work of a small model, and that projection is computed in float32: in bfloat16
+a logit near 20 is rounded to 0.125, which would decide close verdicts.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ __all__ = [
     "sum_steps",
 ]
 
-# What can be given a mask of its own; the other kernels know causal attention only.
+# Attention kernels that accept a custom mask; the others support causal attention only.
 _MASKED_ATTENTION = ("eager", "sdpa")
 _MASKED_LAYERS = {"full_attention", "sliding_attention"}
-# How far logits may lie from the model's own, in parts of the largest: bfloat16 keeps 8 bits.
+# The largest difference from the model's own logits, relative to these: bfloat16 keeps 8 bits.
 _CLOSE = 0.03
 
 
 def choice_logprobs(model: Any, tries: Sequence[ChoiceTrie]) -> list[Tensor]:
-    """How likely a model finds each choice of each trie.
+    """The log-probability of each choice of each trie.
 
     Args:
         model: a causal language model of transformers, or PEFT's wrapping of one.
-        tries: a batch; padding costs, so give sequences of like length.
+        tries: a batch; padding costs, so sequences should have similar lengths.
 
     Returns:
         Per trie [n_choices], float32: the natural log of each whole string's probability.
@@ -65,10 +65,10 @@ def asked_positions(trie: ChoiceTrie) -> range:
 
 
 def sum_steps(trie: ChoiceTrie, logits: Tensor) -> Tensor:
-    """The log-probability of each choice, from the logits at the trie's asked positions.
+    """The log-probability of each choice, from the logits at the trie's queried positions.
 
     Args:
-        trie: whose choices are scored.
+        trie: the trie of the choices.
         logits: [n_asked, n_vocabulary]
 
     Returns:
@@ -90,18 +90,18 @@ def sum_steps(trie: ChoiceTrie, logits: Tensor) -> Tensor:
 def next_token_logits(
     model: Any, tries: Sequence[ChoiceTrie], positions: Sequence[Sequence[int]]
 ) -> list[Tensor]:
-    """The logits of what follows tokens of sequences.
+    """The logits of the token after given positions of sequences.
 
     Args:
         model: a causal language model of transformers, or PEFT's wrapping of one.
-        tries: the sequences; one without a trie is a root with nothing below it.
+        tries: the sequences; one without choices is a root with nothing below it.
         positions: per sequence, indices into its `root + tokens`.
 
     Returns:
         Per sequence [n_positions, n_vocabulary], float32.
 
     Raises:
-        ConfigError: the model has no decoder and projection that can be told apart.
+        ConfigError: the model's decoder and projection cannot be separated.
     """
     import torch
 
@@ -113,7 +113,7 @@ def next_token_logits(
 def hidden_states(
     model: Any, tries: Sequence[ChoiceTrie], positions: Sequence[Sequence[int]]
 ) -> list[Tensor]:
-    """What the last layer makes of tokens of sequences, before any projection.
+    """The last layer's hidden states at positions of sequences, before any projection.
 
     Args:
         model: as of `next_token_logits`.
@@ -124,7 +124,7 @@ def hidden_states(
         Per sequence [n_positions, n_hidden], in the model's own precision.
 
     Raises:
-        ConfigError: the model has no decoder and projection that can be told apart.
+        ConfigError: the model's decoder and projection cannot be separated.
     """
     import torch
 
@@ -139,15 +139,15 @@ def hidden_states(
 
 
 def _base(model: Any) -> Any:
-    """The model inside PEFT's wrapping, whose layers hold the adapter."""
+    """The model inside PEFT's wrapper, whose layers hold the adapter."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def check_scoring(model: Any) -> None:
-    """Make sure that a model's own logits are those that are computed here, on two tokens.
+    """Checks that a model's own logits equal those that are computed here, on two tokens.
 
-    A family of models that scales or caps its logits in a way of its own would else be given wrong
-    probabilities without a word.
+    A model family that scales or caps its logits in its own way would otherwise silently get wrong
+    probabilities.
 
     Raises:
         ConfigError: they differ.
@@ -159,10 +159,10 @@ def check_scoring(model: Any) -> None:
         (ours,) = next_token_logits(model, [_plain((1, 2))], [(0, 1)])
         theirs = model(input_ids=torch.tensor([[1, 2]], device=device)).logits[0].float()
     apart = (ours - theirs.to(ours.device)).abs().max()
-    # Weights that are not finite are told of with each request.
+    # Weights that are not finite are reported with each request.
     if theirs.isfinite().all() and not apart <= _CLOSE * theirs.abs().max():
         raise ConfigError(
-            f"{type(model).__name__} makes its logits in a way that is not known here",
+            f"{type(model).__name__} computes its logits in a way that is not supported here",
             hint="Run this judge on another backend, such as vllm.",
         )
 
@@ -170,9 +170,9 @@ def check_scoring(model: Any) -> None:
 def _rows_and_steps(
     model: Any, tries: Sequence[ChoiceTrie], positions: Sequence[Sequence[int]]
 ) -> tuple[list[ChoiceTrie], list[list[tuple[int, int]]]]:
-    """The sequences that are computed, and per asked one its (row, index in that row) pairs.
+    """The computed sequences, and for each input its (row, index in that row) pairs.
 
-    A model that cannot be given a mask reads each branch of a trie as a sequence of its own.
+    A model without custom masks reads each branch of a trie as a sequence of its own.
     """
     if _takes_masks(model, max((trie.n_tokens for trie in tries), default=0)):
         return list(tries), [[(row, at) for at in asked] for row, asked in enumerate(positions)]
@@ -197,7 +197,7 @@ def _plain(tokens: tuple[int, ...]) -> ChoiceTrie:
 
 
 def _takes_masks(model: Any, n_tokens: int) -> bool:
-    """Whether each layer attends by a mask that we give, at this length."""
+    """True where each layer applies a mask that we pass, at this length."""
     config = model.config.get_text_config()
     return (
         _MASKED_LAYERS.issuperset(getattr(config, "layer_types", None) or ())
@@ -212,8 +212,8 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
 
     Returns:
         `input_ids` [n, t]; where there are tries also `position_ids` [n, t] and `attention_mask`
-        [n, 1, t, t], which says where a token may look. Without a mask attention is causal, by the
-        fastest kernel that there is.
+        [n, 1, t, t], which says where a token may attend. Without a mask attention is causal, with
+        the fastest available kernel.
     """
     import torch
 
@@ -229,8 +229,8 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     for row, trie in enumerate(tries):
         n_root = len(trie.root)
         position_ids[row, n_root : trie.n_tokens] = n_root - 1 + torch.tensor(trie.depths())
-        # Below the root, a node sees the root and its own line. Padding sees what is before it:
-        # a row that sees nothing would be NaN, and so would its gradient.
+        # Below the root, a node attends to the root and its own ancestors. Padding attends to the
+        # tokens before it: a row without any would be NaN, and so would its gradient.
         seen[row, n_root : trie.n_tokens, n_root:] = False
         for node, line in enumerate(trie.ancestors()):
             seen[row, n_root + node, [n_root + ancestor for ancestor in line]] = True
@@ -251,17 +251,17 @@ def decoder_of(model: Any) -> Any:
     """The layers of a model, without its projection to the vocabulary.
 
     Raises:
-        ConfigError: they cannot be told apart.
+        ConfigError: they cannot be separated.
     """
     model = _base(model)
     decoder = model.get_decoder()
     if decoder is None or decoder is model or model.get_output_embeddings() is None:
-        raise ConfigError(f"{type(model).__name__} is no causal language model that can be scored")
+        raise ConfigError(f"{type(model).__name__} is not a causal language model to score with")
     return decoder
 
 
 def project(model: Any, states: Tensor) -> Tensor:
-    """Hidden states [m, h] to logits [m, n_vocabulary] in float32, as the model defines them."""
+    """Projects hidden states [m, h] to the model's logits [m, n_vocabulary] in float32."""
     import torch
 
     model = _base(model)

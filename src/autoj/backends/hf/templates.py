@@ -1,16 +1,16 @@
-"""A tokenizer's own chat template, made fit to judge by.
+"""Prepares a tokenizer's own chat template for judging.
 
-A template is a program that came with a model. What it says of turns is found out by having it
-render turns of known contents: which strings mark them, whether it takes a system message, and what
-it puts before an answer.
+A template is a program that comes with a model. Its behaviour is found by rendering turns of known
+contents: the strings that mark turns, whether it takes a system message, and the text that it puts
+before an answer.
 
-- Its marks, and every special token of its tokenizer, are broken up in messages, so that nothing
-  that was judged ends its turn.
+- Its marks, and every special token of its tokenizer, are broken up in messages, so that judged
+  text cannot end its turn.
 - A template that refuses a system message, or leaves it out, gets it at the head of the user's
   turn.
 - A template that asks for today's date is given a fixed day: a prompt must not change overnight.
-- One that can have its model think aloud first is told not to: the verdict is read from where the
-  answer begins.
+- A template that can make its model reason first is told not to: the verdict is read from the
+  beginning of the answer.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from autoj.records import JudgeCard, Message
 __all__ = ["PIN", "any_of", "pin_template", "read_template"]
 
 PIN = "template_sha256"
-"""The option of a card that says which chat template its judge reads. It belongs to a request's
-key: other words around a question make another question of it."""
+"""The option of a card that pins the judge's chat template. It is part of a request's key: another
+rendering of a question is another question."""
 
 # The day that Llama 3.1's template names where it cannot ask for one.
 _TODAY = datetime(2024, 7, 26)
-# Templates ask by this name. transformers gives them no function of ours, but a macro counts, too.
+# Templates call this name. transformers passes no function of ours, but a macro works, too.
 _CLOCK = "strftime_now"
 _CODES = ("%Y", "%y", "%m", "%d", "%b", "%B", "%a", "%A", "%H", "%I", "%M", "%S", "%p", "%j")
 _SYSTEM, _USER, _ANSWER = "qSYSTEMq", "qUSERq", "qANSWERq"
-# Marks that are written in brackets, such as [/INST], <|user|> and <end_of_turn>.
+# Marks in brackets, such as [/INST], <|user|> and <end_of_turn>.
 _BRACKETED = re.compile(r"<<[^<>\n]{1,40}>>|<\|?[^<>\s|]{1,40}\|?>|\[[^\[\]\s]{1,40}\]")
 _LEAST_CHARACTERS = 3
 
 
 def read_template(tokenizer: Any) -> Template:
-    """The chat template of a tokenizer.
+    """Reads the chat template of a tokenizer.
 
     Args:
-        tokenizer: of transformers.
+        tokenizer: one of transformers.
 
     Raises:
         ConfigError: it has none, or one that cannot render a user's message.
@@ -75,14 +75,14 @@ def read_template(tokenizer: Any) -> Template:
 
 
 def pin_template(card: JudgeCard, template: Template | None) -> JudgeCard:
-    """The card with the digest of its tokenizer's chat template in its options.
+    """Adds the digest of the tokenizer's chat template to a card's options.
 
     Args:
         card: the judge's.
-        template: None where its wrapper is another.
+        template: None with another wrapper.
 
     Raises:
-        ConfigError: the card names another template.
+        ConfigError: the card pins another template.
     """
     if template is None:
         return card
@@ -91,7 +91,7 @@ def pin_template(card: JudgeCard, template: Template | None) -> JudgeCard:
         raise ConfigError(
             f"judge {card.name!r}: its tokenizer's chat template is not the one that the card "
             f"pins: expected sha256 {pinned}, found {template.sha256}",
-            hint="The model's files were changed since; pin their revision in the card.",
+            hint="The model's files have changed since; pin their revision in the card.",
         )
     return replace(card, options={**card.options, PIN: template.sha256})
 
@@ -126,7 +126,7 @@ def _applied(tokenizer: Any, text: str) -> Apply:
                 add_generation_prompt=opens_answer,
                 enable_thinking=False,
             )
-        except Exception as error:  # a template is a program, and raises what it likes
+        except Exception as error:  # a template is a program, and raises anything
             said = f"the chat template of {_name(tokenizer)} cannot render these turns"
             raise ConfigError(f"{said}: {in_short(error)}", hint=_HINT) from None
         return rendered
@@ -151,7 +151,7 @@ def _refuses_system(apply: Apply, system: Message, user: Message) -> bool:
 
 
 def _answered(apply: Apply, user: Message, *, whole: bool = False) -> str:
-    """The user's message and an answer to it; all of it, or what stands behind the answer."""
+    """The user's message and an answer; all of the text, or only the part after the answer."""
     try:
         rendered = apply([user, Message(role="assistant", content=_ANSWER)], False)
     except ConfigError:
@@ -166,13 +166,13 @@ def _joint(opened: str, answered: str) -> str:
 
 
 def _special_tokens(tokenizer: Any) -> list[str]:
-    # What a tokenizer names (`all_special_tokens`) is a part of what it has: Llama 3 names two.
+    # `all_special_tokens` is only a part of a tokenizer's special tokens: Llama 3 names two.
     added = tokenizer.added_tokens_decoder.values()
     return [*tokenizer.all_special_tokens, *(token.content for token in added if token.special)]
 
 
 def _marks(pieces: Sequence[str]) -> set[str]:
-    """The strings that mark turns in what stands between contents.
+    """The strings that mark turns in the text between contents.
 
     >>> sorted(_marks(["<s>[INST] ", " [/INST]", "<|im_start|>user" + chr(10), "### Response:"]))
     ['### Response:', '<s>', '<|im_start|>', '[/INST]', '[INST]']
@@ -180,7 +180,7 @@ def _marks(pieces: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for piece in pieces:
         found.update(_BRACKETED.findall(piece))
-        # A mark in plain letters, such as "ASSISTANT:"; a bare name of a role is no mark.
+        # A mark in plain letters, such as "ASSISTANT:"; a bare name of a role is not a mark.
         plain = (line.strip() for rest in _BRACKETED.split(piece) for line in rest.splitlines())
         found.update(line for line in plain if not line.isalnum() and any(map(str.isalpha, line)))
     return {mark for mark in found if len(mark) >= _LEAST_CHARACTERS}

@@ -1,7 +1,7 @@
-"""Reward models: one forward pass gives a query and a response one number, on the CPU or a GPU.
+"""Reward models: one forward pass scores a query and a response, on the CPU or a GPU.
 
-Any sequence-classification model that transformers loads is a judge by it. The card's options say
-how it is read:
+Any sequence-classification model that transformers loads can be a judge. The card's options say how
+it is read:
 
 ```
 input      pair: query and response are the tokenizer's two segments
@@ -9,7 +9,7 @@ input      pair: query and response are the tokenizer's two segments
            text: a template of the card's
            (without it: chat where the tokenizer has a template, else pair)
 template   of `text`: holds {query} and, after it, {response}
-label      which of two labels is taken, by number or name; a model of one label needs none
+label      one of two labels, by number or name; a model with one label needs none
 precision  float32 (without it) or bfloat16
 ```
 """
@@ -31,11 +31,11 @@ __all__ = ["ScalarBackend", "load"]
 _OPTIONS = ("input", "template", "label", "precision")
 _INPUTS = ("pair", "chat", "text")
 _PRECISIONS = ("float32", "bfloat16")
-_LOWER = "Use options.precision bfloat16 or a smaller model, or free the device of other processes."
+_LOWER = "Use options.precision bfloat16 or a smaller model, or stop other processes on the device."
 
 
 def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
-    """Load a reward model; from the hub the first time, where its card names no folder.
+    """Loads a reward model; from the hub the first time, where its card names no folder.
 
     Args:
         card: its options are those of this file.
@@ -43,8 +43,8 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
 
     Raises:
         MissingExtra: torch or transformers is not installed.
-        ConfigError: an option makes no sense for the model, there is no such model or no memory for
-            it, or it is no reward model.
+        ConfigError: an option is invalid for the model, there is no such model or no memory for it,
+            or it is not a reward model.
         Unavailable: the model could not be fetched.
     """
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
@@ -82,12 +82,12 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
             if is_out_of_memory(error):
                 raise does_not_fit(card.model, device, error, _LOWER) from None
             raise ConfigError(
-                f"{card.model} is no model that transformers can load: {in_short(error)}"
+                f"{card.model} is not a model that transformers can load: {in_short(error)}"
             ) from None
     if report["missing_keys"]:
         raise ConfigError(
-            f"{card.model} is no reward model: it has no weights for "
-            f"{', '.join(sorted(report['missing_keys'])[:3])}, and random ones would score"
+            f"{card.model} is not a reward model: it has no weights for "
+            f"{', '.join(sorted(report['missing_keys'])[:3])}, which would be random"
         )
     return ScalarBackend(card, tokenizer, model.eval())
 
@@ -96,11 +96,11 @@ def _check_options(card: JudgeCard) -> None:
     given = card.options
     wrong: str | None = None
     if unknown := sorted(set(given) - set(_OPTIONS)):
-        wrong = f"there is no option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        wrong = f"unknown option {unknown[0]!r}; expected one of {', '.join(_OPTIONS)}"
     elif given.get("input", "pair") not in _INPUTS:
         wrong = f"options.input must be one of {', '.join(_INPUTS)}, found {given['input']!r}"
     elif ("template" in given) != (given.get("input") == "text"):
-        wrong = "options.template and the input `text` need each other"
+        wrong = "options.template and the input `text` must be used together"
     elif "template" in given and not _holds_both(str(given["template"])):
         wrong = "options.template must hold {query} once and, after it, {response} once"
     elif given.get("precision", "float32") not in _PRECISIONS:

@@ -1,4 +1,4 @@
-"""Requests to scores: windows of work, sorted by length, in batches."""
+"""The reward-model engine: windows of requests, sorted by length, scored in batches."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from autoj.records import Completion, Failure, JudgeCard, Request
 
 __all__ = ["ScalarBackend"]
 
-# A window is how far ahead requests are read: large enough that sorting by length leaves little
+# A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128
-# Tokens with padding in one forward pass.
+# Tokens per forward pass, with padding.
 _BATCH_TOKENS = {"cpu": 2048, "cuda": 32768}
 _LOWER = "Lower context_tokens of the card, or use options.precision bfloat16."
 
@@ -47,11 +47,11 @@ class ScalarBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Score requests in windows sorted by length.
+        """Scores requests in windows sorted by length.
 
         Raises:
             ConfigError: a request is not of a protocol that only shows a query and a response, or
-                memory is not enough for one; what was yielded stays valid.
+                memory is too small for one; earlier outcomes stay valid.
             BackendError: the model broke down.
         """
         ahead = iter(requests)
@@ -59,11 +59,11 @@ class ScalarBackend:
             yield from self._score(window)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text and of what is put around it; never fewer than the model will read."""
+        """The number of tokens of a text as the model reads it; never too low."""
         return self._inputs.count(text)
 
     def close(self) -> None:
-        """Free the model."""
+        """Frees the model."""
         self._model = None
 
     def _score(self, window: list[Request]) -> Iterator[Outcome]:
@@ -97,7 +97,7 @@ class ScalarBackend:
             if len(batch) == 1:
                 n_tokens = len(batch[0].ids)
                 raise no_room_for_a_request(self.card.model, n_tokens, error, _LOWER) from error
-        # Here the error is gone, and with it what it kept of the batch.
+        # The error is released here, and with it its references to the batch.
         half = len(batch) // 2
         return self._scores(batch[:half]) + self._scores(batch[half:])
 
@@ -123,10 +123,10 @@ class ScalarBackend:
         return values
 
     def _pad(self, batch: list[Encoded]) -> int:
-        """The token that fills up short rows.
+        """The padding token for short rows.
 
         A decoder reads its score at the last token that is not this one. Where its configuration
-        names none, any token will do that ends no row of the batch.
+        names none, any token works that ends no row of the batch.
         """
         if self._given_pad is not None:
             return self._given_pad
@@ -140,8 +140,8 @@ def _texts(request: Request, card: JudgeCard) -> tuple[str, str]:
     roles = [message.role for message in request.messages]
     if roles != ["user", "assistant"] or request.prefix or request.choices:
         raise ConfigError(
-            f"judge {card.name!r} gives a response a score and writes nothing; protocol "
-            f"{request.protocol!r} asks it to write",
+            f"judge {card.name!r} gives a response a score and generates no text, but protocol "
+            f"{request.protocol!r} asks for text",
             hint="Use --protocol scalar.",
         )
     query, response = (message.content for message in request.messages)
@@ -149,30 +149,32 @@ def _texts(request: Request, card: JudgeCard) -> tuple[str, str]:
 
 
 def _most_tokens(card: JudgeCard, tokenizer: Any, config: Any) -> int:
-    """What the card says, or less where the model was made for less."""
+    """The card's context length, or less where the model was made for less."""
     positions = getattr(config, "max_position_embeddings", None)
     known = [card.context_tokens, tokenizer.model_max_length]
     return int(min([*known, positions] if positions and positions > 0 else known))
 
 
 def _column(card: JudgeCard, config: Any) -> int:
-    """Which logit is the score."""
+    """The index of the logit that is the score."""
     label = card.options.get("label")
     names = {str(name): index for index, name in config.id2label.items()}
     if config.num_labels == 1:
         if label is not None:
-            raise ConfigError(f"judge {card.name!r}: label is set, and {card.model} has only one")
+            raise ConfigError(
+                f"judge {card.name!r}: options.label is set, but {card.model} has only one label"
+            )
         return 0
     if config.num_labels != 2:
         raise ConfigError(
             f"judge {card.name!r}: {card.model} has {config.num_labels} labels; a reward model has "
-            "one, or two of which one is taken"
+            "one, or two of which one is selected"
         )
     index = names.get(str(label), label)
     if index not in (0, 1) or isinstance(index, bool):
         raise ConfigError(
-            f"judge {card.name!r}: {card.model} has two labels; options.label must say which is "
-            f"taken: 0, 1 or one of {', '.join(map(repr, names))}, found {label!r}"
+            f"judge {card.name!r}: {card.model} has two labels; options.label must select one: "
+            f"0, 1 or one of {', '.join(map(repr, names))}, found {label!r}"
         )
     return int(index)
 

@@ -1,4 +1,4 @@
-"""A query and a response to the tokens that a reward model reads; their texts mark no turn."""
+"""Tokenises a query and a response for a reward model; their texts cannot mark turns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from autoj.records import JudgeCard
 
 __all__ = ["Encoded", "Inputs"]
 
-# Stand for a query and a response where only what is around them matters.
+# Placeholders of a query and a response where only the text around them matters.
 _QUERY, _RESPONSE = "\ue000", "\ue001"
-# A mark of turns in plain text is short: "### Response:", "[/INST]", "ASSISTANT:".
+# Marks of turns in plain text are short: "### Response:", "[/INST]", "ASSISTANT:".
 _MARK_WORDS = 2
 
 
@@ -25,15 +25,15 @@ class Encoded:
 
     ids: list[int]
     types: list[int] | None
-    """Which segment each token belongs to, where the model wants to know."""
+    """The segment of each token, where the model needs it."""
 
 
 class Inputs:
-    """A query and a response to token ids; their texts are data and mark no turn.
+    """Tokenises queries and responses; their texts are data and cannot mark turns.
 
     A special token of the tokenizer, or a mark of turns that the template writes in plain text,
-    is broken up by a space where a judged text holds one, as `autoj.chat` does. A text that holds
-    none is encoded exactly as the model's makers do it.
+    is broken up by a space where a judged text holds one, as `autoj.chat` does. A text without
+    any is encoded exactly as the model's makers do it.
     """
 
     def __init__(self, card: JudgeCard, tokenizer: Any) -> None:
@@ -47,7 +47,7 @@ class Inputs:
             )
         added = tokenizer.added_tokens_decoder.values()
         special = {str(token) for token in added if token.special} | {*tokenizer.all_special_tokens}
-        # What is unknown to a vocabulary becomes this token in any text; it marks no turn.
+        # Characters unknown to a vocabulary become this token in any text; it marks no turn.
         unknown = {tokenizer.unk_token} - {tokenizer.bos_token, tokenizer.eos_token}
         self._special_ids = set(tokenizer.convert_tokens_to_ids(sorted(special - unknown)))
         self._control = _any_of(special.union(self._plain_marks(special)))
@@ -56,13 +56,13 @@ class Inputs:
         self._n_special = self._count_special(self._frame)
 
     def encode(self, query: str, response: str) -> Encoded | None:
-        """The tokens of both; None where a text becomes a special token all the same."""
+        """The tokens of both; None where a text still becomes a special token."""
         encoded = self._encode(self._as_data(query), self._as_data(response))
-        # Fewer is no forgery: tokenizers leave out the mark of an empty segment.
+        # Fewer is not a forgery: tokenizers leave out the mark of an empty segment.
         return encoded if self._count_special(encoded) <= self._n_special else None
 
     def count(self, text: str) -> int:
-        """Tokens of a text and of all that is put around it; never fewer than it will have."""
+        """The number of tokens of a text and of everything around it; never too low."""
         alone = self._tokenizer(self._as_data(text), add_special_tokens=False, verbose=False)
         return len(alone["input_ids"]) + len(self._frame.ids)
 
@@ -88,7 +88,7 @@ class Inputs:
         return str(self._tokenizer.apply_chat_template(turns, tokenize=False))
 
     def _plain_marks(self, special: set[str]) -> Iterator[str]:
-        """What stands next to a text and is no special token, such as "### Response:"."""
+        """Marks next to a text that are not special tokens, such as "### Response:"."""
         if self.kind == "pair":
             return
         around = re.split(f"{_QUERY}|{_RESPONSE}", self._render(_QUERY, _RESPONSE))
@@ -114,7 +114,7 @@ class Inputs:
 
 
 def _mark(words: list[str]) -> Iterator[str]:
-    """Words next to a text as a mark; bare ones, such as a role's name, are none."""
+    """Words next to a text as a mark; bare ones, such as a role's name, do not count."""
     mark = " ".join(words)
     if not mark.replace(" ", "").isalnum():
         yield mark

@@ -1,17 +1,17 @@
-"""Any model that vLLM runs, in this process, on all GPUs that it sees.
+"""Any model that vLLM runs, in this process, on all visible GPUs.
 
-A card's model is a folder in transformers' layout ("./model" lies beside the card) or a name on the
-Hugging Face Hub. Quantised checkpoints are run as they are, LoRA adapters beside the weights. What
-requests have in common at their beginning is read once (prefix caching). The card's options:
+A card's model is a folder in transformers' layout ("./model" is beside the card) or a name on the
+Hugging Face Hub. Quantised checkpoints run unchanged, LoRA adapters beside the weights. A beginning
+that requests share is read once (prefix caching). The card's options:
 
 ```
-tensor_parallel         over how many GPUs each layer is spread
-                        (without it: as many as are there and divide the model's heads)
+tensor_parallel         number of GPUs that each layer is spread over
+                        (default: as many as there are that divide the model's heads)
 precision               float32, bfloat16, float16, or auto: the checkpoint's own (the default)
-quantization            the method, where the checkpoint does not say it
-gpu_memory_utilization  the share of each GPU's memory that is taken, above 0 and at most 1
+quantization            the method, where the checkpoint does not name it
+gpu_memory_utilization  the share of each GPU's memory to use, above 0 and at most 1
 enforce_eager           true saves the memory of CUDA graphs, and is slower
-batch_requests          how many requests are handed over at once (default 1,024)
+batch_requests          number of requests handed over at once (default 1,024)
 ```
 """
 
@@ -26,7 +26,7 @@ __all__ = ["VllmBackend", "load"]
 
 
 def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> VllmBackend:
-    """Load a judge; from the hub the first time, where its card names no folder.
+    """Loads a judge; from the hub the first time, where its card names no folder.
 
     Args:
         card: its options are those of this package.
@@ -34,8 +34,8 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> VllmBackend:
 
     Raises:
         MissingExtra: vLLM is not installed.
-        ConfigError: there is no GPU or no memory for the model, an option makes no sense, or a file
-            is missing, damaged or not the right one.
+        ConfigError: there is no GPU or no memory for the model, an option is invalid, or a file is
+            missing, damaged or not the right one.
         Unavailable: the model could not be fetched.
         BackendError: vLLM broke down.
     """

@@ -1,8 +1,7 @@
-"""Requests to completions by vLLM: in batches that are read lazily and handed over whole.
+"""The vLLM engine: requests in batches that are read lazily and handed over whole.
 
-vLLM orders the requests of a batch itself, and fills up what others leave. A batch is large, so
-that the few that are written last leave its GPUs idle for little of the time, and bounded, so that
-no more than a batch is lost where a run is killed.
+vLLM schedules the requests of a batch itself. A batch is large, so that the GPUs idle little while
+its last requests finish, and bounded, so that a killed run loses at most one batch.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class _Scoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asking:
-    """A request whose answer is to be written."""
+    """A request whose answer is to be generated."""
 
     request: Request
     prompt: list[int]
@@ -53,12 +52,12 @@ _Job: TypeAlias = _Scoring | _Asking
 class VllmBackend:
     """Runs a causal language model with vLLM.
 
-    Choices are scored as whole strings by log-probabilities of prompt tokens. What is written
-    follows from a request's own seed, as far as vLLM's arithmetic does not depend on the batch.
+    Choices are scored as whole strings by log-probabilities of prompt tokens. A sampled text
+    depends on its request's own seed, as far as vLLM's arithmetic does not depend on the batch.
     """
 
     def __init__(self, card: JudgeCard, tokenizer: Any, engine: Any, adapter: Any = None) -> None:
-        """Judge with an engine that was loaded.
+        """Judges with a loaded engine.
 
         Args:
             card: the judge's.
@@ -82,11 +81,11 @@ class VllmBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answer requests, batch by batch.
+        """Answers requests, batch by batch.
 
         Raises:
-            BackendError: the engine broke down; what was yielded stays valid.
-            ConfigError: a temperature is higher than vLLM draws at, or memory is not enough.
+            BackendError: the engine broke down; earlier outcomes stay valid.
+            ConfigError: a temperature is higher than vLLM supports, or memory is too small.
         """
         ahead = iter(requests)
         while batch := list(islice(ahead, self._batch)):
@@ -103,11 +102,11 @@ class VllmBackend:
             yield from outcomes
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a rendered text under the judge's own tokenizer, with what begins it."""
+        """The number of tokens of a rendered text, including those that begin it."""
         return self._encoder.count(text)
 
     def close(self) -> None:
-        """Let go of the engine, whose processes end with it."""
+        """Releases the engine, whose processes end with it."""
         self._engine = None
 
     def _job(self, request: Request) -> _Job | Failure:
@@ -115,7 +114,7 @@ class VllmBackend:
         if request.choices is not None:
             trie = self._encoder.trie(request)
             prompts = (by_rows if self._scores_rows else by_wholes)(trie)
-            # A token is written behind each prompt, as vLLM answers none with nothing.
+            # One token is generated after each prompt, as vLLM requires at least one.
             n_tokens = 1 + max(len(prompt.tokens) for prompt in prompts)
             if n_tokens > most:
                 return overflowed(request, n_tokens, most)
@@ -125,8 +124,8 @@ class VllmBackend:
             return overflowed(request, len(prompt) + 1, most)
         if request.decoding.temperature > _WARMEST:
             raise ConfigError(
-                f"vLLM draws at temperatures up to {_WARMEST:g}, and "
-                f"{request.decoding.temperature:g} is wanted",
+                f"vLLM supports temperatures up to {_WARMEST:g}, found "
+                f"{request.decoding.temperature:g}",
                 hint="Lower --temperature or the card's decoding.temperature, or use the hf "
                 "backend.",
             )
@@ -147,13 +146,13 @@ class VllmBackend:
         ]
 
     def _logprobs(self, prompts: Sequence[Prompt]) -> list[Any]:
-        """Per prompt, the log-probabilities that were asked for."""
+        """The requested log-probabilities of each prompt."""
         if not self._scores_rows:
             params = [_params(prompt_logprobs=0, flat_logprobs=True) for _ in prompts]
             outputs = self._generate([prompt.tokens for prompt in prompts], params)
             return [output.prompt_logprobs for output in outputs]
         found = self._rows(prompts, reads_cache=True)
-        # Where the cache reaches beyond the first row: see `scoring`.
+        # For a cache that reaches beyond the first row: see `scoring`.
         missing = [at for at, rows in enumerate(found) if rows is None]
         again = self._rows([prompts[at] for at in missing], reads_cache=False)
         for at, rows in zip(missing, again, strict=True):
@@ -194,7 +193,7 @@ class VllmBackend:
 
 
 def _params(**settings: Any) -> Any:
-    """Parameters of a request that is only read."""
+    """Sampling parameters of a request that is only read."""
     from vllm import SamplingParams
 
     return SamplingParams(temperature=0.0, max_tokens=1, detokenize=False, **settings)
@@ -215,7 +214,7 @@ def _drawing(request: Request, most_tokens: int) -> Any:
 
 
 def _seed(request: Request, decoding: Decoding) -> int:
-    """A seed of a request's own, 0 to 2**63 - 1: equal draws beside each other would be one."""
+    """A seed from the request, 0 to 2**63 - 1, so that samples of one question differ."""
     said = f"{decoding.seed}:{request.sample}:{request.key}"
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:8], "big") >> 1
 

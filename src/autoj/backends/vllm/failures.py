@@ -1,8 +1,8 @@
-"""What vLLM raises, as our errors: the one seam of this backend.
+"""Converts vLLM's exceptions into ours, in one place.
 
-vLLM's engine runs in a process of its own and says there why it did not start; here it raises a
-sentence that names no cause. Where the cause can be told from the words, it is told; else the
-memory is named, which it mostly is.
+vLLM's engine runs in a process of its own and reports there why it did not start; here it raises a
+sentence without a cause. Where its words reveal the cause, our error names it; else it names
+memory, the most common one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autoj.records import JudgeCard
 
 __all__ = ["as_ours"]
 
-# What vLLM (0.33) and PyTorch say where a GPU's memory is not enough.
+# Messages of vLLM (0.33) and PyTorch for too little GPU memory.
 _MEMORY = (
     "out of memory",
     "Free memory on device",
@@ -27,22 +27,22 @@ _MEMORY = (
 _TOO_LONG = "greater than the derived max_model_len"
 _STARTED_BADLY = ("Engine core initialization failed", "WorkerProc initialization failed")
 _LOWER = (
-    "Lower context_tokens of the card or options.gpu_memory_utilization, free the GPU of other "
-    "processes, set options.enforce_eager true, use a quantised checkpoint, or more GPUs."
+    "Lower context_tokens of the card or options.gpu_memory_utilization, stop other processes on "
+    "the GPU, set options.enforce_eager true, use a quantised checkpoint, or more GPUs."
 )
 
 
 @contextmanager
 def as_ours(card: JudgeCard, doing: str, *, local: bool = False) -> Iterator[None]:
-    """Turn what is raised inside into an error of ours.
+    """Converts exceptions raised inside into ours.
 
     Args:
         card: the judge.
-        doing: what was being done, such as "cannot be loaded".
-        local: whether the model's files lie here, so that no later start finds others.
+        doing: the failed action, such as "cannot be loaded".
+        local: True where the model's files are local, so that a retry finds the same ones.
 
     Raises:
-        ConfigError: the card asks for what the model, vLLM or the GPU's memory does not have.
+        ConfigError: the card asks for more than the model, vLLM or the GPU's memory has.
         Unavailable: the model could not be fetched.
         BackendError: anything else.
     """
@@ -57,11 +57,11 @@ def as_ours(card: JudgeCard, doing: str, *, local: bool = False) -> Iterator[Non
 def _translated(card: JudgeCard, doing: str, error: Exception, *, local: bool) -> AutojError:
     said = in_short(error)
     if any(words in str(error) for words in _MEMORY) or isinstance(error, MemoryError):
-        return ConfigError(f"{card.model} has no room on the GPU: {said}", hint=_LOWER)
+        return ConfigError(f"{card.model} does not fit on the GPU: {said}", hint=_LOWER)
     if any(words in str(error) for words in _STARTED_BADLY):
         return ConfigError(
             f"{card.model} {doing}: {said}",
-            hint=f"vLLM's own log above says why. Where it is the memory: {_LOWER}",
+            hint=f"vLLM's own log above gives the reason. If it is the memory: {_LOWER}",
         )
     if _TOO_LONG in str(error):
         return ConfigError(
@@ -71,7 +71,7 @@ def _translated(card: JudgeCard, doing: str, error: Exception, *, local: bool) -
         return ConfigError(f"there is no model {card.model!r}: {said}")
     if isinstance(error, OSError) and not local:
         return Unavailable(f"{card.model} {doing}: {said}")
-    # pydantic's and vLLM's errors of validation, among them.
+    # Among them, validation errors of pydantic and vLLM.
     if isinstance(
         error, ImportError | KeyError | NotImplementedError | OSError | TypeError | ValueError
     ):

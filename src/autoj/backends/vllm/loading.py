@@ -1,4 +1,4 @@
-"""A card's model in vLLM's engine, with the tokenizer that the other engines read it with."""
+"""Loads a card's model into vLLM's engine, with the same tokenizer as in the other engines."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _OPTIONS = (
     "batch_requests", PIN,
 )  # fmt: skip
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
-# vLLM gives adapters room in these ranks alone.
+# vLLM supports only these maximum ranks of adapters.
 _RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-# Log-probabilities of prompt tokens take memory that vLLM does not reckon with when it divides up
-# the GPU: its first runner makes logits of all tokens of a step, [n_tokens, n_vocabulary] in
-# bfloat16 and again in float32, and the engine dies where they do not fit (vllm#5907, vllm#52054).
-# At 16,384 tokens a step, its default on large GPUs, that is 15 GB for a vocabulary of 150,000. A
-# GPU is as busy with a quarter of that.
+# Log-probabilities of prompt tokens take memory that vLLM does not reserve when it divides up the
+# GPU: its first runner computes all logits of a step, [n_tokens, n_vocabulary], in bfloat16 and
+# again in float32, and the engine dies where they do not fit (vllm#5907, vllm#52054). At 16,384
+# tokens a step, its default on large GPUs, that is 15 GB for a vocabulary of 150,000. A quarter of
+# that keeps a GPU as busy.
 _STEP_TOKENS = 4096
-# Said before vLLM is imported; what the user has set stays. Its log would else go to stdout, where
-# results are printed, and it reports to its makers what runs where.
+# Set before vLLM is imported; the user's own settings stay. Its log would otherwise go to stdout,
+# where results are printed, and it sends usage data.
 _ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
@@ -41,7 +41,7 @@ _ENVIRONMENT = {
 
 
 def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
-    """A card's tokenizer, engine and adapter.
+    """Loads a card's tokenizer, engine and adapter.
 
     Args:
         card: its model is a folder or a name on the hub.
@@ -52,8 +52,8 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
 
     Raises:
         MissingExtra: vLLM is not installed.
-        ConfigError: there is no GPU or no memory for the model, an option makes no sense, or a file
-            is missing, damaged or not the right one.
+        ConfigError: there is no GPU or no memory for the model, an option is invalid, or a file is
+            missing, damaged or not the right one.
         Unavailable: the model could not be fetched.
         BackendError: vLLM broke down.
     """
@@ -62,7 +62,7 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
         raise MissingExtra("vllm", f"judge {card.name!r}", note="on Linux, with a GPU")
     if card.model.endswith(".gguf") or "package" in card.options:
         raise ConfigError(
-            f"judge {card.name!r}: the vllm backend runs no GGUF files",
+            f"judge {card.name!r}: the vllm backend cannot run GGUF files",
             hint="Use the hf backend for it, or the model's folder in transformers' layout.",
         )
     base = find_base(card)
@@ -84,16 +84,16 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
 
 
 def check_options(card: JudgeCard) -> None:
-    """Make sure that a card's options are those of this backend.
+    """Checks that a card's options are those of this backend.
 
     Raises:
-        ConfigError: there is no such option, or its value makes no sense.
+        ConfigError: an option is unknown, or its value is invalid.
     """
     given = card.options
     wrong: str | None = None
     share = given.get("gpu_memory_utilization", 0.5)
     if unknown := sorted(set(given) - set(_OPTIONS)):
-        wrong = f"there is no option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        wrong = f"unknown option {unknown[0]!r}; expected one of {', '.join(_OPTIONS)}"
     elif given.get("precision", "auto") not in _PRECISIONS:
         wrong = (
             f"options.precision must be one of {', '.join(_PRECISIONS)}, "
@@ -129,7 +129,7 @@ def _count_gpus(card: JudgeCard) -> int:
 def _arguments(
     card: JudgeCard, base: Base, config: Any, n_gpus: int, adapter: Path | None
 ) -> dict[str, Any]:
-    """What `vllm.LLM` is told; what is not said is as vLLM has it."""
+    """The arguments of `vllm.LLM`; others keep vLLM's defaults."""
     given = card.options
     positions: int | None = getattr(config, "max_position_embeddings", None)
     arguments: dict[str, Any] = {
@@ -139,7 +139,7 @@ def _arguments(
         "max_model_len": min(card.context_tokens, positions or card.context_tokens),
         "max_num_batched_tokens": _STEP_TOKENS,
         "enable_prefix_caching": True,
-        # As many choices as a protocol has; the default is 20.
+        # The number of choices that a protocol may have; the default is 20.
         "max_logprobs": -1,
         "seed": card.decoding.seed,
     }
@@ -154,12 +154,12 @@ def _arguments(
 
 
 def _n_parallel(card: JudgeCard, config: Any, n_gpus: int) -> int:
-    """Over how many GPUs each layer is spread: each gets as many heads as the others."""
+    """The number of GPUs that each layer is spread over: each gets the same number of heads."""
     wanted: int | None = card.options.get("tensor_parallel")
     if wanted is not None:
         if wanted > n_gpus:
             raise ConfigError(
-                f"judge {card.name!r}: options.tensor_parallel is {wanted}, and there are "
+                f"judge {card.name!r}: options.tensor_parallel is {wanted}, but there are only "
                 f"{n_gpus} GPUs"
             )
         return wanted
@@ -171,13 +171,13 @@ def _n_parallel(card: JudgeCard, config: Any, n_gpus: int) -> int:
 
 
 def _rank(adapter: Path) -> int:
-    """The least room that the adapter's factors fit into."""
+    """The smallest supported maximum rank for an adapter's factors."""
     settings = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
     largest: int = max([settings.get("r", 8), *(settings.get("rank_pattern") or {}).values()])
     fitting = [rank for rank in _RANKS if rank >= largest]
     if not fitting:
         raise ConfigError(
-            f"{adapter}: its rank is {largest}, and vLLM takes adapters up to {_RANKS[-1]}",
+            f"{adapter}: its rank is {largest}, but vLLM supports adapters up to {_RANKS[-1]}",
             hint="Merge it into the model's weights and use those.",
         )
     return fitting[0]

@@ -1,21 +1,20 @@
-"""How likely vLLM finds each choice, by log-probabilities of prompt tokens.
+"""Scores choices with vLLM, by log-probabilities of prompt tokens.
 
-A choice is scored as a whole string: it stands in the prompt, and the log-probabilities of its
+A choice is scored as a whole string: it is part of the prompt, and the log-probabilities of its
 tokens are summed. There are two ways to ask.
 
-- **By rows.** One request reads the prompt and a branch of its choices' trie, and names the tokens
-  that are wanted at each place below the prompt (`prompt_logprob_token_ids`). Most choices have one
-  branch or two, so that a verdict costs one reading of the prompt. vLLM's second model runner, its
-  default since it is there, knows this.
-- **By wholes.** One request per choice with `prompt_logprobs=0`: the log-probability of each token
-  that stands there. This is for vLLM's first model runner.
+- **By rows.** One request reads the prompt and a branch of its choices' trie, and lists the wanted
+tokens at each position below the prompt (`prompt_logprob_token_ids`). Most choices have one or two
+branches, so that a verdict reads the prompt once. It needs vLLM's second model runner, the default
+since its introduction. - **By wholes.** One request per choice with `prompt_logprobs=0`: the
+log-probability of each prompt token. This is for vLLM's first model runner.
 
-A prompt's logits are not kept with its cached keys and values. So vLLM reads a prompt anew where
-its log-probabilities are asked for (`skip_reading_prefix_cache`, vllm#13414); where it did not,
-those of the cached part were missing or left over from other requests (vllm#8268, vllm#42019). By
-wholes it is left at that. By rows only the last few places are asked for, and what is before them
-may come from the cache: the second runner gives nothing at all where the cache reaches beyond the
-first row, and then the request is made again without it.
+A prompt's logits are not cached with its KV cache. So vLLM reads a prompt again where its
+log-probabilities are asked for (`skip_reading_prefix_cache`, vllm#13414); where it did not, those
+of the cached part were missing or left over from other requests (vllm#8268, vllm#42019). By wholes
+this is left on. By rows only the last few positions are needed, and earlier ones may come from the
+cache: the second runner returns nothing where the cache reaches beyond the first row, and then the
+request is repeated without it.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ class Prompt:
 
     tokens: tuple[int, ...]
     wanted: tuple[tuple[int, ...], ...] = ()
-    """By rows: per place from the root's last token, the tokens whose log-probability follows it;
-    as many everywhere, filled up with -1."""
+    """By rows: per position from the root's last token, the tokens whose log-probability follows
+    it; equally many everywhere, padded with -1."""
     nodes: tuple[int, ...] = ()
-    """By rows: the trie's inner node at each place, -1 for the root's last token."""
+    """By rows: the trie's inner node at each position, -1 for the root's last token."""
 
     @property
     def start(self) -> int:
-        """By rows: the first place."""
+        """By rows: the first position."""
         return len(self.tokens) - 1 - len(self.wanted)
 
 
@@ -66,7 +65,7 @@ def by_rows(trie: ChoiceTrie) -> list[Prompt]:
         nodes = (-1, *line)
         prompts.append(
             Prompt(
-                # The last place of a prompt has no row; any token stands behind those with one.
+                # The last position of a prompt has no row; any token may follow those with one.
                 tokens=(*trie.root, *(trie.tokens[node] for node in line), trie.root[-1]),
                 wanted=tuple(_filled(sorted(following[node]), width) for node in nodes),
                 nodes=nodes,
@@ -83,8 +82,8 @@ def read_rows(trie: ChoiceTrie, prompts: Sequence[Prompt], answers: Sequence[Any
     """The log-probability of each choice.
 
     Args:
-        trie: of the choices.
-        prompts: as `by_rows` made them.
+        trie: the trie of the choices.
+        prompts: from `by_rows`.
         answers: per prompt, `prompt_token_id_logprobs` [n_rows, n_tokens].
     """
     known: dict[tuple[int, int], float] = {}
@@ -109,8 +108,8 @@ def read_wholes(trie: ChoiceTrie, prompts: Sequence[Prompt], answers: Sequence[A
     """The log-probability of each choice.
 
     Args:
-        trie: of the choices.
-        prompts: as `by_wholes` made them.
+        trie: the trie of the choices.
+        prompts: from `by_wholes`.
         answers: per prompt, `prompt_logprobs`: per token a map from tokens to log-probabilities.
     """
     n_root = len(trie.root)

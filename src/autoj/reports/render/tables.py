@@ -1,12 +1,13 @@
 """The tables of all reports: labels with values, lists with columns, and estimates by column.
 
 Texts in cells are judged texts or names that others chose: none is markup, and control characters
-are spelled out.
+are spelled out. Where a terminal is narrow, texts give way first; a number is shown whole, if need
+be in a further table below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -30,6 +31,10 @@ _PADDING: dict[Spacing, tuple[int, int, int, int]] = {
     "flush": (0, 1, 0, 1),
     "tight": (0, 1, 0, 0),
 }
+_LEAST_TEXT = 12
+"""Characters that are left of a text at least before a table is broken."""
+_MOST_TEXT = 24
+"""Characters that a text gets at most where a table is broken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,40 +42,43 @@ class Column:
     """A column of a listing."""
 
     heading: Cell
-    wraps: bool = False
+    gives_way: Literal["clipped", "wrapped", "never"]
+    """What becomes of its cells where the terminal is too narrow."""
     width: int | None = None
     """Characters of a text at most; longer ones are clipped on any terminal."""
     right: bool = False
+    follows: bool = False
+    """Whether it means nothing without the column before it."""
     style: str = ""
 
     @classmethod
     def text(cls, heading: Cell, width: int | None = None) -> Column:
         """Texts on one line each."""
-        return cls(heading=heading, width=width)
+        return cls(heading=heading, gives_way="clipped", width=width)
 
     @classmethod
     def prose(cls, heading: Cell, width: int | None = None) -> Column:
         """Texts that are wrapped."""
-        return cls(heading=heading, wraps=True, width=width)
+        return cls(heading=heading, gives_way="wrapped", width=width)
 
     @classmethod
     def word(cls, heading: Cell) -> Column:
         """Single words, or numbers that stand on the left."""
-        return cls(heading=heading)
+        return cls(heading=heading, gives_way="never")
 
     @classmethod
     def count(cls, heading: Cell) -> Column:
         """Counts that belong to the texts before them."""
-        return cls(heading=heading, wraps=True, right=True)
+        return cls(heading=heading, gives_way="wrapped", right=True)
 
     @classmethod
-    def number(cls, heading: Cell, *, style: str = "") -> Column:
+    def number(cls, heading: Cell, *, follows: bool = False, style: str = "") -> Column:
         """Numbers that stand on the right."""
-        return cls(heading=heading, right=True, style=style)
+        return cls(heading=heading, gives_way="never", right=True, follows=follows, style=style)
 
 
 class Listing:
-    """A table whose columns have headings.
+    """A table whose columns have headings, broken by columns where the terminal is too narrow.
 
     Args:
         columns: from left to right.
@@ -88,28 +96,82 @@ class Listing:
         self._rows.append((tuple(_shown(cell, column) for cell, column in pairs), style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # At a page's edges there is no space but in an indented table.
+        width = options.max_width + {"indented": 0, "flush": 2, "tight": 1}[self._spacing]
+        for block in self._blocks(width):
+            yield self._drawn(block, width)
+
+    def _drawn(self, block: Sequence[int], width: int) -> Table:
+        widths = self._widths(width, _MOST_TEXT)
+        # Prose is wrapped before other texts are clipped.
+        firm = ("never", "clipped") if sum(widths[at] for at in block) <= width else ("never",)
         table = _table(self._spacing, header_style="bold")
-        for column in self._columns:
+        for index in block:
+            column = self._columns[index]
             table.add_column(
                 _shown(column.heading, column, is_heading=True),
                 justify="right" if column.right else "left",
-                no_wrap=not column.wraps,
-                overflow="fold" if column.wraps else "ellipsis",
+                no_wrap=column.gives_way in firm,
+                overflow="fold" if column.gives_way == "wrapped" else "ellipsis",
                 style=column.style,
             )
         for cells, style in self._rows:
-            table.add_row(*cells, style=style)
-        yield table
+            table.add_row(*(cells[index] for index in block), style=style)
+        return table
+
+    def _blocks(self, width: int) -> Iterator[list[int]]:
+        """The columns of each table: all in one where they fit, else with the first texts again."""
+        if sum(self._widths(_LEAST_TEXT, _LEAST_TEXT)) <= width:
+            yield list(range(len(self._columns)))
+            return
+        widths = self._widths(_MOST_TEXT, _MOST_TEXT)
+        n_head = next(
+            (at for at, column in enumerate(self._columns) if column.gives_way == "never"), 0
+        )
+        head = list(range(n_head))
+        block = head
+        for group in self._groups(n_head):
+            if block != head and sum(widths[index] for index in (*block, *group)) > width:
+                yield block
+                block = head
+            block = [*block, *group]
+        yield block
+
+    def _groups(self, start: int) -> list[list[int]]:
+        """Columns that stay together."""
+        groups: list[list[int]] = []
+        for index in range(start, len(self._columns)):
+            if groups and self._columns[index].follows:
+                groups[-1].append(index)
+            else:
+                groups.append([index])
+        return groups
+
+    def _widths(self, clipped: int, wrapped: int) -> list[int]:
+        """The columns' widths with the space beside them, texts no wider than is said."""
+        most = {"clipped": clipped, "wrapped": wrapped}
+        widths = []
+        for index, column in enumerate(self._columns):
+            cells = [_shown(column.heading, column, is_heading=True)]
+            cells += [row[index] for row, _ in self._rows]
+            widest = max(line.cell_len for cell in cells for line in cell.split(allow_blank=True))
+            shown = min(widest, most.get(column.gives_way, widest))
+            widths.append(shown + (1 if self._spacing == "tight" else 2))
+        return widths
 
 
 def _shown(cell: Cell, column: Column, *, is_heading: bool = False) -> Text:
     if isinstance(cell, Text):
-        return cell
-    if isinstance(cell, int):
-        return Text(count(cell))
-    if cell is not None and column.width is not None and not is_heading:
-        return excerpt(cell, column.width)
-    return visible_text(MISSING if cell is None else cell)
+        shown = cell.copy()
+    elif isinstance(cell, int):
+        shown = Text(count(cell))
+    elif cell is not None and column.width is not None and not is_heading:
+        shown = excerpt(cell, column.width)
+    else:
+        shown = visible_text(MISSING if cell is None else cell)
+    if column.gives_way == "clipped":
+        shown.no_wrap, shown.overflow = True, "ellipsis"
+    return shown
 
 
 def _table(spacing: Spacing, *, header_style: str = "", show_header: bool = True) -> Table:

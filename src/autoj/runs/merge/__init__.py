@@ -1,1 +1,1 @@
-"""Several runs as one: their ledgers, their cases, and the folder that takes both."""
+"""Merges several runs into one: their ledgers, their cases, and their folder."""

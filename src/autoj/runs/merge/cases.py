@@ -1,4 +1,4 @@
-"""The cases of several runs in one order: by their place in the data, each once."""
+"""The cases of several runs in the order of the data, each once."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["JoinedCases", "Source"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """What of a case says where it stands."""
+    """The fields of a case that state its position."""
 
     position: int | None = None
 
 
 class Source:
-    """A run that is joined with others: its settings, and its rows by their case."""
+    """A run to be merged: its settings, and its rows by case."""
 
     def __init__(self, path: Path) -> None:
-        """Read its files once.
+        """Reads its files once.
 
         Raises:
-            DataError: it is no run, or one of them is damaged.
+            DataError: it is not a run, or a file is damaged.
         """
         self.folder = RunFolder.existing(path)
         self.settings = self.folder.settings()
@@ -54,7 +54,7 @@ class Source:
         return self.folder.path
 
     def positions(self) -> npt.NDArray[np.int64]:
-        """The place of each of its cases in the data, in the order of its file."""
+        """The position of each of its cases in the data, in the order of its file."""
         if self.shard is None:
             return np.arange(len(self.cases))
         path = self.path / "cases.jsonl"
@@ -64,20 +64,20 @@ class Source:
         return np.array(found, dtype=np.int64)
 
     def dealt(self) -> tuple[int, int]:
-        """How many cases its data has for all shards, and how many distinct ones."""
+        """The number of cases that its data has for all shards, and of distinct ones."""
         if self.shard is None:
             return len(self.cases), len(self.cases)
         match self.settings.get("dealt"):
             case {"n_cases": int(n_cases), "n_distinct": int(n_distinct)}:
                 return n_cases, n_distinct
         raise DataError(
-            "is damaged: it does not say how many cases all shards have",
+            "is damaged: it does not state the number of cases of all shards",
             path=self.path / "run.json",
             field="dealt",
         )
 
     def close(self) -> None:
-        """Close its files."""
+        """Closes its files."""
         for rows in (self.cases, self.plan, self.follow):
             rows.close()
 
@@ -89,10 +89,10 @@ class JoinedCases:
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        """Find out what there is.
+        """Compares the cases of the runs.
 
         Raises:
-            ConfigError: parts of different data are joined before each is whole.
+            ConfigError: incomplete shards of different data sets are merged.
             DataError: a run is damaged.
         """
         data: dict[bytes, list[Source]] = {}
@@ -103,23 +103,23 @@ class JoinedCases:
         if parts and len(self._groups) > 1:
             raise ConfigError(
                 f"{parts[0].sources[0].path} is shard {parts[0].shard} of its data, and the runs "
-                "are of different data",
-                hint="Join the shards of one data set first, then the wholes.",
+                "are of different data sets",
+                hint="Merge the shards of each data set first, then the results.",
             )
         self.shard = self._groups[0].shard
-        """Which part of the data they hold together; None where it is all."""
+        """The part of the data that they hold together; None where it is all."""
         self.dealt = self._groups[0].dealt
-        """How many cases the data has, and how many distinct ones, where `shard` is not None."""
+        """The number of cases of the data, and of distinct ones, where `shard` is not None."""
         self.n_missing = sum(group.dealt[0] - group.n_cases for group in self._groups)
-        """How many cases of the data no run holds."""
+        """The number of cases of the data that no run holds."""
 
     @property
     def several_data(self) -> bool:
-        """Whether the runs are of different data."""
+        """True where the runs are of different data sets."""
         return len(self._groups) > 1
 
     def data(self) -> dict[str, Any]:
-        """What `run.json` says about the data."""
+        """The data's description for `run.json`."""
         records = [group.sources[0].settings["data"] for group in self._groups]
         files: dict[str, str] = {}
         for record in records:
@@ -134,11 +134,11 @@ class JoinedCases:
         }
 
     def first_sources(self) -> list[Source]:
-        """One run of each data."""
+        """One run of each data set."""
         return [group.sources[0] for group in self._groups]
 
     def __iter__(self) -> Iterator[Case]:
-        """The cases in order.
+        """Iterates over the cases in order.
 
         Raises:
             DataError: two runs hold different cases under one id.
@@ -178,7 +178,7 @@ class _Group:
         self.shard = None if self.n_cases == self.dealt[0] else joined
         if joined is None and self.n_cases < self.dealt[0]:
             raise DataError(
-                f"is damaged: its shards are all there, and {self.dealt[0] - self.n_cases:,} cases "
+                f"is damaged: all its shards are there, and {self.dealt[0] - self.n_cases:,} cases "
                 "are missing",
                 path=sources[0].path,
             )
@@ -201,15 +201,15 @@ class _Group:
 def _check_same(known: Case, found: Case, source: Source) -> None:
     if _judged(known) != _judged(found):
         raise DataError(
-            f"case {found.id!r} is another case in a run before it",
+            f"case {found.id!r} differs from the case of that id in an earlier run",
             path=source.path / "cases.jsonl",
-            hint="Give the cases ids of their own before they are judged: rows without an id are "
-            "named for their line.",
+            hint="Give the cases distinct ids before judging: a row without an id is named after "
+            "its line.",
         )
 
 
 def _judged(case: Case) -> tuple[Any, ...]:
-    """What of a case is judged, and what it is compared to."""
+    """The judged parts of a case, and those it is compared with."""
     return (
         case.id, case.query, case.responses, case.history, case.critiques, case.reference,
         case.label, case.language,

@@ -1,4 +1,4 @@
-"""Several ledgers as one: each key once, and never two answers to one key."""
+"""The union of several ledgers: each key once, and never two different answers to one key."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from autoj.runs.ledger import FAILURES, LEDGER, LedgerReader
 __all__ = ["LOGPROB_TOLERANCE", "UnitedLedger", "unite_failures", "write_lines"]
 
 LOGPROB_TOLERANCE = 1e-3
-"""How far two scores of one choice may lie apart: batches of other sizes round otherwise."""
+"""The largest difference of two scores of one choice: other batch sizes round differently."""
 _EXCERPT = 30
 
 
 class UnitedLedger:
-    """The answers of several runs; of those that several hold, the first run's.
+    """The union of several runs' ledgers; of repeated answers it has the first run's.
 
     Memory is 25 bytes a record; the texts stay in the files.
     """
 
     def __init__(self, folders: Sequence[Path], case_of: Callable[[str], str | None]) -> None:
-        """Read all ledgers once, and compare the answers to keys that several hold.
+        """Reads all ledgers once, and compares the answers to keys that several hold.
 
         Args:
             folders: the runs.
-            case_of: the case that a key was asked about, for messages.
+            case_of: gives the case that a key was asked about, for messages.
 
         Raises:
             DataError: a line is damaged, or two answers to one key differ.
@@ -54,25 +54,25 @@ class UnitedLedger:
         self._drop_repeated(np.asarray(digests))
 
     def __len__(self) -> int:
-        """How many keys are answered."""
+        """The number of answered keys."""
         return int(self._kept.sum())
 
     @property
     def n_repeated(self) -> int:
-        """How many answers were there already."""
+        """The number of answers that an earlier ledger has, too."""
         return len(self._kept) - len(self)
 
     def write(self, path: Path) -> None:
-        """Write one ledger that holds them all.
+        """Writes one ledger that holds them all.
 
         Raises:
-            StorageFull: the disk took no more.
+            StorageFull: the disk is full.
         """
         write_lines(path, self._lines())
 
     def _lines(self) -> Iterator[bytes]:
         for path, first, stop in zip(self._paths, self._firsts, self._firsts[1:], strict=False):
-            # No line beyond those that were compared.
+            # Only lines that were compared.
             for kept, line in zip(self._kept[first:stop], whole_lines(path), strict=False):
                 if kept:
                     yield line
@@ -93,7 +93,7 @@ class UnitedLedger:
                 stream.seek(self._starts[record])
                 return decode_as(Completion, stream.readline())
 
-            # Half-equal digests stand together; the first of each whole key is what is kept.
+            # Half-equal digests are adjacent; the first of each whole key is kept.
             for place in np.flatnonzero(equal):
                 later = int(order[place + 1])
                 found = read(later)
@@ -117,8 +117,8 @@ class UnitedLedger:
             f"{other}:{other_line}: {difference}",
             path=path,
             line=line,
-            hint="One question has one answer: leave one of the two runs out. Shards judge no "
-            "case twice.",
+            hint="A question must have one answer: leave one of the two runs out. Shards share no "
+            "cases.",
         )
 
     def _run_of(self, record: int) -> int:
@@ -130,10 +130,10 @@ class UnitedLedger:
 
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
-    """Write a file of lines as they are, newlines included.
+    """Writes a file of lines as they are, newlines included.
 
     Raises:
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     try:
         with path.open("wb") as stream:
@@ -145,7 +145,7 @@ def write_lines(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def _digest(path: Path, number: int, line: bytes) -> int:
-    """Half of a record's key, as a number; the whole record is looked at."""
+    """Half of a record's key, as a number, after checking the whole record."""
     try:
         return int(decode_as(Completion, line).key[:16], 16)
     except ValueError as error:
@@ -153,23 +153,23 @@ def _digest(path: Path, number: int, line: bytes) -> int:
 
 
 def _difference(known: Completion, found: Completion) -> str | None:
-    """How two answers to one key differ; None where they are the same.
+    """The difference of two answers to one key; None where they are the same.
 
-    Scored choices have no text of their own: the likeliest one follows from the scores, and may be
-    another where two are as good as equal.
+    Scored choices have no text of their own: the likeliest one follows from the scores, and may
+    differ where two are almost equal.
     """
     scores, others = found.choice_logprobs, known.choice_logprobs
     if scores is not None and others is not None and len(scores) == len(others):
         apart = max(abs(one - other) for one, other in zip(scores, others, strict=True))
         if apart <= LOGPROB_TOLERANCE:
             return None
-        return f"log-probabilities are {apart:.4g} apart, more than {LOGPROB_TOLERANCE:g}"
+        return f"log-probabilities differ by {apart:.4g}, more than {LOGPROB_TOLERANCE:g}"
     if scores is not None or others is not None:
-        return "not both are scores of the same choices"
+        return "they are not both scores of the same choices"
     if known.text != found.text:
         return _text_difference(known.text, found.text)
     if known.finish != found.finish:
-        return f"it ended by {found.finish!r}, and there by {known.finish!r}"
+        return f"it ended by {found.finish!r} here and by {known.finish!r} there"
     return None
 
 
@@ -177,18 +177,18 @@ def _text_difference(known: str, found: str) -> str:
     length = min(len(known), len(found))
     start = next((at for at in range(length) if known[at] != found[at]), length)
     here, there = (text[start : start + _EXCERPT] for text in (found, known))
-    return f"from character {start + 1} on it is {here!r}, and there {there!r}"
+    return f"from character {start + 1} on it is {here!r} here and {there!r} there"
 
 
 def unite_failures(folders: Sequence[Path], merged: Path) -> int:
-    """Write the failures of several runs that none of them has an answer to.
+    """Writes the failures of several runs that no run has an answer to.
 
     Args:
         folders: the runs.
-        merged: a folder that holds their united ledger.
+        merged: a folder with the union of their ledgers.
 
     Returns:
-        How many there are. A key's failure is that of the run which tried most often.
+        The number of failures. A key's failure is that of the run with the most attempts.
 
     Raises:
         DataError: a line is damaged.

@@ -1,12 +1,13 @@
-"""Several runs of the same settings as one: shards of the cases, or runs that overlap.
+"""Merges runs of the same settings: shards of the cases, or runs that overlap.
 
-Cases stand in the order of the data, by the place that each run knows of its cases; runs of
-different data follow each other. Each key is answered once, what failed in one run and was answered
-in another is answered, and verdicts are made anew from that. The result is a run like any other:
-it can be shown, gone on with, and joined again.
+Cases are in the order of the data, by the positions that each run states; runs of different data
+follow each other. Each key is answered once, a failure in one run gives way to an answer in
+another, and verdicts are resolved again. The result is a run like any other: it can be shown,
+resumed, and merged again.
 
-It is written beside its place and moved there when it is whole. A run that is there already is one
-of those that are joined, so that nothing which was judged is lost and a second start ends the same.
+It is written to a staging folder beside its final path and moved there when it is complete. A run
+already at that path is one of the merged runs, so that no judgment is lost and repeating the
+command gives the same result.
 """
 
 from __future__ import annotations
@@ -45,50 +46,50 @@ _TASKS = ("judge", "rate", "compare")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What several runs came to together."""
+    """The result of merging several runs."""
 
     run: str
     """The folder."""
     n_runs: int
     n_cases: int
     n_unjudged: int
-    """Cases that are there and have no verdict yet."""
+    """Cases without a verdict so far."""
     n_answers: int
     n_repeated: int
     """Answers that an earlier run had, too."""
     n_failed: int
-    """Requests that no run has an answer to."""
+    """Requests without an answer in any run."""
     n_missing: int
     """Cases of the data that no run holds."""
     shard: str | None
-    """Which part of the data the runs hold together; None where it is all."""
+    """The part of the data that the runs hold together; None where it is all."""
     missing: str | None
-    """The shards that are not there; None where there are none."""
+    """The missing shards; None where there are none."""
     several_data: bool
-    """Whether the runs are of different data, and their cases in the order of the runs."""
+    """True where the runs are of different data sets, with cases in the order of the runs."""
 
 
 def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
-    """Join runs of the same settings.
+    """Merges runs of the same settings.
 
     Args:
-        paths: the runs' folders, in the order in which they go before each other.
-        out: where the joined run goes; a run that is there already is joined, too, and first.
+        paths: the runs' folders, in order of precedence.
+        out: the folder of the merged run; a run that is already there is merged, too, and first.
 
     Raises:
-        ConfigError: the runs are of different settings, or `out` is something else than a run.
+        ConfigError: the runs have different settings, or `out` is not a run.
         DataError: a run is damaged, or two of them hold different answers to one question.
         RunBusy: another process writes to one of them.
-        StorageFull: the disk took no more.
+        StorageFull: the disk is full.
     """
     place = out.absolute()
     recover(place)
     folders = _distinct([*_existing(out), *paths])
     if juries := [path for path in folders if is_jury(path)]:
         raise ConfigError(
-            f"{juries[0]} is a jury's folder, and runs of one judge are joined",
-            hint=f"Join each judge's runs, which are under {juries[0] / 'judges'}/, with an --out "
-            "for each.",
+            f"{juries[0]} is a jury's folder; only runs of one judge can be merged",
+            hint=f"Merge each judge's runs, under {juries[0] / 'judges'}/, with a separate "
+            "--out for each.",
         )
     with ExitStack() as opened:
         for path in folders:
@@ -112,7 +113,7 @@ def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
 
 
 def _write(draft: Path, sources: Sequence[Source], cases: JoinedCases) -> dict[str, int]:
-    """All files of the joined run; gives what `Merged` counts."""
+    """Writes all files of the merged run; returns the counts of `Merged`."""
     folders = [source.path for source in sources]
     ledger = UnitedLedger(folders, lambda key: _case_of(key, folders))
     ledger.write(draft / "ledger.jsonl")
@@ -157,10 +158,10 @@ def _settings(sources: Sequence[Source], cases: JoinedCases) -> dict[str, Any]:
 
 
 def _check_settings(sources: Sequence[Source]) -> None:
-    """Refuse runs that cannot be one."""
+    """Refuses runs of different settings."""
     first = sources[0]
     if first.spec.task not in _TASKS:
-        raise ConfigError(f"{first.path} is a run of autoj {first.spec.task}, which is not joined")
+        raise ConfigError(f"{first.path} is a run of autoj {first.spec.task}; it cannot be merged")
     wanted = _comparable(first)
     for source in sources[1:]:
         found = differences(wanted, _comparable(source))
@@ -168,11 +169,11 @@ def _check_settings(sources: Sequence[Source]) -> None:
             lines = "\n".join(f"    {name}: {one!r} and {other!r}" for name, one, other in found)
             raise ConfigError(
                 f"{first.path} and {source.path} were made with different settings:\n{lines}",
-                hint="Only runs of the same settings can be joined; shards may differ.",
+                hint="Only runs of the same settings can be merged; shards may differ.",
             )
         if first.spec.calibration != source.spec.calibration:
             _log.warning(
-                "%s was resolved with another calibration than %s, which goes before it",
+                "%s was resolved with another calibration than %s, which takes precedence",
                 source.path,
                 first.path,
             )
@@ -187,7 +188,7 @@ def _comparable(source: Source) -> dict[str, Any]:
 def _plan_rows(
     case: Case, spec: RunSpec, sources: Sequence[Source], answers: LedgerReader
 ) -> list[Asked]:
-    """What was asked about a case, by the first run that asked all of it; none where none did."""
+    """The plan of a case, by the first run that asked all of it; none where no run did."""
     wanted = n_asked(case, spec)
     planned = [rows for source in sources if len(rows := source.plan.of(case.id)) == wanted]
     # Two versions of autoj may have asked with other words, and so under other keys.
@@ -201,9 +202,9 @@ def _are_answered(rows: Sequence[Asked], answers: LedgerReader) -> bool:
 
 
 def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[Source]) -> Iterator[Asked]:
-    """The critiques that were asked for the very verdicts that the joined run has.
+    """The follow-up rows that belong to the verdicts of the merged run.
 
-    Those that lack are asked for when the run is gone on with.
+    Missing ones are asked for when the run is resumed.
     """
     with ExitStack() as opened:
         merged = opened.enter_context(closing(LedgerReader(folder.path)))
@@ -249,7 +250,7 @@ def _case_of(key: str, folders: Sequence[Path]) -> str | None:
 
 
 def _join_lines(paths: Sequence[Path], draft: Path) -> int:
-    """Write the distinct lines of small files of one name, if there are any; gives how many."""
+    """Writes the distinct lines of small files of one name; returns their number."""
     lines = list(dict.fromkeys(chain.from_iterable(whole_lines(path) for path in paths)))
     if lines:
         write_lines(draft / paths[0].name, lines)
@@ -257,7 +258,7 @@ def _join_lines(paths: Sequence[Path], draft: Path) -> int:
 
 
 def _distinct(paths: Sequence[Path]) -> list[Path]:
-    """Each folder once: a run that is named twice is one run."""
+    """Each folder once, even if it is named twice."""
     found: dict[Path, Path] = {}
     for path in paths:
         found.setdefault(path.resolve(), path)
@@ -265,9 +266,9 @@ def _distinct(paths: Sequence[Path]) -> list[Path]:
 
 
 def _existing(out: Path) -> list[Path]:
-    """The run that is at its place already."""
+    """The run that is already at the target path."""
     if (out / "run.json").is_file():
         return [out]
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ConfigError(f"--out {out} is there and is no run", hint="Choose another --out.")
+        raise ConfigError(f"--out {out} exists and is not a run", hint="Choose another --out.")
     return []

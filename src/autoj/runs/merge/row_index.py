@@ -1,4 +1,4 @@
-"""Finds the rows of a case in a run's files, wherever they stand: the rows stay in the file."""
+"""Finds the rows of a case in a run's files; the rows stay on disk."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 
 class RowIndex(Generic[T]):
-    """Rows of one kind by the id of their case; those of a case stand together in the file.
+    """Rows of one kind by the id of their case; those of a case are adjacent in the file.
 
-    Memory is 24 bytes a case and 8 more to search it.
+    Memory is 24 bytes a case, and 8 more to search it.
     """
 
     def __init__(self, path: Path, kind: type[T], id_of: Callable[[T], str]) -> None:
-        """Read the file once.
+        """Reads the file once.
 
         Args:
-            path: the file; one that is missing holds no rows.
-            kind: what each of its lines is.
+            path: the file; a missing one has no rows.
+            kind: the type of its lines.
             id_of: the id of the case that a row is about.
 
         Raises:
@@ -51,15 +51,15 @@ class RowIndex(Generic[T]):
         self._starts, self._counts = starts, counts
         self._order: npt.NDArray[np.int64] = np.argsort(np.asarray(hashes), kind="stable")
         self._hashes: npt.NDArray[np.int64] = np.asarray(hashes)[self._order]
-        # Read by position and not mapped: a mapped file counts as memory once it was read.
+        # Read by position and not mapped: the pages of a mapped file count as memory once read.
         self._stream: BinaryIO | None = None
 
     def __len__(self) -> int:
-        """How many cases there are rows of."""
+        """The number of cases with rows."""
         return len(self._starts)
 
     def at(self, place: int) -> list[T]:
-        """The rows of the case that stands at a place, counted from 0."""
+        """The rows of the case at a position, counted from 0."""
         if self._stream is None:
             self._stream = self._path.open("rb")
         self._stream.seek(self._starts[place])
@@ -78,7 +78,7 @@ class RowIndex(Generic[T]):
         return []
 
     def close(self) -> None:
-        """Close the file."""
+        """Closes the file."""
         if self._stream is not None:
             self._stream.close()
 

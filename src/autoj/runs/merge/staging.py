@@ -1,4 +1,4 @@
-"""A folder that is there as a whole or not at all: written beside its place, then moved there."""
+"""Staging folders: written beside the final path, then moved there, complete or not at all."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _OF_A_RUN = {
         )
     ),
 }  # fmt: skip
-"""What a run's folder holds; all else in it is the user's."""
+"""The files of a run's folder; all others are the user's."""
 
 
 @contextmanager
 def draft_of(place: Path) -> Iterator[Path]:
-    """A run's folder to write, empty and held; it takes its place when the block ends well.
+    """Makes an empty, locked staging folder, which replaces `place` when the block succeeds.
 
-    What is at the place until then stays there. Afterwards the old run is gone; files that are no
+    The folder at that path stays until then. Afterwards the old run is gone; files that are not
     part of a run are kept.
 
     Raises:
-        RunBusy: another process writes a draft of the same.
-        StorageFull: the disk took no more.
+        RunBusy: another process writes a staging folder for the same path.
+        StorageFull: the disk is full.
     """
     draft = place.with_name(f".{place.name}.merging")
     try:
@@ -42,7 +42,7 @@ def draft_of(place: Path) -> Iterator[Path]:
     except OSError as error:
         raise storage_error(error, draft) from error
     with locked(draft):
-        # One that was killed may have left some.
+        # A killed process may have left some.
         for left in draft.iterdir():
             if left.name not in (HOLDER, LOCK):
                 left.unlink()
@@ -59,7 +59,7 @@ def draft_of(place: Path) -> Iterator[Path]:
 
 
 def recover(place: Path) -> None:
-    """Put back what was at a place, where a process was killed while it moved its draft there."""
+    """Restores the old folder, where a process was killed while it moved the new one into place."""
     old = _replaced(place)
     if old.is_dir() and place.exists():
         _discard(old, place)
@@ -68,7 +68,7 @@ def recover(place: Path) -> None:
 
 
 def _discard(old: Path, place: Path) -> None:
-    """Remove a run that another has replaced, and put into that what else was in its folder."""
+    """Removes a run that was replaced, and moves the user's files into the new one."""
     for path in old.iterdir() if old.is_dir() else ():
         if path.name not in _OF_A_RUN and not (place / path.name).exists():
             path.rename(place / path.name)

@@ -7,12 +7,13 @@ cross-validation takes a part of the same matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from autoj.runs.watch import Watch
 
 __all__ = ["Indices", "RidgeProblem", "held_out_scores"]
 
@@ -60,14 +61,12 @@ class RidgeProblem:
         return np.asarray(model.dual_coef_), bias
 
 
-def held_out_scores(
-    problem: RidgeProblem, folds: Indices, on_progress: Callable[[str], None]
-) -> NDArray[np.float64]:
+def held_out_scores(problem: RidgeProblem, folds: Indices, watch: Watch) -> NDArray[np.float64]:
     """Scores of each query by a model trained without its fold, `[n_queries, n_labels]`."""
     scores = np.zeros(problem.wanted.shape)
     n_folds = int(folds.max()) + 1
     for fold in range(n_folds):
-        on_progress(f"cross-validation: fold {fold + 1} of {n_folds}")
+        watch.message(f"cross-validation: fold {fold + 1} of {n_folds}")
         learnt, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         solved, bias = problem.solve(learnt)
         scores[held_out] = problem.products[np.ix_(held_out, learnt)] @ solved + bias

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoj.errors import MissingExtra
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier.minilm import ACTIVATION, N_DIMENSIONS
 from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder, model_folder
 from autoj.training.classifier.recipe import SentenceTuning
@@ -28,7 +29,7 @@ from autoj.training.judge.settings import quietly
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["OnProgress", "TunedSentences", "tune_sentences"]
+__all__ = ["TunedSentences", "tune_sentences"]
 
 _PACKAGES = ("torch", "transformers", "peft")
 _MATRICES = ("query", "key", "value", "dense")
@@ -38,7 +39,6 @@ rate."""
 _DROPOUT = 0.2
 
 Array = NDArray[np.float32]
-OnProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def tune_sentences(
     checkpoints: Path,
     *,
     seed: int,
-    on_progress: OnProgress = lambda _: None,
+    watch: Watch = SILENT,
 ) -> TunedSentences:
     """Tunes the encoder on queries; a repeated call resumes from the last complete epoch.
 
@@ -77,7 +77,7 @@ def tune_sentences(
         costs: sample weights, `[n_queries]`.
         checkpoints: a folder for this tuning alone; the result stays in it.
         seed: the random seed.
-        on_progress: called with a line on each stage.
+        watch: told each stage.
 
     Raises:
         MissingExtra: the packages are not installed.
@@ -92,9 +92,9 @@ def tune_sentences(
         settings,
         checkpoints,
         seed,
-        on_progress,
+        watch,
     )
-    _train(trainer, checkpoints, on_progress)
+    _train(trainer, checkpoints, watch)
     network = trainer.model
     learnt = TunedSentences(
         changes=_changes(network.encoder),
@@ -149,7 +149,7 @@ def _trainer(
     settings: SentenceTuning,
     checkpoints: Path,
     seed: int,
-    on_progress: OnProgress,
+    watch: Watch,
 ) -> Any:
     import torch
     from transformers import PrinterCallback, Trainer, TrainingArguments
@@ -186,19 +186,19 @@ def _trainer(
         args=arguments,
         train_dataset=samples,
         data_collator=_collate,
-        callbacks=[_follow(on_progress)],
+        callbacks=[_follow(watch)],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
 
-def _train(trainer: Any, checkpoints: Path, on_progress: OnProgress) -> None:
+def _train(trainer: Any, checkpoints: Path, watch: Watch) -> None:
     """Trains, from the last complete checkpoint if there is one."""
     last = last_checkpoint(checkpoints)
     for broken in half_written(checkpoints):
         shutil.rmtree(broken)
     if last is not None:
-        on_progress("tuning the sentence encoder: resuming from a checkpoint")
+        watch.message("tuning the sentence encoder: resuming from a checkpoint")
     with quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
 
@@ -287,7 +287,7 @@ def _changes(encoder: Any) -> dict[str, Array]:
     return changes
 
 
-def _follow(on_progress: OnProgress) -> Any:
+def _follow(watch: Watch) -> Any:
     from transformers import TrainerCallback
 
     class Follow(TrainerCallback):  # type: ignore[misc]
@@ -298,6 +298,6 @@ def _follow(on_progress: OnProgress) -> Any:
                 10 * step // state.max_steps for step in (state.global_step - 1, state.global_step)
             ]
             if tenths[0] != tenths[1]:
-                on_progress(f"tuning the sentence encoder: {10 * tenths[1]} %")
+                watch.message(f"tuning the sentence encoder: {10 * tenths[1]} %")
 
     return Follow()

@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.metrics import class_f1
+from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier.features import HashedFeatures
 from autoj.scenarios.classifier.folder import (
     CARD,
@@ -37,7 +38,7 @@ from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.classifier.queries import ScenarioQueries
 from autoj.training.classifier.recipe import ClassifierRecipe
 from autoj.training.classifier.ridge import Indices, RidgeProblem, held_out_scores
-from autoj.training.classifier.sentence_tuning import OnProgress, TunedSentences, tune_sentences
+from autoj.training.classifier.sentence_tuning import TunedSentences, tune_sentences
 
 __all__ = ["ClassifierReport", "folds_of", "train_classifier"]
 
@@ -74,7 +75,7 @@ def train_classifier(
     recipe: ClassifierRecipe,
     data: ScenarioQueries,
     out: Path,
-    on_progress: OnProgress = lambda _: None,
+    watch: Watch = SILENT,
 ) -> ClassifierReport:
     """Trains by a recipe and writes the folder of the classifier.
 
@@ -82,7 +83,7 @@ def train_classifier(
         recipe: features, L2 penalty, tier.
         data: queries with their scenarios.
         out: the folder; created if missing.
-        on_progress: called with a line on each stage.
+        watch: told each stage.
 
     Raises:
         DataError: the data have fewer than two scenarios, or too few queries to hold some out.
@@ -99,7 +100,7 @@ def train_classifier(
             f"the data have {n_queries:,} queries; a classifier takes {_MAX_QUERIES:,} at most",
             hint="Draw a sample: memory grows with the square of the number of queries.",
         )
-    on_progress(f"reading {n_queries:,} queries")
+    watch.message(f"reading {n_queries:,} queries")
     features = HashedFeatures.fitted(recipe.features, recipe.n_bits, data.queries)
     rows = features.rows(data.queries)
     problem = RidgeProblem(
@@ -112,8 +113,8 @@ def train_classifier(
     clusters = _clusters(data.queries)
     n_folds = _n_folds(recipe, data, targets, clusters)
     folds = folds_of(targets, clusters, n_folds, recipe.seed)
-    scores = held_out_scores(problem, folds, on_progress)
-    on_progress("fitting on all queries")
+    scores = held_out_scores(problem, folds, watch)
+    watch.message("fitting on all queries")
     solved, bias = problem.solve(np.arange(n_queries))
     weights = LinearWeights(
         table=(rows.T @ solved).astype(np.float32),
@@ -124,7 +125,7 @@ def train_classifier(
     out.mkdir(parents=True, exist_ok=True)
     changes = None
     if recipe.tier == "best":
-        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, on_progress)
+        tuning = _Tuning(recipe, data, problem, out / _CHECKPOINTS, watch)
         shown = np.flatnonzero(folds == 0)
         scores, targets = scores[shown], targets[shown]
         # The scores added for the held-out fold come from a tuning that has not seen it.
@@ -172,7 +173,7 @@ class _Tuning:
     data: ScenarioQueries
     problem: RidgeProblem
     checkpoints: Path
-    on_progress: OnProgress
+    watch: Watch
 
     def learn(self, chosen: Indices) -> TunedSentences:
         """Tunes on the chosen queries."""
@@ -183,7 +184,7 @@ class _Tuning:
             self.problem.costs(chosen),
             self.checkpoints / self._digest(chosen),
             seed=self.recipe.seed,
-            on_progress=self.on_progress,
+            watch=self.watch,
         )
 
     def _digest(self, chosen: Indices) -> str:

@@ -93,7 +93,7 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[R
         else:
             bad_rows.append(item)
     if n_rows == 0:
-        raise DataError("is empty: it holds no rows", path=path)
+        raise DataError("the file has no rows", path=path)
 
 
 def pairs_from_ratings(rows: Sequence[Row], gap: float, per_query: int, seed: int) -> list[Row]:

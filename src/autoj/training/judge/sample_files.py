@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.errors import ConfigError, DataError
+from autoj.runs.watch import Watch
 from autoj.training.judge.plans import Planned, SamplePlan, plan_samples
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.rows import pairs_from_ratings, read_rows
@@ -15,8 +16,6 @@ from autoj.training.judge.samples import Sample, SampleEncoder
 from autoj.training.judge.schedule import draw, in_batches, up_to_tokens
 
 __all__ = ["Material", "Outline", "encode_material", "read_outline"]
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +117,7 @@ def encode_material(
     *,
     budget_tokens: int | None,
     lenient: bool,
-    progress: Progress,
+    watch: Watch,
 ) -> Material:
     """Tokenises the samples of a training, in its order, up to a token budget.
 
@@ -128,7 +127,7 @@ def encode_material(
         encoder: the tokeniser of samples.
         budget_tokens: the number of tokens to train on; None takes all epochs.
         lenient: whether to leave out samples that are too long.
-        progress: called with the number of samples done, and of all.
+        watch: told the number of samples done, and of all.
 
     Raises:
         DataError: a sample is too long and cannot be cut, unless `lenient`.
@@ -142,7 +141,7 @@ def encode_material(
     def encoded(planned: Planned) -> Sample | None:
         if id(planned) not in known:
             known[id(planned)] = _encode(encoder, planned, lenient=lenient)
-            progress("tokenising", len(known), len(drawn))
+            watch.progress("tokenising", len(known), len(drawn))
         return known[id(planned)]
 
     def n_tokens(planned: Planned) -> int:

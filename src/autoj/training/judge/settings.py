@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from autoj.backends._loading import quiet
-from autoj.errors import BackendError
+from autoj.errors import BackendError, Cancelled
+from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
 from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
@@ -82,7 +83,7 @@ def is_halved(recipe: Recipe, model: Any) -> bool:
 
 def callbacks(
     recipe: Recipe,
-    progress: Callable[[str, int, int], None],
+    watch: Watch,
     on_save: Callable[[Any], None],
     *,
     validates: bool,
@@ -91,7 +92,7 @@ def callbacks(
 
     Args:
         recipe: states the patience of early stopping.
-        progress: called with the number of steps done, and of all.
+        watch: told the number of steps done, and of all; it may cancel between two.
         on_save: called with the trainer's state at each checkpoint.
         validates: whether there is a validation file.
     """
@@ -112,7 +113,9 @@ def callbacks(
             on_save(state)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress("training", state.global_step, state.max_steps)
+            watch.progress("training", state.global_step, state.max_steps)
+            if watch.cancelled():
+                raise Cancelled("the training was stopped; it goes on from the last checkpoint")
 
     stops = []
     if validates and recipe.validation.patience is not None:

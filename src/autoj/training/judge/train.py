@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from autoj.jsonl import storage_error
 from autoj.judges import load_card
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.records import JudgeCard
+from autoj.runs.watch import SILENT, Watch
 from autoj.training.judge.cards import SCALAR_OPTIONS, base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
 from autoj.training.judge.estimate import Estimated, check_memory, estimate, memory_hint
@@ -37,9 +38,6 @@ from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer
 from autoj.training.judge.trainer import build_trainer
 
 __all__ = ["Report", "TrainingJob", "plan", "train"]
-
-Progress = Callable[[str, int, int], None]
-Tell = Callable[[str], None]
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
 
@@ -70,12 +68,12 @@ class Report:
     """The validation figures at the kept step; empty without a validation file."""
 
 
-def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estimated:
+def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Estimated:
     """Estimates the cost of a training, without training.
 
     Args:
         job: the recipe with its data.
-        progress: called with a stage, the number of items done, and of all.
+        watch: told the progress.
         measure: whether to run a micro-batch to measure the throughput.
 
     Raises:
@@ -83,7 +81,7 @@ def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estim
         UserError: the recipe or the data cannot be used.
     """
     _check_packages()
-    made = _make_ready(job, progress)
+    made = _make_ready(job, watch)
     with quietly():
         return estimate(
             made.model,
@@ -94,20 +92,20 @@ def plan(job: TrainingJob, progress: Progress, *, measure: bool = True) -> Estim
         )
 
 
-def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report:
+def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
     """Trains a judge, or resumes where an earlier session stopped.
 
     Args:
         job: the recipe with its data.
         out: the folder of settings, checkpoints, and the judge at the end.
-        progress: called with a stage, the number of items done, and of all.
-        tell: called with messages for the user.
+        watch: told the progress and messages; it may cancel between two steps.
 
     Raises:
         MissingExtra: the packages are not installed.
         SpecMismatch: the folder has another training.
         UserError: the recipe or the data cannot be used, or memory is short.
         BackendError: training diverged.
+        Cancelled: `watch` wanted it to stop; it goes on from the last checkpoint.
     """
     _check_packages()
     files = {
@@ -126,16 +124,18 @@ def train(job: TrainingJob, out: Path, progress: Progress, tell: Tell) -> Report
     }
     with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
         if folder.is_finished:
-            tell(f"{out}: this training is finished; use it with --judge {out}")
+            watch.message(f"{out}: this training is finished; use it with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
-        made = _make_ready(job, progress)
-        _describe(made, tell)
+        made = _make_ready(job, watch)
+        _describe(made, watch)
         if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
-            tell(f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}")
+            watch.message(
+                f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}"
+            )
         halved = is_halved(job.recipe, made.model)
         estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
-        return _train(job, made, folder, progress, tell)
+        return _train(job, made, folder, watch)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class _Ready:
     material: Material
 
 
-def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
+def _make_ready(job: TrainingJob, watch: Watch) -> _Ready:
     recipe = job.recipe
     # Errors of the data are reported before anything heavy is loaded.
     outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
@@ -170,7 +170,7 @@ def _make_ready(job: TrainingJob, progress: Progress) -> _Ready:
         ),
         budget_tokens=job.budget_tokens,
         lenient=job.lenient,
-        progress=progress,
+        watch=watch,
     )
     if scalar:
         add_score_head(model)
@@ -218,32 +218,30 @@ def _check_packages() -> None:
         raise MissingExtra("train", "training")
 
 
-def _describe(made: _Ready, tell: Tell) -> None:
+def _describe(made: _Ready, watch: Watch) -> None:
     n_rows = sum(plan.n_rows for plan in made.outline.data)
     n_unused = sum(plan.n_unused for plan in made.outline.data)
-    tell(
+    watch.message(
         f"{n_rows:,} rows give {sum(len(plan.samples) for plan in made.outline.data):,} samples"
         + (f"; {n_unused:,} rows fit no objective" if n_unused else "")
         + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
     )
     if made.material.n_too_long:
-        tell(
+        watch.message(
             f"{made.material.n_too_long:,} samples are left out: they are longer than max_tokens "
             "even with their responses cut"
         )
-    tell(
+    watch.message(
         f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
         f"{len(made.material.validation):,} samples for validation"
     )
 
 
-def _train(
-    job: TrainingJob, made: _Ready, folder: TrainingFolder, progress: Progress, tell: Tell
-) -> Report:
+def _train(job: TrainingJob, made: _Ready, folder: TrainingFolder, watch: Watch) -> Report:
     with _seam(job.recipe, folder.path):
         last = last_checkpoint(folder.checkpoints)
         for broken in half_written(folder.checkpoints):
-            tell(f"{broken.name} is incomplete and was deleted")
+            watch.message(f"{broken.name} is incomplete and was deleted")
             shutil.rmtree(broken)
     with _seam(job.recipe, folder.path), quietly():
         trainer = build_trainer(
@@ -255,14 +253,14 @@ def _train(
             arguments=trainer_settings(job.recipe, made.material, folder.checkpoints, made.model),
             callbacks=callbacks(
                 job.recipe,
-                progress,
+                watch,
                 on_save=lambda state: _draw_curve(folder, job.recipe, state),
                 validates=bool(made.material.validation),
             ),
         )
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
     if resumed_at is not None:
-        tell(f"resuming from step {resumed_at:,}")
+        watch.message(f"resuming from step {resumed_at:,}")
     with _seam(job.recipe, folder.path), quietly():
         trainer.train(resume_from_checkpoint=None if last is None else str(last))
     best = _best(trainer.state)

@@ -1,0 +1,71 @@
+"""The cards of judges, as tables; 80 columns are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.table import Table
+
+from autoj import components
+from autoj.records import JudgeCard
+from autoj.reports import render
+
+
+def judges_table(cards: Iterable[JudgeCard]) -> render.Listing:
+    """Judges by name, and what each needs to run."""
+    columns = map(render.Column.prose, ("what", "needs"))
+    listing = render.Listing(render.Column.text("name"), *columns)
+    for card in cards:
+        listing.add(card.name, card.title, _needs(card))
+    return listing
+
+
+def _needs(card: JudgeCard) -> str:
+    if card.backend in components.names("backends"):
+        return "nothing more" if card.backend == "scripted" else f"autoj[{card.backend}]"
+    return f"autoj[{card.backend}], in a later version"
+
+
+def _weights(surface: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {weight:+.3g}" for name, weight in surface.items())
+
+
+def _calibrations(card: JudgeCard) -> str | None:
+    fitted = [
+        f"{protocol}: temperature {found.temperature:.3g}, half tie band {found.tie:.3g}"
+        + (f", surface {_weights(found.surface)}" if found.surface else "")
+        + (f" (fitted on {found.fitted_on})" if found.fitted_on else "")
+        for protocol, found in card.calibration.items()
+    ]
+    return "; ".join(fitted) or None
+
+
+def card_table(card: JudgeCard) -> Table:
+    """All that a card says of its judge."""
+    decoding = card.decoding
+    rows: list[tuple[str, str | None]] = [
+        ("name", card.name),
+        ("what", card.title),
+        ("backend", card.backend),
+        ("needs", _needs(card)),
+        ("model", card.model),
+        ("revision", card.revision),
+        ("adapter", card.adapter),
+        ("wrapper", card.wrapper),
+        ("protocols", ", ".join(card.protocols)),
+        ("context", f"{card.context_tokens:,} tokens"),
+        ("languages", ", ".join(card.languages)),
+        (
+            "decoding",
+            f"temperature {decoding.temperature:g}, top_p {decoding.top_p:g}, "
+            f"at most {decoding.max_tokens:,} tokens",
+        ),
+        ("calibrated", _calibrations(card)),
+        ("trained on", "; ".join(card.training_data) or None),
+        ("licence", card.licence),
+        ("notes", card.notes),
+    ]
+    for figure in card.published:
+        unit = "" if figure.unit in {"r", "rho"} else f" {figure.unit}"
+        rows.append(("published", f"{figure.name}: {figure.value:g}{unit} ({figure.source})"))
+    return render.facts((label, value) for label, value in rows if value is not None)

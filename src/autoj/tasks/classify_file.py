@@ -1,0 +1,78 @@
+"""Name the scenarios of a file's queries by an embedded classifier, and write them to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError, DataError
+from autoj.jsonl import write_records
+from autoj.records import Case
+from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios.classifier import ScenarioClassifier
+from autoj.tasks.classify import ClassifiedQuery, classify_cases
+from autoj.tasks.places import scenarios_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedFile:
+    """A file of classified queries that a classifier wrote."""
+
+    path: Path
+    bad_rows: tuple[DataError, ...]
+    """The rows that were left out."""
+
+
+def classify_to_file(
+    cases: Cases,
+    classifier: ScenarioClassifier,
+    out: Path | None = None,
+    *,
+    top: int = 3,
+    limit: int | None = None,
+    skip_bad_rows: bool = False,
+    on_row: Callable[[Case, ClassifiedQuery], object] | None = None,
+    watch: Watch = SILENT,
+) -> ClassifiedFile:
+    """Write the scenarios of a data set's queries, one `ClassifiedQuery` a line.
+
+    Args:
+        cases: the data set.
+        classifier: names the scenarios.
+        out: the file; None takes one under `runs/`, the same for the same data and classifier.
+        top: how many of the likeliest scenarios a row names, the first of them included.
+        limit: the most queries; None takes all.
+        skip_bad_rows: whether rows that cannot be read are left out.
+        on_row: given each query as it is written, so that figures need not read the file again.
+        watch: told of rows that are left out.
+
+    Raises:
+        ConfigError: `out` is a folder, or the data's own file.
+        DataError: a row cannot be read, or there is none that can.
+    """
+    path = _file_of_rows(out, cases, classifier)
+    bad_rows: list[DataError] | None = [] if skip_bad_rows else None
+
+    def rows() -> Iterator[ClassifiedQuery]:
+        found = classify_cases(cases, classifier, top=top, limit=limit, bad_rows=bad_rows)
+        for case, row in found:
+            if on_row is not None:
+                on_row(case, row)
+            yield row
+
+    write_records(path, rows())
+    if bad_rows:
+        watch.message(f"{len(bad_rows):,} bad rows are left out; the first: {bad_rows[0]}")
+    return ClassifiedFile(path=path, bad_rows=tuple(bad_rows or ()))
+
+
+def _file_of_rows(out: Path | None, cases: Cases, classifier: ScenarioClassifier) -> Path:
+    path = out or scenarios_file(classifier.name, cases)
+    if path.is_dir():
+        raise ConfigError(f"--out {path} is a folder; it must be the file of rows to write")
+    if path.resolve() in {given.resolve() for given in cases.paths}:
+        raise ConfigError(f"--out {path} is the file that is read", hint="Choose another --out.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
