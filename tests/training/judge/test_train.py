@@ -474,7 +474,7 @@ def test_a_watch_stops_a_training_that_goes_on_from_its_checkpoint(
 ) -> None:
     class Stopping(Notes):
         def cancelled(self) -> bool:
-            return bool(self.progressed) and self.progressed[-1][:2] == ("training", 12)
+            return bool(self.progress_of) and self.progress_of[-1][:2] == ("training", 12)
 
     job = job_of(tmp_path, base, toy.rated_rows(10), OBJECTIVE, epochs=15, checkpoint_steps=5)
     with pytest.raises(Cancelled, match="goes on from the last checkpoint"):
