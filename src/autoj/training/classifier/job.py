@@ -29,7 +29,7 @@ class ClassifierJob:
 
 
 def trains_classifier(recipe: Path) -> bool:
-    """Whether a recipe is a scenario classifier's, and not a judge's."""
+    """True where a recipe is a scenario classifier's, and not a judge's."""
     return recipe == SHIPPED_RECIPE or is_classifier_recipe(recipe)
 
 
