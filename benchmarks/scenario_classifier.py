@@ -103,7 +103,7 @@ def main() -> None:
         engines["best"] = classify_best
     n_words = sum(len(query.split()) for query in queries) / len(queries)
     print(f"{len(queries):,} queries of {n_words:.0f} words on average, {N_CORES} processes")
-    paces: dict[str, list[float]] = {name: [] for name in engines}
+    speeds: dict[str, list[float]] = {name: [] for name in engines}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(N_CORES, mp_context=context) as pool:
         for classify in engines.values():
@@ -111,12 +111,12 @@ def main() -> None:
         for _ in range(options.rounds):
             for name, classify in engines.items():
                 asked, n_parts = (queries[:N_BEST], 1) if name == "best" else (queries, N_CORES)
-                paces[name].append(queries_per_minute(pool, classify, asked, n_parts))
+                speeds[name].append(queries_per_minute(pool, classify, asked, n_parts))
     ratios = {
-        name: [pace / base for pace, base in zip(found, paces["linear SVM"], strict=True)]
-        for name, found in paces.items()
+        name: [pace / base for pace, base in zip(found, speeds["linear SVM"], strict=True)]
+        for name, found in speeds.items()
     }
-    for name, found in paces.items():
+    for name, found in speeds.items():
         print(
             f"{name:12s}{statistics.median(found):12,.0f} queries/min "
             f"({min(found):,.0f} to {max(found):,.0f}), "

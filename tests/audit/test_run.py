@@ -10,7 +10,7 @@ from autoj.audit.plan import audit_spec, plan_audit
 from autoj.audit.run import run_audit
 from autoj.datasets import open_cases
 from autoj.errors import Unfinished
-from autoj.tasks.places import audit_folder
+from autoj.tasks.default_paths import audit_folder
 
 from ..scripted import CARD, Killed, Recorder
 from ..watches import Notes

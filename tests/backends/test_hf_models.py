@@ -25,8 +25,8 @@ transformers = pytest.importorskip(
 )
 
 from autoj.backends.hf import load, models  # noqa: E402
+from autoj.backends.hf.base_models import find_base  # noqa: E402
 from autoj.backends.hf.models import load_model  # noqa: E402
-from autoj.backends.hf.places import find_base  # noqa: E402
 
 
 @pytest.fixture(scope="module")

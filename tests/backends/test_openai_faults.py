@@ -22,7 +22,7 @@ pytest.importorskip("aiohttp", reason="the extra `openai` is not installed")
 from pydantic import SecretStr
 
 from autoj.backends.openai.faults import Place, Scrub, fault_of_status
-from autoj.backends.openai.retries import Backoff, Pace, retry_after
+from autoj.backends.openai.retries import Backoff, RateLimiter, retry_after
 from autoj.datasets import open_cases
 from autoj.jsonl import read_records, whole_lines, write_records
 from autoj.records import Completion, Failure, Verdict
@@ -99,18 +99,18 @@ def test_a_date_without_the_servers_own_is_read_by_our_clock() -> None:
 
 
 def test_a_pace_holds_its_limit_in_every_minute() -> None:
-    pace, now, starts = Pace(120), 1000.0, []
+    limiter, now, starts = RateLimiter(120), 1000.0, []
     for _ in range(500):
-        starts.append(now + pace.take(1, now))
+        starts.append(now + limiter.take(1, now))
     assert all(late - early >= 59 for early, late in zip(starts, starts[119:], strict=False))
     assert starts[0] == now
 
 
 def test_a_pace_takes_back_what_was_not_used() -> None:
-    pace = Pace(600)
-    assert pace.take(600, 0.0) == 0.0
-    pace.correct(540)
-    assert pace.take(1, 0.0) == pytest.approx(6.0)
+    limiter = RateLimiter(600)
+    assert limiter.take(600, 0.0) == 0.0
+    limiter.correct(540)
+    assert limiter.take(1, 0.0) == pytest.approx(6.0)
 
 
 def test_limits_per_minute_slow_a_run_down() -> None:

@@ -27,7 +27,7 @@ from benchmarks.surface_features import (
 from typer.testing import CliRunner
 
 from autoj.calibration import tie_width
-from autoj.cli.bench_eval_p import pairs
+from autoj.cli.bench_pairs import pairs
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, SpecMismatch
 from autoj.jsonl import write_records

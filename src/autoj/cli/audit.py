@@ -17,7 +17,7 @@ from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import Result, save_result
 from autoj.reports.audit import audit_view
-from autoj.tasks.places import audit_folder
+from autoj.tasks.default_paths import audit_folder
 
 _RESULT = "audit.json"
 

@@ -25,7 +25,7 @@ from autoj.reports.bench_eval_r import selection_view
 from autoj.runs import make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
-from autoj.tasks.places import slug
+from autoj.tasks.default_paths import slug
 
 
 def eval_r(

@@ -18,7 +18,7 @@ from autoj.metrics.result import save_result
 from autoj.reports.bench_scenario_classifier import sets_view
 from autoj.runs.budget import Budget
 from autoj.tasks.classify import make_classify_spec
-from autoj.tasks.places import slug
+from autoj.tasks.default_paths import slug
 
 
 def scenario_classifier(

@@ -13,7 +13,7 @@ from autoj.records import Case
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier
 from autoj.tasks.classify import ClassifiedQuery, classify_cases
-from autoj.tasks.places import scenarios_file
+from autoj.tasks.default_paths import scenarios_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from autoj.runs.budget import Budget
 from autoj.runs.judging import open_ledger
 from autoj.runs.kind import Kind, is_jury
 from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.default_paths import run_folder
 from autoj.tasks.engine import load_engine
-from autoj.tasks.places import run_folder
 from autoj.tasks.run import Run
 
 

@@ -11,6 +11,7 @@ from autoj.records import Case, CaseOutline
 from autoj.runs import RunCounts, open_run
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
 from autoj.tasks.jury_folder import (
     Jury,
@@ -20,7 +21,6 @@ from autoj.tasks.jury_folder import (
     write_jury,
     write_jury_verdicts,
 )
-from autoj.tasks.places import jury_folder
 from autoj.verdicts.jury import JuryVerdict
 
 

@@ -12,7 +12,7 @@ from autoj.runs import RunCounts, RunFolder, RunSpec, open_run
 from autoj.runs.budget import Budget, Caps
 from autoj.runs.kind import is_jury
 from autoj.runs.watch import SILENT, Watch
-from autoj.tasks import places
+from autoj.tasks import default_paths
 from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge, tell_bad_rows
 from autoj.tasks.jury import total_of
@@ -54,7 +54,7 @@ def select(
         DataError: a row cannot be read.
         BackendError: the engine broke down; earlier judgments are kept.
     """
-    path = out or places.selection_folder(spec, cases)
+    path = out or default_paths.selection_folder(spec, cases)
     if is_jury(path):
         raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")
     if spec.task == "rate":

@@ -117,11 +117,11 @@ def test_a_mixture_takes_more_of_what_knows_more() -> None:
     known = np.eye(4)[targets]
     # The one on the scale of ridge regression's scores, the other on that of logits.
     worse, better = 0.1 * (noise[0] + 0.3 * known), noise[1] + 2 * known
-    sharpness, share = scenario_classifier._fit_mixture(worse, better, targets)
-    figures = scenario_classifier._figures(worse + share * better, targets, sharpness)
+    inverse_temperature, share = scenario_classifier._fit_mixture(worse, better, targets)
+    figures = scenario_classifier._figures(worse + share * better, targets, inverse_temperature)
     # Scores with normal noise are worth their means, here 0.3 and 2, and the first is a tenth.
-    assert sharpness == pytest.approx(3, rel=0.2)
-    assert sharpness * share == pytest.approx(2, rel=0.1)
+    assert inverse_temperature == pytest.approx(3, rel=0.2)
+    assert inverse_temperature * share == pytest.approx(2, rel=0.1)
     assert figures["mean_probability"] == pytest.approx(figures["accuracy"], abs=0.03)
 
 
@@ -206,8 +206,8 @@ def test_sharpness_makes_probabilities_as_sure_as_they_are_right() -> None:
     generator = np.random.default_rng(0)
     targets = generator.integers(0, 4, 4000)
     scores = 0.2 * generator.normal(size=(4000, 4)) + 0.3 * np.eye(4)[targets]
-    sharpness = scenario_classifier._fit_sharpness(scores, targets)
-    figures = scenario_classifier._figures(scores, targets, sharpness)
+    inverse_temperature = scenario_classifier._fit_inverse_temperature(scores, targets)
+    figures = scenario_classifier._figures(scores, targets, inverse_temperature)
     assert figures["mean_probability"] == pytest.approx(figures["accuracy"], abs=0.03)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from autoj.backends._loading import in_short, quiet
 from autoj.backends.embedded.weights import OnFetch
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
+from autoj.backends.hf.base_models import Base, find_base, is_unknown
 from autoj.backends.hf.gguf_tokenizer import mend_splits
 from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
-from autoj.backends.hf.places import Base, find_base, is_unknown
 from autoj.backends.hf.templates import PIN
 from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard

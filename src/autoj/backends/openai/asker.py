@@ -12,7 +12,7 @@ from autoj.backends.openai.client import Client
 from autoj.backends.openai.counting import estimate_tokens
 from autoj.backends.openai.faults import Fault, Place
 from autoj.backends.openai.replies import Reply
-from autoj.backends.openai.retries import Backoff, Pace
+from autoj.backends.openai.retries import Backoff, RateLimiter
 from autoj.backends.openai.scoring import Menu, Position, Scores
 from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
@@ -86,7 +86,7 @@ class Asker:
     """The loop's time before which the server asked for no requests."""
     slots: asyncio.Semaphore = field(init=False)
     backoff: Backoff = field(init=False)
-    paces: tuple[Pace | None, Pace | None] = field(init=False)
+    limiters: tuple[RateLimiter | None, RateLimiter | None] = field(init=False)
     """The rate limits of requests and of tokens."""
 
     def __post_init__(self) -> None:
@@ -95,9 +95,9 @@ class Asker:
         self.backoff = Backoff(
             first_seconds=given.first_wait_seconds, longest_seconds=given.longest_wait_seconds
         )
-        self.paces = (
-            Pace(given.requests_per_minute) if given.requests_per_minute else None,
-            Pace(given.tokens_per_minute) if given.tokens_per_minute else None,
+        self.limiters = (
+            RateLimiter(given.requests_per_minute) if given.requests_per_minute else None,
+            RateLimiter(given.tokens_per_minute) if given.tokens_per_minute else None,
         )
 
     async def answer(
@@ -228,7 +228,7 @@ class Asker:
 
     async def _wait_for_turn(self, body: dict[str, Any], ended: Ended) -> int:
         """Waits for the rate limits; returns the number of reserved tokens."""
-        requests, tokens = self.paces
+        requests, tokens = self.limiters
         now, n_tokens = asyncio.get_running_loop().time(), 0
         wait = self.resume_at - now
         if requests is not None:
@@ -257,8 +257,8 @@ class Asker:
             n_written = estimate_tokens(reply.text)
         asking.prompt_tokens += n_prompt
         asking.completion_tokens += n_written
-        if (pace := self.paces[1]) is not None:
-            pace.correct(n_reserved - n_prompt - n_written)
+        if (limiter := self.limiters[1]) is not None:
+            limiter.correct(n_reserved - n_prompt - n_written)
 
     async def _with_models(self, error: AutojError) -> AutojError:
         """Adds the server's model names to an error about the model's name."""

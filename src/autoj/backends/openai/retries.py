@@ -74,7 +74,7 @@ def _date(stated: str | None) -> datetime | None:
     return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
 
 
-class Pace:
+class RateLimiter:
     """A rate limit per minute, kept by even spacing.
 
     Requests are evenly spaced: a burst may be within a limit per minute and still be refused by
@@ -95,8 +95,8 @@ class Pace:
         Returns:
             The seconds to wait for it.
 
-        >>> pace = Pace(60)
-        >>> [pace.take(1, now=10.0) for _ in range(3)]
+        >>> limiter = RateLimiter(60)
+        >>> [limiter.take(1, now=10.0) for _ in range(3)]
         [0.0, 1.0, 2.0]
         """
         start = max(self._free_at, now)

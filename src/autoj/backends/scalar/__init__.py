@@ -20,8 +20,8 @@ import importlib.util
 from typing import Any
 
 from autoj.backends._loading import in_short, quiet
+from autoj.backends.hf.base_models import is_unknown
 from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
-from autoj.backends.hf.places import is_unknown
 from autoj.backends.scalar.engine import ScalarBackend
 from autoj.errors import ConfigError, MissingExtra, Unavailable
 from autoj.records import JudgeCard

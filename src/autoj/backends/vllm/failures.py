@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autoj.backends._loading import in_short
-from autoj.backends.hf.places import is_unknown
+from autoj.backends.hf.base_models import is_unknown
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
 from autoj.records import JudgeCard
 

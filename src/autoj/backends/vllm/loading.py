@@ -10,7 +10,7 @@ from typing import Any
 
 from autoj.backends._adapter_config import CONFIG_FILE
 from autoj.backends.hf.adapters import check_adapter
-from autoj.backends.hf.places import Base, find_base
+from autoj.backends.hf.base_models import Base, find_base
 from autoj.backends.hf.templates import PIN
 from autoj.backends.vllm.failures import as_ours
 from autoj.errors import ConfigError, MissingExtra

@@ -29,7 +29,7 @@ from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
 from autoj.scenarios.classifier.loading import SHIPPED
-from autoj.tasks.places import slug
+from autoj.tasks.default_paths import slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

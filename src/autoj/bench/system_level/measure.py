@@ -28,7 +28,7 @@ from autoj.metrics.result import Result
 from autoj.runs import RunFolder, RunSpec, resolve_run, spec_digest
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
-from autoj.tasks.places import RUNS, slug
+from autoj.tasks.default_paths import RUNS, slug
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ LOGPROB_TOLERANCE = 1e-3
 _EXCERPT = 30
 
 
-class UnitedLedger:
+class MergedLedger:
     """The union of several runs' ledgers; of repeated answers it has the first run's.
 
     Memory is 25 bytes a record; the texts stay in the files.
@@ -178,7 +178,7 @@ def _text_difference(known: str, found: str) -> str:
     return f"from character {start + 1} on it is {here!r} here and {there!r} there"
 
 
-def unite_failures(folders: Sequence[Path], merged: Path) -> int:
+def merge_failures(folders: Sequence[Path], merged: Path) -> int:
     """Writes the failures of several runs that no run has an answer to.
 
     Args:

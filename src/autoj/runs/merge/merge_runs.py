@@ -29,8 +29,8 @@ from autoj.runs.folder import RunFolder, locked
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader
 from autoj.runs.merge.cases import JoinedCases, JoinedRun
-from autoj.runs.merge.ledgers import UnitedLedger, unite_failures, write_lines
-from autoj.runs.merge.staging import draft_of, recover
+from autoj.runs.merge.ledgers import MergedLedger, merge_failures, write_lines
+from autoj.runs.merge.staging import recover, staging_folder
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.resolving import read_answer, resolve_first, resolve_judgments, resolve_run
 from autoj.runs.settings import differences, stable_part, versions, write_settings
@@ -96,7 +96,7 @@ def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
         sources = [opened.enter_context(closing(JoinedRun(path))) for path in folders]
         _check_settings(sources)
         cases = JoinedCases(sources)
-        with draft_of(place) as draft:
+        with staging_folder(place) as draft:
             merged = _write(draft, sources, cases)
     missing = None if cases.shard is None else missing_parts(cases.shard, cases.dealt[1])
     return Merged(
@@ -113,9 +113,9 @@ def merge_runs(paths: Sequence[Path], out: Path) -> Merged:
 def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dict[str, int]:
     """Writes all files of the merged run; returns the counts of `Merged`."""
     folders = [source.path for source in sources]
-    ledger = UnitedLedger(folders, lambda key: _case_of(key, folders))
+    ledger = MergedLedger(folders, lambda key: _case_of(key, folders))
     ledger.write(draft / "ledger.jsonl")
-    n_failed = unite_failures(folders, draft)
+    n_failed = merge_failures(folders, draft)
     n_cases = write_records(draft / "cases.jsonl", cases)
     n_bad_rows = _join_lines([s.path / "bad_rows.jsonl" for s in cases.first_sources()], draft)
     _join_lines([folder / "timings.jsonl" for folder in folders], draft)

@@ -24,7 +24,7 @@ _OF_A_RUN = {
 
 
 @contextmanager
-def draft_of(place: Path) -> Iterator[Path]:
+def staging_folder(place: Path) -> Iterator[Path]:
     """Makes an empty, locked staging folder, which replaces `place` when the block succeeds.
 
     The folder at that path stays until then. Afterwards the old run is gone; files that are not

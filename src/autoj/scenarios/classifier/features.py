@@ -48,7 +48,7 @@ class HashedFeatures:
     """The weight of each block, above 0; names as in `BLOCKS`."""
     n_bits: int
     """Features are hashed to `2**n_bits` columns."""
-    rarity: NDArray[np.float32]
+    idf: NDArray[np.float32]
     """`[2**n_bits]`: the idf of each column; 0 for n-grams absent from the training data."""
 
     @classmethod
@@ -59,13 +59,13 @@ class HashedFeatures:
 
         The idf of an n-gram in k of n queries is `1 + log((1 + n) / (1 + k))`.
         """
-        untold = cls(weights=weights, n_bits=n_bits, rarity=np.ones(1 << n_bits, np.float32))
+        untold = cls(weights=weights, n_bits=n_bits, idf=np.ones(1 << n_bits, np.float32))
         n_queries_with = np.bincount(untold.rows(queries).indices, minlength=1 << n_bits)
-        rarity = 1 + np.log((1 + len(queries)) / (1 + n_queries_with))
+        idf = 1 + np.log((1 + len(queries)) / (1 + n_queries_with))
         return cls(
             weights=weights,
             n_bits=n_bits,
-            rarity=np.where(n_queries_with > 0, rarity, 0).astype(np.float32),
+            idf=np.where(n_queries_with > 0, idf, 0).astype(np.float32),
         )
 
     def rows(self, queries: Sequence[str]) -> sparse.csr_matrix:
@@ -81,7 +81,7 @@ class HashedFeatures:
         keys = keys[first]
         columns = (keys & np.uint64((1 << self.n_bits) - 1)).astype(np.int32)
         pairs = (keys >> np.uint64(self.n_bits)).astype(np.int64)
-        values = (1 + np.log(counts)) * self.rarity[columns]
+        values = (1 + np.log(counts)) * self.idf[columns]
         lengths = np.sqrt(np.bincount(pairs, values * values, minlength=n_queries * n_blocks))
         roots = np.sqrt(np.tile(list(self.weights.values()), n_queries))
         scales = np.divide(roots, lengths, out=np.zeros_like(lengths), where=lengths > 0)

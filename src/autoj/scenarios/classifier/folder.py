@@ -79,10 +79,10 @@ def write_weights(
         "rows": used.astype(np.uint32),
         "table": np.rint(rows / scales).astype(np.int8),
         "scales": scales[:, 0].astype(np.float32),
-        "rarity": features.rarity[used].astype(np.float32),
+        "rarity": features.idf[used].astype(np.float32),
         "dense": weights.dense.astype(np.float16),
         "bias": weights.bias.astype(np.float32),
-        "sharpness": np.array([weights.sharpness], np.float64),
+        "sharpness": np.array([weights.inverse_temperature], np.float64),
         **{f"{_CHANGE}{name}": array.astype(np.float16) for name, array in (changes or {}).items()},
     }
     _write_archive(path, arrays)
@@ -167,13 +167,13 @@ def _read_weights(
         used, n_columns = arrays["rows"], 1 << card.n_bits
         table = np.zeros((n_columns, len(card.labels)), np.float32)
         table[used] = arrays["table"] * arrays["scales"][:, None]
-        rarity = np.zeros(n_columns, np.float32)
-        rarity[used] = arrays["rarity"]
+        idf = np.zeros(n_columns, np.float32)
+        idf[used] = arrays["rarity"]
         weights = LinearWeights(
             table=table,
             dense=arrays["dense"].astype(np.float32),
             bias=arrays["bias"],
-            sharpness=float(arrays["sharpness"][0]),
+            inverse_temperature=float(arrays["sharpness"][0]),
         )
         changes = {
             name.removeprefix(_CHANGE): array.astype(np.float32)
@@ -194,5 +194,5 @@ def _read_weights(
             path=path,
             hint=_AGAIN,
         )
-    features = HashedFeatures(weights=card.features, n_bits=card.n_bits, rarity=rarity)
+    features = HashedFeatures(weights=card.features, n_bits=card.n_bits, idf=idf)
     return features, weights, encoder

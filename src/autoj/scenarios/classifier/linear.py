@@ -33,7 +33,7 @@ class LinearWeights:
     """`[768, n_labels]`: the weights of both embeddings of a query; no rows in `fast`."""
     bias: Array
     """`[n_labels]`."""
-    sharpness: float
+    inverse_temperature: float
     """The inverse temperature of the softmax over scores; fitted on held-out folds."""
 
 
@@ -67,7 +67,7 @@ class LinearClassifier:
         scores = rows @ self.weights.table + self.weights.bias
         if self.encoder is not None:
             scores += self.encoder.embed(queries) @ self.weights.dense
-        probabilities = probabilities_of(scores, self.weights.sharpness)
+        probabilities = probabilities_of(scores, self.weights.inverse_temperature)
         if OTHERS in self.labels:
             wordless = [not any(map(str.isalnum, query)) for query in queries]
             probabilities[wordless] /= 2
@@ -92,9 +92,11 @@ class LinearClassifier:
         ]
 
 
-def probabilities_of(scores: NDArray[np.floating[Any]], sharpness: float) -> NDArray[np.float64]:
+def probabilities_of(
+    scores: NDArray[np.floating[Any]], inverse_temperature: float
+) -> NDArray[np.float64]:
     """Computes probabilities from scores, both `[n, n_labels]`, by softmax."""
-    sharp = scores.astype(np.float64) * sharpness
-    powers = np.exp(sharp - sharp.max(axis=1, keepdims=True))
+    scaled = scores.astype(np.float64) * inverse_temperature
+    powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
     normalised: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return normalised

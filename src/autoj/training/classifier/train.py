@@ -118,7 +118,7 @@ def train_classifier(
         table=(rows.T @ solved).astype(np.float32),
         dense=np.zeros((0, len(labels)), np.float32),
         bias=bias.astype(np.float32),
-        sharpness=1.0,
+        inverse_temperature=1.0,
     )
     out.mkdir(parents=True, exist_ok=True)
     changes = None
@@ -128,14 +128,14 @@ def train_classifier(
         scores, targets = scores[shown], targets[shown]
         # The scores added for the held-out fold come from a tuning that has not seen it.
         seen = tuning.learn(np.flatnonzero(folds != 0)).scores([data.queries[i] for i in shown])
-        sharpness, share = _fit_mixture(scores, seen, targets)
+        inverse_temperature, share = _fit_mixture(scores, seen, targets)
         scores = scores + share * seen
         tuned = tuning.learn(np.arange(n_queries))
         weights, changes = _joined(weights, tuned, share), tuned.changes
     else:
-        sharpness = _fit_sharpness(scores, targets)
-    weights = replace(weights, sharpness=recipe.sharpness_factor * sharpness)
-    figures = _figures(scores, targets, weights.sharpness)
+        inverse_temperature = _fit_inverse_temperature(scores, targets)
+    weights = replace(weights, inverse_temperature=recipe.sharpness_factor * inverse_temperature)
+    figures = _figures(scores, targets, weights.inverse_temperature)
     write_weights(out / WEIGHTS, features, weights, changes)
     card = ClassifierCard(
         title=recipe.title,
@@ -256,10 +256,10 @@ def folds_of(targets: Indices, clusters: Indices, n_folds: int, seed: int) -> In
     return folds
 
 
-def _fit_sharpness(scores: NDArray[np.float64], targets: Indices) -> float:
+def _fit_inverse_temperature(scores: NDArray[np.float64], targets: Indices) -> float:
     """Fits the inverse temperature of held-out scores by maximum likelihood."""
     found = minimize_scalar(
-        lambda log_sharpness: _log_loss(scores, targets, float(np.exp(log_sharpness))),
+        lambda log_value: _log_loss(scores, targets, float(np.exp(log_value))),
         bounds=(0.0, 5.0),
         method="bounded",
     )
@@ -272,22 +272,24 @@ def _fit_mixture(
     """Fits the inverse temperature, and the weight of the other scores, on held-out queries."""
 
     def loss(logs: NDArray[np.float64]) -> float:
-        sharpness, share = np.exp(logs)
-        return _log_loss(scores + share * others, targets, float(sharpness))
+        inverse_temperature, share = np.exp(logs)
+        return _log_loss(scores + share * others, targets, float(inverse_temperature))
 
     start = np.log([5.0, 0.1])
     # Bounded, since the loss has no minimum where every query is classified correctly.
     found = minimize(loss, start, method="Nelder-Mead", bounds=[(0, 5), (-5, 3)])
-    sharpness, share = np.exp(found.x)
-    return float(sharpness), float(share)
+    inverse_temperature, share = np.exp(found.x)
+    return float(inverse_temperature), float(share)
 
 
-def _log_loss(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> float:
-    right = probabilities_of(scores, sharpness)[np.arange(len(targets)), targets]
+def _log_loss(scores: NDArray[np.float64], targets: Indices, inverse_temperature: float) -> float:
+    right = probabilities_of(scores, inverse_temperature)[np.arange(len(targets)), targets]
     return float(-np.log(np.maximum(right, 1e-12)).mean())
 
 
-def _figures(scores: NDArray[np.float64], targets: Indices, sharpness: float) -> dict[str, float]:
+def _figures(
+    scores: NDArray[np.float64], targets: Indices, inverse_temperature: float
+) -> dict[str, float]:
     order = np.argsort(-scores, axis=1, kind="stable")
     guessed = order[:, 0]
     f1 = class_f1(list(map(str, targets)), list(map(str, guessed)))
@@ -295,6 +297,6 @@ def _figures(scores: NDArray[np.float64], targets: Indices, sharpness: float) ->
         "accuracy": float((guessed == targets).mean()),
         "macro_f1": float(np.mean(list(f1.values()))),
         "top_3": float((order[:, :3] == targets[:, None]).any(axis=1).mean()),
-        "mean_probability": float(probabilities_of(scores, sharpness).max(axis=1).mean()),
-        "log_loss": _log_loss(scores, targets, sharpness),
+        "mean_probability": float(probabilities_of(scores, inverse_temperature).max(axis=1).mean()),
+        "log_loss": _log_loss(scores, targets, inverse_temperature),
     }

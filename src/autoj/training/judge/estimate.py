@@ -9,7 +9,7 @@ from typing import Any
 from autoj.errors import ConfigError
 from autoj.training.judge.models import n_parameters
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.sample_files import Material
+from autoj.training.judge.sample_files import TrainingData
 from autoj.training.judge.samples import Sample
 from autoj.training.judge.trainer import learn
 
@@ -51,37 +51,37 @@ class Estimated:
 
 
 def estimate(
-    model: Any, recipe: Recipe, material: Material, *, halved: bool, measure: bool
+    model: Any, recipe: Recipe, data: TrainingData, *, halved: bool, measure: bool
 ) -> Estimated:
     """Estimates the cost of a training.
 
     Args:
         model: the model, with its trainable weights chosen.
         recipe: the settings.
-        material: the tokenised training data.
+        data: the tokenised training data.
         halved: whether products are computed in bfloat16.
         measure: whether to run a micro-batch forward and backward to measure the throughput.
     """
     n_weights, n_trained = n_parameters(model)
-    n_looks = n_steps(recipe, material) // recipe.validation.every_steps
+    n_looks = n_steps(recipe, data) // recipe.validation.every_steps
     return Estimated(
-        n_steps=n_steps(recipe, material),
-        n_samples=len(material.samples),
-        n_tokens=material.n_tokens,
-        n_looked_tokens=n_looks * sum(sample.n_tokens for sample in material.validation),
+        n_steps=n_steps(recipe, data),
+        n_samples=len(data.samples),
+        n_tokens=data.n_tokens,
+        n_looked_tokens=n_looks * sum(sample.n_tokens for sample in data.validation),
         n_weights=n_weights,
         n_trained=n_trained,
         memory_bytes=n_weights * _FLOAT_BYTES
         + n_trained * _TRAINED_BYTES
-        + _activation_bytes(model, recipe, material, n_weights, n_trained),
+        + _activation_bytes(model, recipe, data, n_weights, n_trained),
         available_bytes=_available_bytes(model),
-        tokens_per_second=_pace(model, recipe, material, halved=halved) if measure else None,
+        tokens_per_second=_throughput(model, recipe, data, halved=halved) if measure else None,
     )
 
 
-def n_steps(recipe: Recipe, material: Material) -> int:
+def n_steps(recipe: Recipe, data: TrainingData) -> int:
     """The number of optimiser steps."""
-    return max(1, len(material.samples) // recipe.batch_samples)
+    return max(1, len(data.samples) // recipe.batch_samples)
 
 
 def check_memory(estimated: Estimated, recipe: Recipe) -> None:
@@ -112,10 +112,10 @@ def memory_hint(recipe: Recipe) -> str:
 
 
 def _activation_bytes(
-    model: Any, recipe: Recipe, material: Material, n_weights: int, n_trained: int
+    model: Any, recipe: Recipe, data: TrainingData, n_weights: int, n_trained: int
 ) -> int:
     config = model.config.get_text_config()
-    batch = _largest_batch(recipe, material)
+    batch = _largest_batch(recipe, data)
     longest = max(sequence.n_tokens for sample in batch for sequence in sample.sequences)
     n_tokens = longest * sum(len(sample.sequences) for sample in batch)
     n_layers = config.num_hidden_layers
@@ -140,11 +140,11 @@ def _n_asked(sample: Sample) -> int:
     return int(sample.n_tokens - n_prompt)
 
 
-def _largest_batch(recipe: Recipe, material: Material) -> list[Sample]:
+def _largest_batch(recipe: Recipe, data: TrainingData) -> list[Sample]:
     size = recipe.micro_batch_samples
-    starts = range(0, len(material.samples), size)
+    starts = range(0, len(data.samples), size)
     return max(
-        (list(material.samples[start : start + size]) for start in starts),
+        (list(data.samples[start : start + size]) for start in starts),
         key=lambda batch: sum(sample.n_tokens for sample in batch),
     )
 
@@ -160,12 +160,12 @@ def _available_bytes(model: Any) -> int:
     return int(psutil.virtual_memory().available + mine)
 
 
-def _pace(model: Any, recipe: Recipe, material: Material, *, halved: bool) -> float:
+def _throughput(model: Any, recipe: Recipe, data: TrainingData, *, halved: bool) -> float:
     """Measures the throughput, tokens per second, on a micro-batch of median length."""
     import torch
 
     size = recipe.micro_batch_samples
-    ordered = sorted(material.samples, key=lambda sample: sample.n_tokens)
+    ordered = sorted(data.samples, key=lambda sample: sample.n_tokens)
     middle = max(0, len(ordered) // 2 - size // 2)
     batch = ordered[middle : middle + size]
     seconds = 0.0

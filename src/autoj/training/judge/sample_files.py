@@ -27,7 +27,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class TrainingData:
     """Training and validation samples, tokenised."""
 
     samples: tuple[Sample, ...]
@@ -108,7 +108,7 @@ def _plan(
     return plan
 
 
-def encode_material(
+def encode_training_data(
     outline: Outline,
     recipe: Recipe,
     encoder: SampleEncoder,
@@ -116,7 +116,7 @@ def encode_material(
     budget_tokens: int | None,
     lenient: bool,
     watch: Watch,
-) -> Material:
+) -> TrainingData:
     """Tokenises the samples of a training, in its order, up to a token budget.
 
     Args:
@@ -159,7 +159,7 @@ def encode_material(
                 f"all samples of objective {objective.kind!r} ({objective.protocol}) are longer "
                 f"than max_tokens ({recipe.max_tokens:,})"
             )
-    return Material(
+    return TrainingData(
         n_too_long=sum(sample is None for sample in [*known.values(), *validation]),
         samples=tuple(
             in_batches(

@@ -15,22 +15,22 @@ from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
 from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.sample_files import Material
+from autoj.training.judge.sample_files import TrainingData
 
 
-def trainer_settings(recipe: Recipe, material: Material, checkpoints: Path, model: Any) -> Any:
+def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, model: Any) -> Any:
     """Builds the trainer's settings for a recipe: a `trl.SFTConfig`.
 
     Args:
         recipe: the settings of the training.
-        material: the tokenised training data.
+        data: the tokenised training data.
         checkpoints: the folder for checkpoints.
         model: the model to train; its device matters.
     """
     from trl import SFTConfig
 
-    steps = n_steps(recipe, material)
-    validates = bool(material.validation)
+    steps = n_steps(recipe, data)
+    validates = bool(data.validation)
     optimiser = recipe.optimiser
     # With a validation file, the kept step must be one that was evaluated.
     save_steps = recipe.validation.every_steps if validates else recipe.checkpoint_steps

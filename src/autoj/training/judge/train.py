@@ -32,7 +32,12 @@ from autoj.training.judge.folder import (
 )
 from autoj.training.judge.models import add_score_head, choose_weights
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.sample_files import Material, Outline, encode_material, read_outline
+from autoj.training.judge.sample_files import (
+    Outline,
+    TrainingData,
+    encode_training_data,
+    read_outline,
+)
 from autoj.training.judge.samples import SampleEncoder
 from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
 from autoj.training.judge.trainer import build_trainer
@@ -84,7 +89,7 @@ def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Es
         return estimate(
             made.model,
             job.recipe,
-            made.material,
+            made.data,
             halved=is_halved(job.recipe, made.model),
             measure=measure,
         )
@@ -126,12 +131,12 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
         made = _make_ready(job, watch)
         _describe(made, watch)
-        if job.budget_tokens is not None and made.material.n_tokens < 0.9 * job.budget_tokens:
+        if job.budget_tokens is not None and made.data.n_tokens < 0.9 * job.budget_tokens:
             watch.message(
                 f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}"
             )
         halved = is_halved(job.recipe, made.model)
-        estimated = estimate(made.model, job.recipe, made.material, halved=halved, measure=False)
+        estimated = estimate(made.model, job.recipe, made.data, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
         return _train(job, made, folder, watch)
 
@@ -144,7 +149,7 @@ class _Ready:
     tokenizer: Any
     model: Any
     outline: Outline
-    material: Material
+    data: TrainingData
 
 
 def _make_ready(job: TrainingJob, watch: Watch) -> _Ready:
@@ -157,7 +162,7 @@ def _make_ready(job: TrainingJob, watch: Watch) -> _Ready:
     exact = replace(card, options={**card.options, "precision": "float32"})
     tokenizer, model = load_model(exact)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
-    material = encode_material(
+    data = encode_training_data(
         outline,
         recipe,
         SampleEncoder(
@@ -179,7 +184,7 @@ def _make_ready(job: TrainingJob, watch: Watch) -> _Ready:
         tokenizer=tokenizer,
         model=chosen,
         outline=outline,
-        material=material,
+        data=data,
     )
 
 
@@ -224,14 +229,14 @@ def _describe(made: _Ready, watch: Watch) -> None:
         + (f"; {n_unused:,} rows fit no objective" if n_unused else "")
         + (f"; {len(made.outline.bad_rows):,} bad rows left out" if made.outline.bad_rows else "")
     )
-    if made.material.n_too_long:
+    if made.data.n_too_long:
         watch.message(
-            f"{made.material.n_too_long:,} samples are left out: they are longer than max_tokens "
+            f"{made.data.n_too_long:,} samples are left out: they are longer than max_tokens "
             "even with their responses cut"
         )
     watch.message(
-        f"training on {len(made.material.samples):,} samples, {made.material.n_tokens:,} tokens; "
-        f"{len(made.material.validation):,} samples for validation"
+        f"training on {len(made.data.samples):,} samples, {made.data.n_tokens:,} tokens; "
+        f"{len(made.data.validation):,} samples for validation"
     )
 
 
@@ -246,14 +251,14 @@ def _train(job: TrainingJob, made: _Ready, folder: TrainingFolder, watch: Watch)
             model=made.model,
             tokenizer=made.tokenizer,
             objectives=job.recipe.objectives,
-            samples=made.material.samples,
-            validation=made.material.validation,
-            arguments=trainer_settings(job.recipe, made.material, folder.checkpoints, made.model),
+            samples=made.data.samples,
+            validation=made.data.validation,
+            arguments=trainer_settings(job.recipe, made.data, folder.checkpoints, made.model),
             callbacks=callbacks(
                 job.recipe,
                 watch,
                 on_save=lambda state: _draw_curve(folder, job.recipe, state),
-                validates=bool(made.material.validation),
+                validates=bool(made.data.validation),
             ),
         )
     resumed_at = None if last is None else int(last.name.rpartition("-")[2])
