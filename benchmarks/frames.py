@@ -12,11 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 import autoj
 from autoj.backends import scripted
 from autoj.cli import main
 from autoj.protocols import load_protocol
+from autoj.records import JudgeCard
 
 _PACKAGE = Path(autoj.__file__).parent
 _CARD = """
@@ -41,19 +43,21 @@ def walk(task: str = "judge") -> list[tuple[str, str]]:
         found.append(_frames(sys._getframe(1)))
         return built(self, *args, **settings)
 
-    kind.build = build
-    scripted.load = lambda card, **_: scripted.ScriptedBackend(card, lambda _: "Response 1")
-    try:
-        with tempfile.TemporaryDirectory() as place:
-            card, pairs = Path(place) / "card.yaml", Path(place) / "pairs.jsonl"
-            card.write_text(_CARD)
-            pairs.write_text(_PAIR)
-            out = Path(place) / "run"
-            sys.argv = ["autoj", task, str(pairs), "--judge", str(card), "--out", str(out)]
-            with suppress(SystemExit):
-                main()
-    finally:
-        kind.build = built
+    def load(card: JudgeCard, **_: object) -> scripted.ScriptedBackend:
+        return scripted.ScriptedBackend(card, lambda _: "Response 1")
+
+    with tempfile.TemporaryDirectory() as place:
+        card, pairs, out = (Path(place) / name for name in ("card.yaml", "pairs.jsonl", "run"))
+        card.write_text(_CARD)
+        pairs.write_text(_PAIR)
+        words = ["autoj", task, str(pairs), "--judge", str(card), "--out", str(out), "--json"]
+        with (
+            patch.object(kind, "build", build),
+            patch.object(scripted, "load", load),
+            patch.object(sys, "argv", words),
+            suppress(SystemExit),
+        ):
+            main()
     # The deepest is the one that plans; others check the context.
     return [*max(found, key=len), ("protocols/pairwise.py", "build")]
 

@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -132,3 +133,19 @@ def test_what_a_package_gives_out_is_sorted_and_there(name: str) -> None:
     assert all(hasattr(package, given) for given in public)
     if name == "autoj":
         assert public
+
+
+def test_no_name_of_a_class_or_a_module_stands_for_several_things() -> None:
+    classes = Counter(
+        node.name
+        for tree in trees().values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, n in classes.items() if n > 2] == []
+    assert {name: classes[name] for name in ("Comparison", "Row", "Source")} == {
+        "Comparison": 1,
+        "Row": 1,
+        "Source": 1,
+    }
+    assert sum(name.endswith(".figures") for name in trees()) == 0

@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import io
-import tokenize
 from pathlib import Path
+
+from benchmarks.frames import walk
+from benchmarks.house import logic_lines
 
 import autoj.cli
 
 FILES = sorted(Path(autoj.cli.__file__).parent.glob("*.py"))
-MOST_LINES, MOST_LOGIC = 150, 1200
-_LAYOUT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}  # fmt: skip
-
-
-def logic_lines(text: str) -> int:
-    """Lines of code without imports, docstrings, parameters and what a module declares."""
-    tree = ast.parse(text)
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    code = {
-        line
-        for token in tokens
-        if token.type not in _LAYOUT
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    left_out: list[ast.AST] = [
-        node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
-    ]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) or is_text(node):
-            left_out.append(node)
-        elif isinstance(node, ast.FunctionDef):
-            left_out += [*node.args.args, *node.args.kwonlyargs, *node.args.defaults]
-    return len(code - {line for node in left_out for line in lines_of(node)})
-
-
-def is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def lines_of(node: ast.AST) -> range:
-    return range(node.lineno, node.end_lineno + 1)  # type: ignore[attr-defined]
+MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1200, 13
 
 
 def test_no_command_is_longer_than_a_page_or_two() -> None:
@@ -56,4 +19,12 @@ def test_no_command_is_longer_than_a_page_or_two() -> None:
 
 
 def test_all_commands_together_hold_little_logic() -> None:
-    assert sum(logic_lines(path.read_text("utf-8")) for path in FILES) < MOST_LOGIC
+    assert 0 < sum(logic_lines(path.read_text("utf-8")) for path in FILES) < MOST_LOGIC
+
+
+def test_a_pair_walks_straight_to_its_prompt_and_meets_no_jury(capsys) -> None:
+    frames = walk()
+    assert frames[0] == ("cli/judge.py", "judge")
+    assert frames[-1] == ("protocols/pairwise.py", "build")
+    assert len(frames) <= MOST_FRAMES
+    assert not [path for path, _ in frames if "jury" in path]
