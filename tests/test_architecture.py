@@ -135,10 +135,12 @@ def test_what_a_package_gives_out_is_sorted_and_there(name: str) -> None:
         assert public
 
 
-def test_no_name_of_a_class_or_a_module_stands_for_several_things() -> None:
+def test_no_name_of_a_class_or_a_module_stands_for_several_things(
+    trees: dict[str, ast.Module],
+) -> None:
     classes = Counter(
         node.name
-        for tree in trees().values()
+        for tree in trees.values()
         for node in tree.body
         if isinstance(node, ast.ClassDef)
     )
@@ -148,4 +150,4 @@ def test_no_name_of_a_class_or_a_module_stands_for_several_things() -> None:
         "Row": 1,
         "Source": 1,
     }
-    assert sum(name.endswith(".figures") for name in trees()) == 0
+    assert sum(name.endswith(".figures") for name in trees) == 0
