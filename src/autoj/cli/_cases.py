@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from autoj.cli import _console
+from autoj.cli import _console, _options
 from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
@@ -22,6 +22,7 @@ Map: TypeAlias = Annotated[
         "label=winner for pairs, query=question,response=text for one response. Paths reach into "
         "nested fields (messages.0.content); codes of a label follow it in the order a, b, tie "
         "(label=winner:1/2/0).",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 JoinRule: TypeAlias = Annotated[
@@ -30,12 +31,15 @@ JoinRule: TypeAlias = Annotated[
         "--join",
         help="Two files whose queries do not match: strict is an error, inner goes on with those "
         "that both have. Default: strict.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 Questions: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--questions", help="MT-Bench's or Arena-Hard's question.jsonl, for files of answers."
+        "--questions",
+        help="MT-Bench's or Arena-Hard's question.jsonl, for files of answers.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 Turn: TypeAlias = Annotated[
@@ -44,6 +48,7 @@ Turn: TypeAlias = Annotated[
         "--turn",
         min=1,
         help="With --questions: the turn to judge, with those before it. Default: 1.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from autoj.cli import _options
 from autoj.judges import load_card
 from autoj.records import JudgeCard
 
@@ -16,6 +17,7 @@ JudgeNames: TypeAlias = Annotated[
         "--judge",
         help="A judge's name (autoj judges), the path of a card, or backend:model; several, as "
         "NAME,NAME, are a jury.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 JuryRule: TypeAlias = Annotated[
@@ -24,6 +26,7 @@ JuryRule: TypeAlias = Annotated[
         "--jury",
         help="What decides among several judges: the majority of their votes, or the mean of their "
         "probabilities. Default: mean where each judge gives probabilities, else majority.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console
+from autoj.cli._help import App
 from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
 from autoj.cli.calibrate import calibrate
@@ -35,13 +36,10 @@ from autoj.errors import AutojError, UserError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
+app = App(
     name="autoj",
     help="Generative judges of language models: compare two responses, rate one, and say why.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
 app.command()(judge)
 app.command()(rate)

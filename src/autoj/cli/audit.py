@@ -28,33 +28,54 @@ def audit(
         typer.Option(
             "--judge",
             help="A judge's name (autoj judges), the path of a card, or backend:model.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     on: Annotated[
         Path | None,
-        typer.Option(help="Pairs, best with people's labels. Default: Eval-P."),
+        typer.Option(
+            help="Pairs, best with people's labels. Default: Eval-P.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     sample: Annotated[
         int,
-        typer.Option(min=1, help="How many cases to draw, from each scenario in proportion."),
+        typer.Option(
+            min=1,
+            help="How many cases to draw, from each scenario in proportion.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = N_SAMPLE,
     probes: Annotated[
         int,
         typer.Option(
             min=1,
             help="How many of them to edit, to inject into, to set against themselves, to repeat.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = N_PROBED,
-    seed: Annotated[int, typer.Option(help="What the draws follow from; it is stored.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="What the draws follow from; it is stored.", rich_help_panel=_options.JUDGED
+        ),
+    ] = 0,
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="The folder of a finished audit: its card, without a model."),
+        typer.Option(
+            "--run",
+            help="The folder of a finished audit: its card, without a model.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where the card is kept as JSON. Default: audit.json in the folder."),
+        typer.Option(
+            help="Where the card is kept as JSON. Default: audit.json in the folder.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,

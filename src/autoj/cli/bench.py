@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from autoj.cli._help import App
 from autoj.cli.bench_eval_c import eval_c
 from autoj.cli.bench_eval_p import eval_p
 from autoj.cli.bench_eval_r import eval_r
@@ -13,7 +12,7 @@ from autoj.cli.bench_system_level import system_level
 
 __all__ = ["bench_app"]
 
-bench_app = typer.Typer(
+bench_app = App(
     no_args_is_help=True,
     help="Measure a judge against people and against the paper, with 95 % intervals.",
 )

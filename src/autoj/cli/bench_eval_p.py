@@ -30,7 +30,8 @@ def eval_p(
         Path | None,
         typer.Option(
             help="Scenarios (or groups) that the judge was not trained on, one a line: adds "
-            "columns for seen, unseen and complete."
+            "columns for seen, unseen and complete.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     against: _pair_options.Against = None,

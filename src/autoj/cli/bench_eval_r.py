@@ -31,35 +31,63 @@ from autoj.tasks.places import slug
 def eval_r(
     judge: Annotated[
         str | None,
-        typer.Option("--judge", help="Run these judges, NAME or NAME,NAME, or look up their runs."),
+        typer.Option(
+            "--judge",
+            help="Run these judges, NAME or NAME,NAME, or look up their runs.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="The folder of a run that rated the set; may be repeated."),
+        typer.Option(
+            "--run",
+            help="The folder of a run that rated the set; may be repeated.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     published: Annotated[
         str | None,
-        typer.Option(help="Judges whose ratings stand in the file, NAME or NAME,NAME."),
+        typer.Option(
+            help="Judges whose ratings stand in the file, NAME or NAME,NAME.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n."),
+        typer.Option(
+            help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     n: Annotated[
-        str, typer.Option("--n", help="How many of the candidates are picked from.")
+        str,
+        typer.Option(
+            "--n",
+            help="How many of the candidates are picked from.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = ",".join(map(str, SIZES)),
     grader: Annotated[
         str | None,
-        typer.Option(help="A judge that grades the picks: its ratings are the reference scores."),
+        typer.Option(
+            help="A judge that grades the picks: its ratings are the reference scores.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = None,
     grader_protocol: Annotated[
-        str, typer.Option(help="How the grader is asked (Table 14 of the paper).")
+        str,
+        typer.Option(
+            help="How the grader is asked (Table 14 of the paper).", rich_help_panel=_options.ASKING
+        ),
     ] = "baseline-single",
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where one judge's result is kept as JSON. Default: in its run's folder"),
+        typer.Option(
+            help="Where one judge's result is kept as JSON. Default: in its run's folder",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,

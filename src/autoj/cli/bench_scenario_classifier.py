@@ -28,27 +28,31 @@ def scenario_classifier(
             metavar="fast|best|FOLDER",
             help="Measure this classifier; may be repeated. A folder is one that autoj train "
             "classifier wrote. Default, without --judge: fast, and best where it is installed.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
             help="Measure a language model (autoj judges, the path of a card, or backend:model), "
-            "which is asked once a query; may be repeated."
+            "which is asked once a query; may be repeated.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     protocol: Annotated[
         Literal["scenario", "scenario-menu"],
         typer.Option(
             help="How a --judge is asked: with the paper's prompt, or the same after a list of all "
-            "scenarios, for models that did not learn their names."
+            "scenarios, for models that did not learn their names.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = "scenario",
     data: Annotated[
         Path | None,
         typer.Option(
             help="Queries with their scenarios. Default: the release's test file (autoj data get "
-            "scenario-classifier-test)."
+            "scenario-classifier-test).",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     second: Annotated[
@@ -57,18 +61,23 @@ def scenario_classifier(
             metavar="FILE|eval-p|none",
             help="A second set, without the rows whose query stands in training data. Default: "
             "eval-p, where it is on this machine and no --data is given.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     trained_on: Annotated[
         list[Path] | None,
         typer.Option(
             help="Further training data whose queries are left out of the second set, besides the "
-            "seeds, the labelled queries and the release's training file; may be repeated."
+            "seeds, the labelled queries and the release's training file; may be repeated.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     by: Annotated[
         Literal["group", "scenario"],
-        typer.Option(help="List the worst scenarios below the groups, or all scenarios."),
+        typer.Option(
+            help="List the worst scenarios below the groups, or all scenarios.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = "group",
     out: Annotated[
         Path | None,
@@ -76,6 +85,7 @@ def scenario_classifier(
             "--out",
             help="A folder for the results as JSON, and for the runs of judges. Default: runs of "
             "judges lie under runs/, with their results.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
     max_usd: _options.MaxUsd = None,

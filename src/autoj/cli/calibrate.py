@@ -22,12 +22,16 @@ def calibrate(
         str,
         typer.Option(
             help="Ties are weighted to this share of the pairs. The default is about what people "
-            "vote where they may; many files hold fewer ties. `file` takes the file's own share."
+            "vote where they may; many files hold fewer ties. `file` takes the file's own share.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = f"{NATURAL_TIE_SHARE:.2f}",
     write: Annotated[
         Path | None,
-        typer.Option(help="A card (….yaml) or a judge's folder: the calibration is put into it."),
+        typer.Option(
+            help="A card (….yaml) or a judge's folder: the calibration is put into it.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     surface: Annotated[
         Path | None,
@@ -36,6 +40,7 @@ def calibrate(
             help="Let length, layout and marks count beside the judge: their weights are learnt "
             "from these labelled pairs (no judge reads them), and how much they count is fitted "
             "on the run. Its queries are left out of the pairs.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = None,
     as_json: _options.Json = False,

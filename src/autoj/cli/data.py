@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
+from autoj.cli._help import App
 from autoj.datasets import catalog
 from autoj.datasets.overlap import find_overlap
 from autoj.datasets.placed_queries import PlacedQuery, placed_queries
@@ -15,7 +16,7 @@ from autoj.errors import DataError
 from autoj.reports.data import catalog_table, entry_record, overlap_record, overlap_view
 from autoj.reports.text import visible
 
-data_app = typer.Typer(
+data_app = App(
     no_args_is_help=True,
     help="Public data sets: list them, get them, and find queries that two of them share.",
 )
@@ -49,11 +50,18 @@ def get_data(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="The folder to fetch into; AUTOJ_DATA can then name it. Default: the cache folder."
+            help="The folder to fetch into; AUTOJ_DATA can then name it. Default: the cache "
+            "folder.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
     unverified: Annotated[
-        bool, typer.Option("--unverified", help="Take files whose checksum is not known, too.")
+        bool,
+        typer.Option(
+            "--unverified",
+            help="Take files whose checksum is not known, too.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
@@ -85,13 +93,22 @@ def overlap_data(
         typer.Option(
             min=0,
             help="Words an n-gram (characters in Chinese); 0 compares whole texts alone.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = 8,
     threshold: Annotated[
         float,
-        typer.Option(help="The least share of n-grams, of either query, that the other holds."),
+        typer.Option(
+            help="The least share of n-grams, of either query, that the other holds.",
+            rich_help_panel=_options.COMPUTING,
+        ),
     ] = 0.7,
-    show: Annotated[int, typer.Option(min=0, help="How many of the shared queries to show.")] = 5,
+    show: Annotated[
+        int,
+        typer.Option(
+            min=0, help="How many of the shared queries to show.", rich_help_panel=_options.OUTPUT
+        ),
+    ] = 5,
     as_json: _options.Json = False,
 ) -> None:
     """Count the queries of A that stand in B, by their text and by n-grams, and show some.

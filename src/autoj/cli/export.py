@@ -24,12 +24,16 @@ def export(
         typer.Option(
             help="csv and parquet: a row per pair or rated response; jsonl: a case with its whole "
             "verdict; alpaca_eval: annotations.json; mt_bench: a model_judgment file; "
-            "reward_bench: per-prompt results."
+            "reward_bench: per-prompt results.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    out: Annotated[Path, typer.Option(help="The file to write.", rich_help_panel=_options.OUTPUT)],
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file that is there.")
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace a file that is there.", rich_help_panel=_options.OUTPUT
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:

@@ -23,10 +23,20 @@ __all__ = ["judge"]
 def judge(
     data: _options.Data = None,
     a: Annotated[
-        Path | None, typer.Option("--a", help="Responses of model a, one per query; needs --b.")
+        Path | None,
+        typer.Option(
+            "--a",
+            help="Responses of model a, one per query; needs --b.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     b: Annotated[
-        Path | None, typer.Option("--b", help="Responses of model b, joined on the query.")
+        Path | None,
+        typer.Option(
+            "--b",
+            help="Responses of model b, joined on the query.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     questions: Questions = None,
     turn: Turn = None,
@@ -38,13 +48,17 @@ def judge(
     critique: _options.WantsCritique = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(help="Ask in both orders of the responses, or in one at half the cost."),
+        typer.Option(
+            help="Ask in both orders of the responses, or in one at half the cost.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = "both",
     on_conflict: Annotated[
         Literal["probability", "tie", "unresolved"] | None,
         typer.Option(
             help="What decides where the orders disagree. Default: probability where both orders "
-            "have probabilities, else unresolved."
+            "have probabilities, else unresolved.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = None,
     on_overflow: _options.Overflow = "error",

@@ -22,23 +22,37 @@ def leaderboard(
     result: Annotated[
         list[Path] | None,
         typer.Option(
-            "--result", help="A result that autoj bench saved; may be repeated. Replaces --runs."
+            "--result",
+            help="A result that autoj bench saved; may be repeated. Replaces --runs.",
+            rich_help_panel=_options.SHOWN,
         ),
     ] = None,
     runs: Annotated[
         Path | None,
-        typer.Option(help="The folder of runs whose results are shown. Default: runs"),
+        typer.Option(
+            help="The folder of runs whose results are shown. Default: runs",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     sort: Annotated[
         str | None,
-        typer.Option(help="The figure that rows are sorted by, or that --by shows."),
+        typer.Option(
+            help="The figure that rows are sorted by, or that --by shows.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     by: Annotated[
         Literal["group", "seen"] | None,
-        typer.Option(help="One figure by scenario group (Table 1), or seen and unseen scenarios."),
+        typer.Option(
+            help="One figure by scenario group (Table 1), or seen and unseen scenarios.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Write all rows there as CSV, too.")
+        Path | None,
+        typer.Option(
+            "--csv", help="Write all rows there as CSV, too.", rich_help_panel=_options.OUTPUT
+        ),
     ] = None,
     as_json: _options.Json = False,
 ) -> None:

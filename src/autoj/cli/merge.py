@@ -21,7 +21,9 @@ def merge(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="The joined run's folder; a run that is there already is joined, too."
+            "--out",
+            help="The joined run's folder; a run that is there already is joined, too.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ],
     as_json: _options.Json = False,

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from autoj.cli import _console, _options
+from autoj.cli._help import App
 from autoj.reports.scenarios import (
     fault_record,
     library_view,
@@ -20,12 +21,14 @@ from autoj.reports.text import visible
 from autoj.scenarios import check_folder, load_library, render_message
 from autoj.scenarios.criteria import count_distinct
 
-scenarios_app = typer.Typer(invoke_without_command=True)
+scenarios_app = App(invoke_without_command=True)
 
 Folder: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--scenarios", help="A folder of YAML with scenarios of your own, or changes to ours."
+        "--scenarios",
+        help="A folder of YAML with scenarios of your own, or changes to ours.",
+        rich_help_panel=_options.SHOWN,
     ),
 ]
 
@@ -55,7 +58,11 @@ def show_scenario(
     folder: Folder = None,
     message: Annotated[
         bool,
-        typer.Option("--message", help="The system message that a judge reads, and nothing else."),
+        typer.Option(
+            "--message",
+            help="The system message that a judge reads, and nothing else.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:

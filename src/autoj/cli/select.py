@@ -29,7 +29,8 @@ def select(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A file of cases with N responses each, any N from 1; its format is recognised."
+            help="A file of cases with N responses each, any N from 1; its format is recognised.",
+            rich_help_panel=_options.JUDGED,
         ),
     ],
     judge: _options.JudgeName = "embedded",
@@ -40,12 +41,16 @@ def select(
             "--by",
             help="Rate each response and pick the highest, or let pairs meet: a knockout of N - 1 "
             "matches.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = "ratings",
     out: _options.Out = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(help="With --by pairs: ask in both orders, or in one at half the cost."),
+        typer.Option(
+            help="With --by pairs: ask in both orders, or in one at half the cost.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = "both",
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
