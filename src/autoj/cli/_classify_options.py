@@ -12,8 +12,8 @@ from autoj.cli import _options
 Queries: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="Queries: a file of cases in any format that autoj reads, rows with a query "
-        "alone, or a .txt with a query on each line.",
+        help="Queries: a file of cases in any format that autoj reads, rows with only a "
+        "query, or a .txt with a query on each line.",
         rich_help_panel=_options.JUDGED,
     ),
 ]
@@ -32,7 +32,7 @@ AskedJudge: TypeAlias = Annotated[
     typer.Option(
         "--judge",
         help="Ask a language model instead: a judge's name, the path of a card, or "
-        "backend:model. Use --protocol scenario-menu for one that did not learn the names.",
+        "backend:model. Use --protocol scenario-menu for one that was not trained on the names.",
         rich_help_panel=_options.ASKING,
     ),
 ]
@@ -58,7 +58,7 @@ Top: TypeAlias = Annotated[
     typer.Option(
         "--top",
         min=1,
-        help="How many of the likeliest scenarios a row names.",
+        help="Write this many of the likeliest scenarios in each row.",
         rich_help_panel=_options.OUTPUT,
     ),
 ]
@@ -67,7 +67,7 @@ Confidence: TypeAlias = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Count queries whose scenario is less probable than this.",
+        help="Count the queries whose scenario is less probable than this.",
         rich_help_panel=_options.OUTPUT,
     ),
 ]
@@ -79,8 +79,8 @@ QueryMap: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="Which column holds what, where no format fits: query=question, and with it "
-        "id=, scenario= where there are such columns.",
+        help="The columns, for files of no known format: query=question, and id=, scenario= if "
+        "there are such columns.",
         rich_help_panel=_options.JUDGED,
     ),
 ]
@@ -88,7 +88,7 @@ SkipBadQueries: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--skip-bad-rows",
-        help="Go on without bad rows; they are counted.",
+        help="Leave out and count bad rows instead of stopping.",
         rich_help_panel=_options.JUDGED,
     ),
 ]

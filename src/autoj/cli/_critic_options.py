@@ -12,29 +12,30 @@ from autoj.cli import _options
 Critic: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="The critic: this judge writes the critiques (autoj judges).",
+        help="The critic: a judge that writes the critiques (autoj judges).",
         rich_help_panel=_options.MEASURED,
     ),
 ]
 Critiques: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help='The critic\'s critiques: {"output": "…"} a line in the set\'s order, or the set with '
-        '"critiques".',
+        help='The critic\'s critiques: {"output": "…"} on each line in the set\'s order, or the '
+        'set with "critiques".',
         rich_help_panel=_options.MEASURED,
     ),
 ]
 CriticName: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Which critic of the file is meant, or what to call the critic.",
+        help="The critic to take from the file, or a name for the critic.",
         rich_help_panel=_options.MEASURED,
     ),
 ]
 Against: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="The other critic: this judge writes the critiques.", rich_help_panel=_options.MEASURED
+        help="The other critic: a judge that writes the critiques.",
+        rich_help_panel=_options.MEASURED,
     ),
 ]
 AgainstCritiques: TypeAlias = Annotated[
@@ -52,7 +53,7 @@ AgainstName: TypeAlias = Annotated[
 Judge: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Who compares the critiques; must be named (autoj judges).",
+        help="The judge that compares the critiques; required (autoj judges).",
         rich_help_panel=_options.ASKING,
     ),
 ]
@@ -65,15 +66,15 @@ Run: TypeAlias = Annotated[
 Votes: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help='Votes as the release has them: {"output": "A: …", "meta": {"exchange": true}} a '
-        "line, in the set's order.",
+        help='Votes in the release\'s format: {"output": "A: …", "meta": {"exchange": true}} on '
+        "each line, in the set's order.",
         rich_help_panel=_options.MEASURED,
     ),
 ]
 WriteVotes: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Keep the votes of a comparison in the release's format, too.",
+        help="Write the votes of the comparison to this file, in the release's format.",
         rich_help_panel=_options.OUTPUT,
     ),
 ]
@@ -94,8 +95,8 @@ KeepRatings: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--keep-ratings",
-        help="Leave the ratings in the critiques, as the released leaderboard does; the paper "
-        "takes them off.",
+        help="Keep the ratings in the critiques, as the released leaderboard does; the paper "
+        "removes them.",
         rich_help_panel=_options.ASKING,
     ),
 ]
@@ -107,12 +108,12 @@ Orders: TypeAlias = Annotated[
     ),
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option(help="What the shuffled orders follow from.", rich_help_panel=_options.ASKING)
+    int, typer.Option(help="The seed of the shuffled orders.", rich_help_panel=_options.ASKING)
 ]
 OnConflict: TypeAlias = Annotated[
     Literal["tie", "unresolved"],
     typer.Option(
-        help="With --orders both, where the orders disagree: neither critique is better, or the "
+        help="With --orders both, if the orders disagree: neither critique is better, or the "
         "case is unscored.",
         rich_help_panel=_options.ASKING,
     ),
@@ -120,37 +121,35 @@ OnConflict: TypeAlias = Annotated[
 Protocol: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="How to compare. Default: critique-comparison (Table 15).",
+        help="The protocol of the comparison. Default: critique-comparison (Table 15).",
         rich_help_panel=_options.ASKING,
     ),
 ]
 CriticProtocol: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="How to ask for critiques. Default: single (Table 17), or what a judge was trained "
-        "on.",
+        help="The protocol of the critiques. Default: single (Table 17), or the one a judge was "
+        "trained on.",
         rich_help_panel=_options.ASKING,
     ),
 ]
 By: TypeAlias = Annotated[
     Literal["group", "scenario"],
-    typer.Option(
-        help="The parts that are listed; --json holds both.", rich_help_panel=_options.OUTPUT
-    ),
+    typer.Option(help="The breakdown to show; --json has both.", rich_help_panel=_options.OUTPUT),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        help="The comparison's folder. Default: one under runs/, where critiques that judges write "
-        "always lie, so that other comparisons find them.",
+        help="The comparison's folder. Default: one under runs/. Judges' critiques are always kept "
+        "under runs/, for other comparisons.",
         rich_help_panel=_options.OUTPUT,
     ),
 ]
 Save: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Where the result is kept as JSON. Default: in the comparison's folder.",
+        help="The file of the result, as JSON. Default: in the comparison's folder.",
         rich_help_panel=_options.OUTPUT,
     ),
 ]

@@ -21,7 +21,7 @@ TITLES = (JUDGED, MEASURED, TRAINED_ON, SHOWN, ASKING, COMPUTING, SPENDING, OUTP
 Data: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
-        help="A file of cases (JSONL, JSON, CSV, TSV, Parquet; .gz too), or hf-dataset:NAME; its "
+        help="A file of cases (JSONL, JSON, CSV, TSV, Parquet; .gz too), or hf-dataset:NAME. Its "
         "format is recognised.",
         rich_help_panel=JUDGED,
     ),
@@ -37,14 +37,16 @@ JudgeName: TypeAlias = Annotated[
 ProtocolName: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--protocol", help="How to ask. Default: the judge's own.", rich_help_panel=ASKING
+        "--protocol",
+        help="The protocol: the prompt and how its answer is read. Default: the judge's own.",
+        rich_help_panel=ASKING,
     ),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        help="The run's folder. Default: one under runs/, the same for the same settings.",
+        help="The run's folder. Default: one under runs/, named after the data and the settings.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -52,8 +54,8 @@ WantsCritique: TypeAlias = Annotated[
     bool | None,
     typer.Option(
         "--critique/--no-critique",
-        help="After a verdict-only protocol, write a critique for the verdict. Default: the "
-        "judge's own with its default protocol, else no.",
+        help="Ask for a critique after the verdict, if the protocol has none. Default: as the "
+        "judge's card says for its default protocol, else no.",
         rich_help_panel=ASKING,
     ),
 ]
@@ -61,21 +63,20 @@ Overflow: TypeAlias = Annotated[
     Literal["error", "truncate"],
     typer.Option(
         "--on-overflow",
-        help="A case too long for the judge's context: fails, or its longest response is cut.",
+        help="If a case is too long for the judge's context: let it fail, or cut its longest "
+        "response.",
         rich_help_panel=ASKING,
     ),
 ]
 MaxTokens: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="The most tokens the judge may write an answer in.", rich_help_panel=ASKING
-    ),
+    typer.Option(min=1, help="The most tokens of an answer.", rich_help_panel=ASKING),
 ]
 MaxUsd: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--max-usd",
-        help="The most US dollars that the run may cost, by the card's prices; it stops before.",
+        help="Stop before the run costs more US dollars than this, by the prices in the card.",
         rich_help_panel=SPENDING,
     ),
 ]
@@ -83,7 +84,7 @@ MaxRequests: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--max-requests",
-        help="The most requests of the run; it stops there.",
+        help="Stop after this many requests.",
         rich_help_panel=SPENDING,
     ),
 ]
@@ -93,7 +94,8 @@ Limit: TypeAlias = Annotated[
 Shard: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Judge one part of the cases: 3/8 is the third of eight. autoj merge joins the parts.",
+        help="Judge one part of the cases: 3/8 is the third of eight. autoj merge puts the parts "
+        "together.",
         rich_help_panel=JUDGED,
     ),
 ]
@@ -101,8 +103,8 @@ Samples: TypeAlias = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Ask each question so many times; what most of them say counts, and the spread is "
-        "shown. Needs a --temperature above 0 and a protocol that writes.",
+        help="Sample each answer N times and take the majority; the spread is shown. Needs a "
+        "--temperature above 0 and a protocol that generates text.",
         rich_help_panel=ASKING,
     ),
 ]
@@ -110,20 +112,20 @@ Temperature: TypeAlias = Annotated[
     float | None,
     typer.Option(
         min=0.0,
-        help="How freely answers are drawn; 0 is greedy. Default: the judge's.",
+        help="The sampling temperature; 0 is greedy. Default: the judge's.",
         rich_help_panel=ASKING,
     ),
 ]
 By: TypeAlias = Annotated[
     Literal["scenario", "group"] | None,
-    typer.Option(help="Break the figures down.", rich_help_panel=OUTPUT),
+    typer.Option(help="Show the figures by scenario or by group, too.", rich_help_panel=OUTPUT),
 ]
 Classify: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--classify",
-        help="Name the scenarios of rows that name none, by the embedded classifier: what --by and "
-        "the criteria protocols need.",
+        help="Name the scenarios of rows without one by the embedded classifier. --by and the "
+        "criteria protocols need them.",
         rich_help_panel=JUDGED,
     ),
 ]
@@ -132,8 +134,8 @@ Classifier: TypeAlias = Annotated[
     typer.Option(
         "--classifier",
         metavar="fast|best|FOLDER",
-        help="Which classifier names them: fast, best, or a folder that autoj train classifier "
-        "wrote. Implies --classify. Default: fast.",
+        help="The classifier: fast, best, or a folder that autoj train classifier wrote. Implies "
+        "--classify. Default: fast.",
         rich_help_panel=JUDGED,
     ),
 ]
@@ -141,8 +143,8 @@ UnknownScenario: TypeAlias = Annotated[
     Literal["error", "others", "keep"] | None,
     typer.Option(
         "--unknown-scenario",
-        help="A row's scenario that is none of the known: an error, taken for others, or kept for "
-        "--by. Default: an error (of autoj classify: kept).",
+        help="If a row's scenario is unknown: stop with an error, replace it by others, or keep it "
+        "for --by. Default: error (in autoj classify: keep).",
         rich_help_panel=JUDGED,
     ),
 ]
@@ -150,30 +152,32 @@ Scenarios: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--scenarios",
-        help="A folder of YAML with scenarios of your own, or changes to ours, whose names and "
-        "criteria are used (autoj scenarios check DIR).",
+        help="A folder of YAML files that add scenarios or change ours, their names and criteria "
+        "(check it with autoj scenarios check DIR).",
         rich_help_panel=JUDGED,
     ),
 ]
 Format: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="The file's format, where its fields fit several.", rich_help_panel=JUDGED),
+    typer.Option(help="The file's format, if its fields fit several.", rich_help_panel=JUDGED),
 ]
 SkipBadRows: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--skip-bad-rows",
-        help="Go on without bad rows; bad_rows.jsonl lists them.",
+        help="Leave out bad rows instead of stopping; bad_rows.jsonl lists them.",
         rich_help_panel=JUDGED,
     ),
 ]
 RejectEmpty: TypeAlias = Annotated[
     bool,
-    typer.Option("--reject-empty", help="An empty response is a bad row.", rich_help_panel=JUDGED),
+    typer.Option(
+        "--reject-empty", help="Treat an empty response as a bad row.", rich_help_panel=JUDGED
+    ),
 ]
 Json: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--json", help="Machine output on stdout; messages go to stderr.", rich_help_panel=OUTPUT
+        "--json", help="Print JSON on stdout; messages go to stderr.", rich_help_panel=OUTPUT
     ),
 ]

@@ -34,7 +34,7 @@ def audit(
     on: Annotated[
         Path | None,
         typer.Option(
-            help="Pairs, best with people's labels. Default: Eval-P.",
+            help="Pairs, preferably with human labels. Default: Eval-P.",
             rich_help_panel=_options.JUDGED,
         ),
     ] = None,
@@ -42,7 +42,7 @@ def audit(
         int,
         typer.Option(
             min=1,
-            help="How many cases to draw, from each scenario in proportion.",
+            help="The size of the random sample, stratified by scenario.",
             rich_help_panel=_options.JUDGED,
         ),
     ] = N_SAMPLE,
@@ -50,21 +50,21 @@ def audit(
         int,
         typer.Option(
             min=1,
-            help="How many of them to edit, to inject into, to set against themselves, to repeat.",
+            help="The number of these cases to probe: edited, injected, identical, repeated.",
             rich_help_panel=_options.JUDGED,
         ),
     ] = N_PROBED,
     seed: Annotated[
         int,
         typer.Option(
-            help="What the draws follow from; it is stored.", rich_help_panel=_options.JUDGED
+            help="The seed of the random draws; it is stored.", rich_help_panel=_options.JUDGED
         ),
     ] = 0,
     run: Annotated[
         Path | None,
         typer.Option(
             "--run",
-            help="The folder of a finished audit: its card, without a model.",
+            help="The folder of a finished audit, to show its card without a model.",
             rich_help_panel=_options.MEASURED,
         ),
     ] = None,
@@ -73,7 +73,7 @@ def audit(
     save: Annotated[
         Path | None,
         typer.Option(
-            help="Where the card is kept as JSON. Default: audit.json in the folder.",
+            help="The file of the card, as JSON. Default: audit.json in the folder.",
             rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
@@ -86,10 +86,10 @@ def audit(
     format: _options.Format = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Audit a judge: accuracy and kappa with people; position, length and format bias; injection.
+    """Audit a judge: accuracy and kappa; position, length and format bias; prompt injection.
 
-    Says before it starts how many judgments it asks for and about how long they take. Killed at any
-    moment, the same command goes on where it stopped.
+    Before it starts, it prints the number of judgments and an estimate of their time. After an
+    interruption, repeat the command to resume.
 
     Example: autoj audit --judge embedded --sample 100
     """
@@ -125,6 +125,6 @@ def _finish(result: Result, place: Path, as_json: bool) -> None:
         _console.print_json(asdict(result))
     else:
         _console.print_result(audit_view(result))
-        _console.print_message(f"the card is kept in {place}")
+        _console.print_message(f"the card is in {place}")
     if result.details["n_failed"]:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`autoj bench`: measure a judge against people and against the paper."""
+"""`autoj bench`: measure a judge against human labels and against published figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["bench_app"]
 
 bench_app = App(
     no_args_is_help=True,
-    help="Measure a judge against people and against the paper, with 95 % intervals.",
+    help="Measure a judge against human labels and published figures, with 95% intervals.",
 )
 bench_app.command("eval-p")(eval_p)
 bench_app.command("eval-c")(eval_c)

@@ -1,4 +1,4 @@
-"""`autoj bench pairs`: a judge's verdicts on any labelled pairs against people's."""
+"""`autoj bench pairs`: a judge's verdicts on any labelled pairs compared with the labels."""
 
 from __future__ import annotations
 

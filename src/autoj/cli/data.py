@@ -1,4 +1,4 @@
-"""`autoj data`: public data sets by name, how to get them, and which queries two have in common."""
+"""`autoj data`: public data sets by name, their download, and the queries that two share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Set = Annotated[
 
 @data_app.command("list")
 def list_data(as_json: _options.Json = False) -> None:
-    """List the public data sets that have a name: what, licence, size, and whether it is here.
+    """List the public data sets by name: content, licence, size, and if it is on this machine.
 
     Example: autoj data list
     """
@@ -50,7 +50,7 @@ def get_data(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="The folder to fetch into; AUTOJ_DATA can then name it. Default: the cache "
+            help="The folder to download to, which AUTOJ_DATA can then name. Default: the cache "
             "folder.",
             rich_help_panel=_options.OUTPUT,
         ),
@@ -59,18 +59,18 @@ def get_data(
         bool,
         typer.Option(
             "--unverified",
-            help="Take files whose checksum is not known, too.",
+            help="Accept files whose checksum is unknown.",
             rich_help_panel=_options.OUTPUT,
         ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Fetch public data sets, checked against their checksums; what is here already stays.
+    """Download public data sets and verify their checksums; files that exist are kept.
 
     Example: autoj data get eval-p eval-c
     """
     _console.set_json(as_json)
-    # A misspelt name ends the command before anything is fetched.
+    # A misspelt name ends the command before any download.
     entries = [catalog.load_entry(name) for name in names]
     found: dict[str, str] = {}
     with _console.watching() as watch:
@@ -92,26 +92,26 @@ def overlap_data(
         int,
         typer.Option(
             min=0,
-            help="Words an n-gram (characters in Chinese); 0 compares whole texts alone.",
+            help="Words per n-gram (characters in Chinese); 0 compares whole texts only.",
             rich_help_panel=_options.COMPUTING,
         ),
     ] = 8,
     threshold: Annotated[
         float,
         typer.Option(
-            help="The least share of n-grams, of either query, that the other holds.",
+            help="The least share of a query's n-grams, in either direction, that the other has.",
             rich_help_panel=_options.COMPUTING,
         ),
     ] = 0.7,
     show: Annotated[
         int,
         typer.Option(
-            min=0, help="How many of the shared queries to show.", rich_help_panel=_options.OUTPUT
+            min=0, help="The number of shared queries to show.", rich_help_panel=_options.OUTPUT
         ),
     ] = 5,
     as_json: _options.Json = False,
 ) -> None:
-    """Count the queries of A that stand in B, by their text and by n-grams, and show some.
+    """Count the queries of A that are in B, by their text and by n-grams, and show some.
 
     Example: autoj data overlap test.jsonl train.jsonl --ngrams 13
     """
@@ -132,7 +132,7 @@ def overlap_data(
 def _queries(name: str) -> tuple[PlacedQuery, ...]:
     found = placed_queries(name)
     if found.n_bad:
-        _console.print_message(f"{name}: {found.n_bad:,} rows could not be read and are left out")
+        _console.print_message(f"{name}: {found.n_bad:,} rows could not be read and were left out")
     if not found.queries:
-        raise DataError("holds no row that can be read", path=Path(name))
+        raise DataError("has no row that can be read", path=Path(name))
     return found.queries

@@ -26,12 +26,12 @@ def export_model(
     ],
     out: Annotated[Path, typer.Option(help="A new folder.", rich_help_panel=_options.OUTPUT)],
     rank: Annotated[
-        int, typer.Option(min=1, help="Of an adapter.", rich_help_panel=_options.OUTPUT)
+        int, typer.Option(min=1, help="The rank of an adapter.", rich_help_panel=_options.OUTPUT)
     ] = 32,
 ) -> None:
     """Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.
 
-    The folder holds the judge's card and a model card in the Hub's format: it is a judge at once.
+    The folder has the judge's card and a model card in the Hub's format, so --judge OUT works.
 
     Example: autoj export-model judges/mine --format merged --out judges/mine-merged
     """

@@ -39,7 +39,7 @@ def show_judge(
         bool,
         typer.Option(
             "--yaml",
-            help="The card's own file, to be copied and changed.",
+            help="Print the card's YAML file, to copy and change.",
             rich_help_panel=_options.OUTPUT,
         ),
     ] = False,
@@ -51,9 +51,9 @@ def show_judge(
     """
     _console.set_json(as_json)
     if as_yaml and as_json:
-        raise ConfigError("--yaml and --json exclude each other")
+        raise ConfigError("--yaml and --json cannot be used together")
     if as_yaml:
-        # What is a card is YAML, which holds no control characters.
+        # A card is YAML, which has no control characters.
         typer.echo(card_text(name), nl=False)
         return
     card = load_card(name)
