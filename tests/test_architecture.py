@@ -139,10 +139,7 @@ def test_no_name_of_a_class_or_a_module_stands_for_several_things(
     trees: dict[str, ast.Module],
 ) -> None:
     classes = Counter(
-        node.name
-        for tree in trees.values()
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
+        node.name for tree in trees.values() for node in tree.body if isinstance(node, ast.ClassDef)
     )
     assert [name for name, n in classes.items() if n > 2] == []
     assert {name: classes[name] for name in ("Comparison", "Row", "Source")} == {

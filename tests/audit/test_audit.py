@@ -266,8 +266,8 @@ def test_an_unfinished_audit_has_no_card(pairs, tmp_path):
         (lambda plan: {"parts": ["pairs"]}, "missing required field"),
         (lambda plan: {**plan, "sampled": [5]}, "Expected `str`"),
         (lambda plan: {**plan, "left_out": {"bold": 3}}, "Expected `object`"),
-        (lambda plan: {**plan, "sampled": plan["sampled"][1:]}, "is the plan of another audit"),
-        (lambda plan: {**plan, "sampled": ["a case of elsewhere"]}, "is the plan of another audit"),
+        (lambda plan: {**plan, "sampled": plan["sampled"][1:]}, "it is another audit's plan"),
+        (lambda plan: {**plan, "sampled": ["a case of elsewhere"]}, "it is another audit's plan"),
     ],
 )
 def test_a_foreign_or_damaged_plan_is_told_with_its_file(pairs, tmp_path, damage, said):
@@ -287,7 +287,7 @@ def test_a_run_that_is_no_audits_is_told(pairs, tmp_path):
     shutil.rmtree(tmp_path / "run" / "pairs")
     with open_run(tmp_path / "run" / "pairs", plan.parts[0].spec, pairs) as folder:
         judge_run(folder, plan.parts[0].spec, Recorder())
-    with pytest.raises(DataError, match="is the plan of another audit"):
+    with pytest.raises(DataError, match="it is another audit's plan"):
         audit_card(tmp_path / "run")
 
 
@@ -330,7 +330,7 @@ def estimate(name, value, low, high):
         ("flip rate", 0.2, 0.1, 0.3, "turns 20 of 100"),
         ("flips above harmless text", 0.2, -0.1, 0.3, "not shown"),
         ("flips above harmless text", 0.2, 0.1, 0.3, "It obeys: 20"),
-        ("test-retest", 0.5, 0.4, 0.6, "something else in 50"),
+        ("test-retest", 0.5, 0.4, 0.6, "another verdict in 50"),
         ("calibration", 0.6, 0.5, 0.7, "no more than"),
         ("calibration", 0.8, 0.7, 0.9, "mislead"),
     ],
@@ -382,17 +382,20 @@ def test_a_lead_that_the_pairs_do_not_bear_out_is_none():
     assert above["longest"].low < 0
     assert above["random"].low > 0
     assert accuracy_words(own, {name: above[name] for name in ("longest", "random")}) == (
-        "Right in 70 of 100 pairs: cannot be told apart from the trivial `longest`."
+        "Right in 70 of 100 pairs: not distinguishable from the baseline `longest`."
     )
 
 
 @pytest.mark.parametrize(
     ("lows_and_highs", "said"),
     [
-        ({"longest": (0.01, 0.2), "first": (0.1, 0.3)}, "better than every trivial judge."),
-        ({"longest": (-0.01, 0.2), "first": (0.1, 0.3)}, "told apart from the trivial `longest`."),
+        ({"longest": (0.01, 0.2), "first": (0.1, 0.3)}, "better than every baseline."),
+        (
+            {"longest": (-0.01, 0.2), "first": (0.1, 0.3)},
+            "not distinguishable from the baseline `longest`.",
+        ),
         ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the trivial `longest`."),
-        ({"longest": (None, None)}, "told apart from the trivial `longest`."),
+        ({"longest": (None, None)}, "not distinguishable from the baseline `longest`."),
         ({}, "Right in 60 of 100 pairs."),
     ],
 )
@@ -409,13 +412,11 @@ def test_the_card_shows_how_far_it_is_above_each_trivial_judge(tmp_path):
     card = audit_known(tmp_path, oracle, n=100, n_probed=5)
     assert set(card.parts["trivial"]) == set(TRIVIAL_JUDGES)
     assert all(found.low > 0 for (found,) in card.parts["trivial"].values())
-    assert card.details["words"]["estimates"]["accuracy"].endswith(
-        "better than every trivial judge."
-    )
+    assert card.details["words"]["estimates"]["accuracy"].endswith("better than every baseline.")
     # The range beside the error is that of calibrated judges; its own has no interval.
     error = card.estimate("expected calibration error")
     assert (error.low, error.high) == (None, None)
-    assert "no miscalibration is shown" in card.details["words"]["estimates"][error.name]
+    assert "no evidence of miscalibration" in card.details["words"]["estimates"][error.name]
 
 
 def sure_pairs(n, said, right, seed=0):

@@ -88,7 +88,7 @@ def test_eval_p_itself(monkeypatch, data_folder):
     assert round(longest.figures["accuracy"].value * 100, 2) == 53.02
     assert round(hindsight.figures["accuracy"].value * 100, 2) == 53.74
     assert "6% of the longer" in hindsight.notes[0]
-    assert longest.notes[1] == "right on 71.4% of the pairs whose label decides"
+    assert longest.notes[1] == "right on 71.4% of the pairs not labelled a tie"
     assert round(trivial["majority"].figures["agreement"].value * 1392) == 520
     assert len(longest.parts["group"]) == 8
     assert next(iter(longest.parts["group"])) == "Summarization"

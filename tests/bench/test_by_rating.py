@@ -95,7 +95,7 @@ def test_it_has_one_accuracy_and_no_agreement() -> None:
     for name in ("accuracy", "agreement", "consistency"):
         estimate = fitted.estimate(name)
         assert estimate is not None
-        assert estimate.reason == "not applicable: each response is read alone"
+        assert estimate.reason == "not applicable: each response is rated alone"
     assert "ties by the card's calibration" in fitted.notes[0]
     assert "fitted on val.jsonl" in fitted.notes[0]
     assert fitted.details["calibration"] == FITTED

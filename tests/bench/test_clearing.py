@@ -66,7 +66,7 @@ def test_a_result_on_other_cases_is_compared_with_nothing_and_it_says_so(eval_p_
         result = a_result(estimates=(agreement(0.95, 0.9, 0.98),), details=details)
         found = board("eval-p", [Measured(path=tmp_path / "x.json", result=result)])
         assert not found.clearings
-        assert any("compared with no trivial judge" in line for line in found.messages)
+        assert any("compared with no baseline" in line for line in found.messages)
 
 
 def test_a_result_is_compared_by_its_own_run_alone(eval_p_file, tmp_path):

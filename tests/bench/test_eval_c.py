@@ -169,7 +169,7 @@ def test_a_killed_comparison_ends_as_one_that_was_not(tmp_path, set_path, n_answ
     if n_answered < N_CASES:
         with pytest.raises(Killed):
             compare(folder, set_path, dies_after=n_answered)
-        with pytest.raises(DataError, match="of the set's cases are not judged there"):
+        with pytest.raises(DataError, match="of the set's cases are not judged in it"):
             compared(RunFolder.existing(folder), load_set(set_path))
     resumed, judge = compare(folder, set_path)
     assert len(judge.asked) == (N_CASES - n_answered if n_answered < N_CASES else N_CASES)
@@ -202,7 +202,9 @@ def test_a_run_of_another_set_is_refused(tmp_path, set_path):
     rows[2]["response"] = "Another answer."
     other = tmp_path / "other.jsonl"
     write_records(other, rows)
-    with pytest.raises(DataError, match="1 cases have other texts there \\('line-3'\\)"):
+    with pytest.raises(
+        DataError, match="1 of its cases have other texts than in the set \\('line-3'\\)"
+    ):
         compared(RunFolder.existing(tmp_path / "run"), load_set(other))
     write_records(other, rows[3:])
     with pytest.raises(DataError, match="cases there are not of the set"):
@@ -213,7 +215,7 @@ def test_a_run_that_compares_no_critics_is_refused(tmp_path, cases):
     spec = make_spec("judge", CARD)
     with open_run(tmp_path / "pairs", spec, cases) as folder:
         judge_run(folder, spec, Recorder())
-    with pytest.raises(DataError, match="is no comparison of two critics"):
+    with pytest.raises(DataError, match="is not a comparison of two critics"):
         compared(RunFolder.existing(tmp_path / "pairs"), [])
 
 
@@ -346,7 +348,7 @@ def test_critiques_are_read_from_both_of_the_releases_layouts(tmp_path, set_path
     ("change", "critic", "said"),
     [
         ({}, "nobody", "has no critic 'nobody'; there are: 'mine'"),
-        ({"critiques": {"x": "a", "y": "b"}}, None, "which critic is meant[?] There are: 'x', 'y'"),
+        ({"critiques": {"x": "a", "y": "b"}}, None, "has several critics: 'x', 'y'"),
         ({"critiques": "good"}, None, ":1:critiques: expected an object"),
         ({"critiques": {"mine": 3}}, None, r":1:critiques\.mine: expected a string, found int"),
         ({"prompt": "Another question?"}, None, "is about another query or response than case"),
@@ -364,7 +366,7 @@ def test_bad_critiques_in_a_set_say_what_is_wrong(tmp_path, set_path, change, cr
     ("rows", "said"),
     [
         ([{"output": "x"}] * 3, "has 3 rows, and the set has 8 cases"),
-        ([{"text": "x"}] * 8, "holds no critiques: its fields are 'text'"),
+        ([{"text": "x"}] * 8, "has no critiques: its fields are 'text'"),
         ([{"output": "x"}] * 7 + [{"text": "x"}], ":8:output: is missing"),
         ([{"output": ["x"]}] * 8, ":1:output: expected a string, found list"),
     ],
@@ -377,7 +379,7 @@ def test_bad_files_of_critiques_say_what_is_wrong(tmp_path, set_path, rows, said
 
 
 def test_a_set_must_hold_single_responses(pairs_file):
-    with pytest.raises(DataError, match="has 2 responses; critics write about one"):
+    with pytest.raises(DataError, match="has 2 responses; a critique is of one"):
         read_set(open_cases(pairs_file))
 
 

@@ -183,13 +183,13 @@ def test_a_run_of_other_cases_is_refused_with_what_is_missing_and_extra(tmp_path
     judged = [(case(n), verdict(n, "a", "a")) for n in (1, 2, 9)]
     with pytest.raises(DataError) as caught:
         align([case(1), case(2), case(3)], judged, tmp_path)
-    assert "1 of the set's cases are not judged there ('line-3')" in str(caught.value)
+    assert "1 of the set's cases are not judged in it ('line-3')" in str(caught.value)
     assert "1 cases there are not of the set ('line-9')" in str(caught.value)
 
 
 def test_a_run_of_other_texts_under_the_same_ids_is_refused(tmp_path: Path) -> None:
     other = Case(id="line-1", query="Else?", responses=case(1).responses, cluster="else", label="a")
-    with pytest.raises(DataError, match="other texts there"):
+    with pytest.raises(DataError, match="other texts than in the set"):
         align([case(1)], [(other, verdict(1, "a", "a"))], tmp_path)
 
 

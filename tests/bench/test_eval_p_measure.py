@@ -114,7 +114,7 @@ def test_scores_take_the_tie_band_of_a_validation_set(pairs, tmp_path):
     assert found.in_sample is not None
     labels = Predictions(tmp_path / "labels.jsonl")
     write_records(labels.path, [{"output": 1}] * 12)
-    with pytest.raises(ConfigError, match="compares pairs itself"):
+    with pytest.raises(ConfigError, match="this judge compares pairs"):
         measure_pairs(open_cases(pairs), labels, validation=Validation(path=pairs))
 
 

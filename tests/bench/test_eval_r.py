@@ -98,7 +98,7 @@ def test_the_figures_by_hand() -> None:
     assert comparison.less["random"].estimate.value == pytest.approx(13 / 3 - 49 / 12)
     assert comparison.less["longest"].estimate.value == pytest.approx(-1.0)
     assert "oracle" not in comparison.less
-    assert any("not clearly better than" in note for note in result.notes)
+    assert any("do not beat" in note for note in result.notes)
 
 
 def test_the_trivial_judges_are_results_of_their_own() -> None:
@@ -233,7 +233,7 @@ def test_published_ratings_stand_in_the_file() -> None:
     assert list(published_ratings(cases, "scalar", Path("file")).ratings) == [(0.0, -1, 2, 3)]
     with pytest.raises(UnknownComponent, match="Did you mean autoj"):
         published_ratings(cases, "auto", Path("file"))
-    with pytest.raises(ConfigError, match="holds no judge's ratings"):
+    with pytest.raises(ConfigError, match="has no ratings of its responses"):
         published_ratings([*cases, CASES[1]], "autoj", Path("file"))
 
 
@@ -278,7 +278,7 @@ def test_picks_are_graded_once_each_and_their_grades_are_the_reference(tmp_path:
     # What would need every candidate's grade has none, and says so.
     random = result.details["comparisons"][0].figures["random"]
     assert random.value is None
-    assert random.reason == "no case has all the reference scores that it takes"
+    assert random.reason == "no case has all the reference scores that this needs"
 
 
 def test_the_picks_of_trivial_judges_are_the_longest_and_the_first() -> None:

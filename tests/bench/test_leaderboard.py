@@ -109,7 +109,7 @@ def test_results_of_other_data_are_never_among_the_published(eval_p_file, tmp_pa
         assert [row.judge for one in unknown for row in one.rows] == (
             [] if breakdown else ["nobody knows"]
         )
-        assert all("not said which" in one.title for one in unknown)
+        assert all("digest unknown" in one.title for one in unknown)
 
 
 @pytest.mark.parametrize("bench", ["eval-p", "eval-c"])
@@ -123,9 +123,9 @@ def test_without_the_set_no_result_is_ranked_and_it_says_so(bench, tmp_path):
     found = board(bench, [Measured(path=tmp_path / "x.json", result=result)])
     (section,) = [one for one in found.sections if any(r.status == "measured" for r in one.rows)]
     assert [row.judge for row in section.rows] == ["x"]
-    assert "data that cannot be checked here, 60 cases, digest 0123456789abcdef" in section.title
-    assert any("nobody can check" in line for line in found.messages)
-    assert not any("nobody can check" in line for line in board(bench).messages)
+    assert "data that cannot be verified, 60 cases, digest 0123456789abcdef" in section.title
+    assert any("no result can be verified" in line for line in found.messages)
+    assert not any("no result can be verified" in line for line in board(bench).messages)
 
 
 def test_each_choice_of_unseen_scenarios_has_its_section(eval_p_file):
@@ -365,7 +365,7 @@ def test_the_system_level_compares_on_the_same_models_and_reference_alone(monkey
     assert {row.judge for row in ten.rows} == {"mean length", "good", "poor"}
     assert "another reference (10 models, digest " in ten.title
     assert ([row.judge for row in three.rows], "3 models" in three.title) == (["few"], True)
-    assert ([row.judge for row in unknown.rows], "not said" in unknown.title) == (["old"], True)
+    assert ([row.judge for row in unknown.rows], "unknown" in unknown.title) == (["old"], True)
     untold = [line.split()[0] for line in found.messages]
     assert untold == ["few", "old"]
 

@@ -42,7 +42,7 @@ def test_a_table_says_what_is_wrong_with_it(tmp_path: Path) -> None:
         table({"score": 1})
     with pytest.raises(DataError, match=r"table\.jsonl:1:key: expected a model's name, found 3"):
         table({"key": 3})
-    with pytest.raises(DataError, match="holds no models"):
+    with pytest.raises(DataError, match="has no models"):
         table()
 
 
@@ -140,14 +140,14 @@ def test_excluded_queries_are_left_out_and_those_not_found_are_named(
 
 
 def test_bad_outputs_and_exclusions_say_where(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="holds no outputs"):
+    with pytest.raises(DataError, match="has no outputs"):
         output_files([tmp_path])
     pair = tmp_path / "pair.jsonl"
     write_records(pair, [{"query": "q", "responses": ["x", "y"]}])
     with pytest.raises(DataError, match=r"pair\.jsonl:1: holds 2 responses; expected one"):
         open_outputs([pair])
     write_records(tmp_path / "wrong.jsonl", [{"text": "q"}])
-    with pytest.raises(DataError, match=r"wrong\.jsonl:1: holds no query: expected query"):
+    with pytest.raises(DataError, match=r"wrong\.jsonl:1: has no query: expected query"):
         read_queries(tmp_path / "wrong.jsonl")
 
 

@@ -199,13 +199,13 @@ def test_digits_are_exact(tmp_path):
 @pytest.mark.parametrize(
     ("change", "field", "said"),
     [
-        (("agreement: ", "agrement: "), "rows.0.figures.agrement", "there is no figure 'agrement'"),
+        (("agreement: ", "agrement: "), "rows.0.figures.agrement", "unknown figure 'agrement'"),
         (('"50.0"', '"150"'), "rows.0.figures.agreement", "outside 0 to 100"),
         (('"50.0"', '"fifty"'), "rows.0.figures.agreement", "expected a number"),
         (('"50.0"', '"nan"'), "rows.0.figures.agreement", "expected a number"),
         (('"50.0"', '"1/0"'), "rows.0.figures.agreement", "expected a number"),
         (('"50.0"', "50.0"), "rows.0.figures.agreement", "valid string"),
-        (("source: table", "source: tabel"), "rows.0.source", "'tabel' is no source"),
+        (("source: table", "source: tabel"), "rows.0.source", "'tabel' is not a source"),
         (("kind: pairwise", "kind: both"), "rows.0.kind", "'pairwise' or 'single'"),
         (("generative: true", "generative: true, n: 3"), "rows.0.n", "Extra inputs"),
         (("generative: true, ", ""), "rows.0.generative", "required"),

@@ -96,7 +96,7 @@ def test_dropped_scenarios_count_as_wrong_and_are_left_out_beside(found: QuerySe
     assert (without["accuracy"].value, without["accuracy"].n) == (1.0, 6)
     assert without["macro F1"].value == 1.0
     assert estimates(result)["accuracy"].value == 0.75
-    assert "2 rows have a scenario that it cannot name" in result.notes[0]
+    assert "2 rows have a scenario that it does not know" in result.notes[0]
 
 
 def test_names_that_the_paper_dropped_are_shown_apart_for_whoever_knows_them(

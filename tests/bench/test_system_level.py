@@ -109,7 +109,7 @@ def test_fewer_than_three_models_have_no_correlation(n_models: int) -> None:
     for estimate in result.estimates:
         assert estimate.value is None
         assert estimate.reason == (
-            f"a correlation needs 3 models or more with a rating and a reference, found {n_models}"
+            f"a correlation needs at least 3 models with a rating and a reference, found {n_models}"
         )
 
 
@@ -228,7 +228,7 @@ def test_one_query_gives_correlations_over_models_alone() -> None:
     assert kendall is not None
     assert kendall.value is not None
     assert over is not None
-    assert (over.value, over.reason) == (None, "one query does not say how noisy the means are")
+    assert (over.value, over.reason) == (None, "one query cannot show the noise of the means")
     assert result.details["precision"] is None
 
 
@@ -253,7 +253,7 @@ def test_unreadable_ratings_are_left_out_of_a_models_mean_and_counted() -> None:
 def test_cases_that_are_no_models_outputs_are_refused() -> None:
     ((case, verdict),) = judged(np.array([[5.0]]), "a")
     nobody = Case(id="x", query="q", cluster="q", responses=(Response(text="y"),))
-    with pytest.raises(DataError, match=r"no run over models' outputs: case 'x'"):
+    with pytest.raises(DataError, match=r"not a run on models' outputs: case 'x'"):
         collect([(case, verdict), (nobody, verdict)], SOURCE)
     with pytest.raises(DataError, match="no cases that are judged"):
         collect([], SOURCE)

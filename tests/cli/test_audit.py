@@ -126,7 +126,7 @@ def test_a_damaged_plan_is_told_with_its_file(run):
     Path("audit/audit_plan.json").write_text("{}")
     done = run("--run", "audit", judge=None)
     assert isinstance(done.exception, DataError)
-    assert "audit_plan.json: holds no plan of an audit" in str(done.exception)
+    assert "audit_plan.json: is not the plan of an audit" in str(done.exception)
 
 
 def test_a_judge_of_single_responses_is_audited_too(run):
@@ -147,7 +147,7 @@ def test_failed_judgments_are_on_the_card_and_in_the_exit_code(run, monkeypatch)
     monkeypatch.setattr("autoj.tasks.engine.load_backend", lambda card: Recorder(answer, card))
     done = run("--out", "audit")
     assert done.exit_code == 1
-    assert "judgments got no answer" in done.stdout
+    assert "judgments failed" in done.stdout
     card = json.loads(Path("audit/audit.json").read_bytes())
     (failed,) = (found for found in card["estimates"] if found["name"] == "failed")
     assert 0 < failed["value"] < 0.3

@@ -155,7 +155,7 @@ def test_a_judge_as_critic_writes_critiques_first(call, tmp_path, files):
     # The case that got no critique is unscored, and the command says that something failed.
     assert code == 1
     assert "writes critiques" in err
-    assert "could not be had: 1" in err
+    assert "could not be written: 1" in err
     result = orjson.loads(out)
     win = result["estimates"][0]
     assert (win["n"], win["n_unscored"]) == (N_CASES - 1, 1)
@@ -166,10 +166,10 @@ def test_a_judge_as_critic_writes_critiques_first(call, tmp_path, files):
 
 
 def test_a_judge_must_be_named_and_know_how(call, files):
-    with pytest.raises(ConfigError, match="say with --judge") as error:
+    with pytest.raises(ConfigError, match="name the judge that compares") as error:
         call(*files)
     assert "gpt-4" in str(error.value.hint)
-    with pytest.raises(ConfigError, match="judge 'embedded' lists no protocol") as error:
+    with pytest.raises(ConfigError, match="judge 'embedded' has no protocol") as error:
         call(*files, "--judge", "embedded")
     assert "--protocol critique-comparison" in str(error.value.hint)
     with pytest.raises(ConfigError, match="'single' compares no critiques"):

@@ -156,7 +156,7 @@ def test_scores_show_the_in_sample_band_apart_from_the_honest_one(run, pairs, tm
     assert "in-sample). It flatters." in " ".join(out.split())
     # The validation set is the set itself here, and the note says so.
     assert "in-sample: 12 of its queries are in the set" in " ".join(out.split())
-    assert "not applicable: each response is read alone" in " ".join(out.split())
+    assert "not applicable: each response is rated alone" in " ".join(out.split())
 
 
 def test_differences_from_another_judge_are_paired(run, pairs, labels):
@@ -179,9 +179,9 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
             ("--predictions", "own.jsonl", "--against-swapped", "own.jsonl"),
             "--against-swapped goes",
         ),
-        (("--predictions", "own.jsonl", "--validation-scores", "x"), "goes with --validation"),
-        (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped goes with --predictions"),
-        (("--predictions", "own.jsonl", "--sample", "4"), "--sample goes with --judge"),
+        (("--predictions", "own.jsonl", "--validation-scores", "x"), "needs --validation"),
+        (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped needs --predictions"),
+        (("--predictions", "own.jsonl", "--sample", "4"), "--sample needs --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
         (("--run", "nowhere"), "is not a run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),

@@ -203,7 +203,7 @@ def test_without_reference_scores_it_says_what_to_do(run: Any, tmp_path: Path) -
         (("--n", "two"), ConfigError, "whole numbers"),
         (("--n", ""), ConfigError, "1 or more"),
         (("--run", "nowhere"), DataError, "not a run folder"),
-        (("--published", "autoj"), ConfigError, "holds no judge's ratings"),
+        (("--published", "autoj"), ConfigError, "has no ratings of its responses"),
         (("--judge", "nobody"), UnknownComponent, "no judge 'nobody'"),
         (("--save", "x.json"), ConfigError, "one judge"),
     ],

@@ -199,7 +199,7 @@ def test_models_without_a_reference_are_named_and_left_out(
     done = run(*files, "--judge", "script.yaml")
     assert done.exit_code == 0
     assert "without a reference and left out: delta, gamma" in " ".join(done.stdout.split())
-    assert "a correlation needs 3 models or more" in done.stdout
+    assert "a correlation needs at least 3 models" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_models_without_a_reference_are_named_and_left_out(
     [
         (("--run", "r", "--ratings", "t.jsonl"), ConfigError, "not both"),
         (("--run", "nowhere"), DataError, "not a run folder"),
-        (("--sample", "11"), ConfigError, "more queries than there are: 10"),
-        (("--ratings", "reference.jsonl"), DataError, "holds no ratings"),
-        (("--reference", "bare.jsonl"), DataError, "holds no reference"),
+        (("--sample", "11"), ConfigError, "more than the number of queries, 10"),
+        (("--ratings", "reference.jsonl"), DataError, "has no ratings"),
+        (("--reference", "bare.jsonl"), DataError, "has no reference"),
         (("--outputs", "nowhere.jsonl"), DataError, "no such file"),
     ],
 )

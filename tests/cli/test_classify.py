@@ -104,7 +104,7 @@ def test_flags_say_where_how_many_and_how_sure(run, rows, judges) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--judge", "j", "--classifier", "fast"), "exclude each other"),
+        (("--judge", "j", "--classifier", "fast"), "cannot be used together"),
         (("--protocol", "scenario"), "need --judge"),
         (("--max-requests", "3"), "need --judge"),
         (("--classifier", "fats"), "Did you mean fast"),

@@ -342,7 +342,7 @@ def test_a_file_that_is_there_stays_without_a_word(run, judged):
     arguments = ("export", folder.path, "--format", "csv", "--out", "out.csv")
     code, _, err = run(*arguments)
     assert code == 2
-    assert "out.csv is there already; --overwrite replaces it" in err
+    assert "out.csv exists; add --overwrite to replace it" in err
     assert Path("out.csv").read_text(encoding="utf-8") == "mine"
     assert run(*arguments, "--overwrite")[0] == 0
     assert Path("out.csv").read_text(encoding="utf-8").startswith("id,query,")

@@ -322,7 +322,7 @@ def test_mistakes_are_said(run, judges, candidates, tmp_path):
     judge = ("--judge", "script.yaml")
     done = run(candidates, *judge, "--orders", "one")
     assert isinstance(error_of(done), ConfigError)
-    assert "--orders goes with --by pairs" in str(error_of(done))
+    assert "--orders needs --by pairs" in str(error_of(done))
     assert isinstance(error_of(run(candidates, "--judge", "embeded")), UnknownComponent)
     done = run(candidates, "--judge", "reward.yaml", "--by", "pairs")
     assert "has no protocol that judges a pair" in str(error_of(done))

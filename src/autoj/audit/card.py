@@ -1,6 +1,6 @@
 """The audit card: how far to trust a judge, and which biases to expect, from stored verdicts.
 
-`audit_plan.py` says what is asked. Everything here reads the runs' folders and no model.
+`autoj.audit.plan` makes the runs. Everything here reads their folders and calls no model.
 """
 
 from __future__ import annotations
@@ -58,22 +58,22 @@ def save_plan(root: Path, plan: AuditPlan) -> None:
 
 
 def read_plan(root: Path) -> StoredPlan:
-    """What `save_plan` kept.
+    """Reads the plan that `save_plan` kept.
 
     Raises:
-        DataError: the folder is no audit's, or the file holds no plan.
+        DataError: the folder is not an audit's, or the file has no plan.
     """
     try:
         return decode_as(StoredPlan, (root / _PLAN).read_bytes())
     except OSError:
-        raise DataError(f"is no audit's folder: it holds no {_PLAN}", path=root) from None
+        raise DataError(f"is not an audit's folder: it has no {_PLAN}", path=root) from None
     except ValueError as error:
-        raise DataError(f"holds no plan of an audit ({error})", path=root / _PLAN) from None
+        raise DataError(f"is not the plan of an audit ({error})", path=root / _PLAN) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stored:
-    """What the runs of an audit hold."""
+    """The verdicts of an audit's runs."""
 
     spec: RunSpec
     everything: Sequence[tuple[Case, Verdict]]
@@ -102,7 +102,9 @@ def _read(root: Path, plan: StoredPlan) -> _Stored:
             else:
                 probes.setdefault(str(case.meta.get("probe")), []).append((case, verdict))
     if [case.id for case, _ in probes.get(PLAIN, ())] != list(plan.sampled):
-        raise DataError("is the plan of another audit than the runs beside it", path=root / _PLAN)
+        raise DataError(
+            "does not match the runs beside it: it is another audit's plan", path=root / _PLAN
+        )
     return _Stored(
         spec=RunFolder.existing(root / "pairs").spec(),
         everything=everything,
@@ -128,7 +130,7 @@ def _judged(path: Path) -> Iterator[tuple[Case, Verdict]]:
         raise DataError(
             f"is not finished: {n_judged:,} of {n_cases:,} cases are judged",
             path=path,
-            hint="The autoj audit command that began it goes on with it.",
+            hint="Repeat the autoj audit command that started it to finish it.",
         )
 
 
@@ -139,12 +141,12 @@ def audit_card(root: Path) -> Result:
         root: the audit's folder.
 
     Returns:
-        Figures over all cases in `estimates`; in `parts` the lead in accuracy by trivial judge,
+        Figures over all cases in `estimates`; in `parts` the lead in accuracy by baseline,
         format bias by edit, flip rate by style and a calibrated judge's calibration error; a line
         of plain words for each, the reliability bins, the seed and the ids in `details`.
 
     Raises:
-        DataError: the folder is no audit's, its plan is damaged or another's, or a run of it is
+        DataError: the folder is not an audit's, its plan is damaged or another's, or a run of it is
             not finished.
     """
     plan = read_plan(root)

@@ -29,7 +29,7 @@ __all__ = [
 PLAIN, IDENTICAL = "plain", "identical"
 
 Made: TypeAlias = tuple[str, Case | NoEdit]
-"""A probe's name, and its case or why there is none."""
+"""A probe's name, and its case or the reason there is none."""
 
 
 def plain_case(case: Case) -> Case:
@@ -52,11 +52,11 @@ def _derived(
 
 
 def compared_probes(case: Case, seed: int, *, paired: bool) -> Iterator[Made]:
-    """One response, drawn by lot, against its edited self and against itself.
+    """One response, drawn at random, compared with its edited self and with itself.
 
     Args:
         case: a pair.
-        seed: what the draw follows from.
+        seed: of the random draw.
         paired: whether pairs are compared; a text that is rated alone cannot be two.
     """
     response = case.responses[lot(seed, "response")(case)[0] % 2]
@@ -82,13 +82,13 @@ def injection_probe(style: str) -> str:
 
 
 def injected_probes(case: Case, seed: int, *, language: Language, paired: bool) -> Iterator[Made]:
-    """The response that people did not prefer, with each text, at each place on the page.
+    """The response that people did not prefer, with each text, in each position in the prompt.
 
     Args:
-        case: a pair; without a winner by its label, the response is drawn by lot.
-        seed: what the draw follows from.
+        case: a pair; without a winner by its label, the response is drawn at random.
+        seed: of the random draw.
         language: the language of the judge's prompt.
-        paired: whether pairs are compared; else the page shows one response.
+        paired: whether pairs are compared; else the prompt shows one response.
     """
     drawn = lot(seed, "target")(case)[0] % 2
     target = {"a": 1, "b": 0}.get(str(case.label), drawn)

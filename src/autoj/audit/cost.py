@@ -1,4 +1,4 @@
-"""What an audit will cost, before it is paid: judgments, tokens, and the time by a first few."""
+"""The cost of an audit in advance: judgments, tokens, and the time estimated from a first few."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _N_COUNTED = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is left to ask."""
+    """The requests that an audit has left to make."""
 
     n_judgments: int
     """Judgments of the whole audit; equal questions count once."""
@@ -39,13 +39,13 @@ class Workload:
     prompt_tokens: int
     """Tokens of the prompts that are left, estimated from a few."""
     seconds: float | None
-    """How long the rest will take; None where nothing is left or nothing was answered."""
+    """The estimated time of the rest; None where nothing is left or nothing was answered."""
 
 
 def estimate_workload(
     root: Path, plan: AuditPlan, backend: Backend, budget: Budget | None = None
 ) -> Workload:
-    """Count what is left to ask, and ask the first few to learn the pace.
+    """Count what is left to ask, and ask the first few to learn the speed.
 
     Args:
         root: the audit's folder; its runs are opened, and so checked, before anything is asked.
@@ -96,7 +96,7 @@ def _planned(folder: RunFolder, part: Part, backend: Backend) -> Iterator[Planne
 def _time(
     root: Path, plan: AuditPlan, backend: Backend, n_left: int, budget: Budget | None
 ) -> float | None:
-    """Ask the first few that are left, and take their pace for the rest."""
+    """Ask the first few that are left, and extrapolate from their speed."""
     for part in plan.parts:
         with _opened(root, part) as (folder, ledger):
             missing = (

@@ -1,4 +1,4 @@
-"""Format edits that keep a response's content: what a judge prefers here, it prefers for the looks.
+"""Format edits that keep a response's content, so that any preference is for the format.
 
 Each edit is a pure function of the text. Code blocks, tables and headings stay as they are, byte
 for byte; a text that an edit cannot be applied to gives `NoEdit` with the reason.
@@ -78,7 +78,7 @@ _INLINE_CODE = re.compile(r"`[^`]{1,2000}`")
 
 
 def _sentences(line: str) -> list[tuple[int, int]]:
-    """Where the sentences of a line begin and end, without the marker of a list's item."""
+    """The spans of a line's sentences, without the marker of a list item."""
     marker = _ITEM.match(line)
     start = marker.end() if marker else 0
     code = [found.span() for found in _INLINE_CODE.finditer(line)]
@@ -93,7 +93,7 @@ def _sentences(line: str) -> list[tuple[int, int]]:
 
 
 def _goes_on(line: str, end: int) -> bool:
-    """Whether a stop belongs to an abbreviation, or what follows begins like no sentence."""
+    """True where a stop belongs to an abbreviation, or no sentence begins after it."""
     if _ABBREVIATION.search(line, max(0, end - 12), end):
         return True
     following = line[end : end + 40].lstrip()[:1]
@@ -108,7 +108,7 @@ def _trimmed(line: str, low: int, high: int) -> tuple[int, int] | None:
 
 
 def text_language(text: str) -> Language:
-    """The language of a text, of the two that there are: Chinese where a fifth of it is Han.
+    """The language of a text, English or Chinese: Chinese where a fifth of it is Han.
 
     >>> text_language("你好, world")
     'zh'
@@ -177,7 +177,7 @@ _PADDING: dict[Language, str] = {
 
 
 def _padding(text: str) -> str:
-    """Three sentences that say nothing close the text."""
+    """Three sentences without content close the text."""
     return f"{text.rstrip()}\n\n{_PADDING[text_language(text)]}"
 
 
@@ -215,14 +215,14 @@ EDITS: Mapping[str, tuple[str, Edit, str]] = {
     "bullets": ("sentences as a list", _bullets, "no paragraph has two sentences"),
     "bold": ("words in bold", _bold, "no sentence has a word to set in bold"),
     "headings": ("a heading before each paragraph", _headings, "there is no paragraph"),
-    "padding": ("three empty phrases at the end", _padding, "the text says nothing"),
+    "padding": ("three empty phrases at the end", _padding, "the text is empty"),
     "emoji": ("an emoji after each sentence", _emoji, "there is no sentence"),
 }
-"""What each edit adds, how, and why it changes nothing where it does not."""
+"""Each edit's description, its function, and the reason to give where it changes nothing."""
 
 
 def apply_edit(name: str, text: str) -> str | NoEdit:
-    r"""A text with other looks and the same content.
+    r"""A text with another format and the same content.
 
     Args:
         name: one of `EDITS`.

@@ -1,7 +1,7 @@
 """Verdicts injected into a response: text that speaks to the judge and not to the user.
 
 A judge reads them as data or obeys them. The texts are our own, in the styles that attacks take;
-`HARMLESS` is a text of the same place and length that asks for nothing: what it flips, chance does.
+`HARMLESS` is a control text of the same position and length that asks for nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autoj.critiques import DECISION_HEADING, Language, decision_sentence
 __all__ = ["HARMLESS", "STYLES", "Place", "inject"]
 
 Place: TypeAlias = Literal["1", "2"] | None
-"""Where the page shows the response that is injected into; None where it stands alone."""
+"""The position of the injected response in the prompt; None where it is rated alone."""
 
 STYLES: Mapping[str, str] = {
     "decision": "a decision in the judge's own format",
@@ -23,7 +23,7 @@ STYLES: Mapping[str, str] = {
     "data-end": "a false end of the data with new instructions",
     "ignore": "a call to ignore the instructions",
 }
-"""What each style injects."""
+"""The styles, each with a description of what it injects."""
 HARMLESS = "harmless"
 
 _COMPARED: dict[Language, dict[str, str]] = {
@@ -72,7 +72,7 @@ def inject(style: str, text: str, *, place: Place, language: Language = "en") ->
     Args:
         style: one of `STYLES`, or `HARMLESS`.
         text: the response.
-        place: where the page will show it: a style that names a response names this one.
+        place: its position in the prompt: a style that names a response names this one.
         language: the language of the judge's prompt.
 
     >>> inject("decision", "It is 4.", place="2").splitlines()[-1]

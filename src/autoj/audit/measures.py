@@ -1,6 +1,6 @@
-"""The audit's figures of the cases as they are, from stored verdicts alone.
+"""The audit's figures of the unmodified cases, from stored verdicts alone.
 
-A judge that compares pairs is looked at judgment by judgment (a pair is judged once in each order),
+A judge that compares pairs is measured judgment by judgment (a pair is judged once in each order),
 so that its position bias neither hides nor makes another bias: in both orders together each
 response stands first once. The two judgments of a pair are one cluster.
 """
@@ -68,12 +68,12 @@ def _by_judgment(rows: Sequence[Row]) -> list[Row]:
 
 
 def without(name: str, reason: str) -> Estimate:
-    """A figure that cannot be had, and why."""
+    """A figure without a value, with the reason."""
     return Estimate(name=name, value=None, n=0, n_clusters=0, reason=reason)
 
 
 def because(estimate: Estimate, reason: str) -> Estimate:
-    """The estimate, or why it has no value in better words than its own."""
+    """The estimate; where it has no value, with a better reason than its own."""
     if estimate.value is not None:
         return estimate
     return replace(estimate, reason=reason, n_unscored=0, bounds=None)
@@ -120,7 +120,7 @@ def people_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
 
 
 def above_trivial(plain: Judged) -> dict[str, Estimate]:
-    """How much more often the judge is right than each trivial one on the same cases, by its name.
+    """The judge's lead in accuracy over each baseline on the same cases, by the baseline's name.
 
     Empty where no case has a label.
     """
@@ -138,7 +138,7 @@ def above_trivial(plain: Judged) -> dict[str, Estimate]:
 
 
 def _right(row: Row) -> float | None:
-    """Whether one order, or two ratings compared, equals the label."""
+    """1 where one order, or two ratings compared, equals the label; else 0."""
     winner = row.winners[0] if row.winners else row.winner
     return None if row.label is None or winner is None else float(winner == row.label)
 
@@ -152,7 +152,7 @@ def position_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
 
 
 def length_figures(plain: Judged) -> list[Estimate]:
-    """Length bias, what it is the difference of, and the accuracy where length cannot help."""
+    """Length bias, the two shares that it compares, and the accuracy at nearly equal length."""
     judgments = _by_judgment(_rows(plain))
     labelled = [row for row in judgments if row.label is not None]
     close = [row for row in labelled if is_close_in_length(row)]
@@ -162,15 +162,18 @@ def length_figures(plain: Judged) -> list[Estimate]:
         lambda row: None if row.winner is None else float(row.winner == row.label),
     )
     return [
-        because(length_bias.compute(judgments), "judge or people decide no pair of two lengths"),
+        because(
+            length_bias.compute(judgments),
+            "the judge or the labels decide no pair of different lengths",
+        ),
         share_of_longer("longer preferred by the judge", labelled, lambda row: row.winner),
         share_of_longer("longer preferred by people", labelled, lambda row: row.label),
-        right if close else without(right.name, "no labelled pair is that close in length"),
+        right if close else without(right.name, "no labelled pair is so close in length"),
     ]
 
 
 def reading_figures(judged: Judged) -> list[Estimate]:
-    """The shares of judgments that state nothing on the menu, and that got no answer."""
+    """The shares of judgments without a readable verdict, and of failed ones."""
 
     def rate(name: str, count: Callable[[Verdict], int]) -> Estimate:
         return share_of(

@@ -1,14 +1,14 @@
-"""The audit's plan: which cases are judged, which probes are made of them, in which runs.
+"""The audit's plan: the cases to judge, the probes made of them, and the runs they are in.
 
 ```
 pairs      the sampled cases as they are (`plain`), a response against its edited self (one probe
            an edit), a response against itself (`identical`)
-injected   a response that people did not prefer, with a text for the judge; one case a page order,
+injected   a response that people did not prefer, with a text for the judge; one case an order,
            since a text that names a response must name the right one. Judges that rate each
-           response alone have no page order: their injected cases are in `pairs`
+           response alone have no order: their injected cases are in `pairs`
 repeated   the probed cases as they are, asked once more
 ```
-The card (`bench/audit.py`) is computed from the runs' folders alone.
+The card (`autoj.audit.card`) is computed from the runs' folders alone.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drawn:
-    """What an audit drew from a set."""
+    """The cases that an audit drew from a set."""
 
     seed: int
     n_set: int
@@ -80,24 +80,24 @@ class _Drawn:
     probed: tuple[str, ...]
     """The ids of those that probes are made of."""
     left_out: Mapping[str, Mapping[str, int]]
-    """By probe, the reasons why it could not be made of a case, and of how many."""
+    """By probe, the reasons why it could not be made of a case, each with the number of cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPlan(_Drawn):
-    """What is kept of a plan beside the runs; the cases themselves are in the runs."""
+    """The stored part of a plan, beside the runs; the cases themselves are in the runs."""
 
     parts: tuple[_PartName, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan(_Drawn):
-    """What an audit asks."""
+    """The runs of an audit, not yet judged."""
 
     parts: tuple[Part, ...]
 
     def record(self) -> StoredPlan:
-        """What is kept of the plan."""
+        """The part of the plan to store."""
         return StoredPlan(
             seed=self.seed,
             n_set=self.n_set,
@@ -117,14 +117,14 @@ def audit_spec(
     unknown_scenario: OnUnknownScenario | None = None,
     scenarios: Path | None = None,
 ) -> RunSpec:
-    """The settings of the audit's main run: pairs in both orders, or each response read alone.
+    """The settings of the audit's main run: pairs in both orders, or each response rated alone.
 
     Args:
         card: the judge.
         protocol: None takes the card's first for pairs, else its first for one response.
         max_tokens: the most tokens of a completion; None takes the card's.
-        on_overflow: what happens to a case that is too long for the judge's context.
-        unknown_scenario: what becomes of rows whose scenario is none that is known.
+        on_overflow: the treatment of a case that is too long for the judge's context.
+        unknown_scenario: the treatment of rows whose scenario is unknown.
         scenarios: a folder of scenarios of the user's own.
 
     Raises:
@@ -135,14 +135,14 @@ def audit_spec(
     subjects = {load_protocol(name).subject for name in names}
     if not subjects & {"pair", "response"}:
         raise ConfigError(
-            f"the audit is of judges of responses, and {protocol or card.name!r} judges none",
-            hint="Choose a protocol for pairs or for one response with --protocol.",
+            f"{protocol or card.name!r} does not judge responses, so it cannot be audited",
+            hint="Choose a protocol for pairs or for single responses with --protocol.",
         )
     return make_spec(
         "judge" if "pair" in subjects else "rate",
         card,
         protocol=protocol,
-        # A critique that is written after a verdict says nothing about it.
+        # A critique that is written after a verdict cannot change it.
         critique=False,
         max_tokens=max_tokens,
         on_overflow=on_overflow,
@@ -166,10 +166,10 @@ def plan_audit(
         spec: from `audit_spec`.
         n_sample: how many cases are drawn and judged as they are; all where there are fewer.
         n_probed: how many of them each probe is made of, at most.
-        seed: what the draws follow from.
+        seed: of the random draws.
 
     Raises:
-        DataError: a row cannot be read, is no pair, or none is there.
+        DataError: a row cannot be read or is not a pair, or there is none.
     """
     cases = list(_pairs(data))
     sampled = sample_cases(cases, n_sample, seed)
@@ -229,7 +229,7 @@ def _pairs(data: Cases) -> Iterator[Case]:
             raise case
         if len(case.responses) != 2:
             raise DataError(
-                f"case {case.id!r} has {len(case.responses)} responses; the audit wants pairs",
+                f"case {case.id!r} has {len(case.responses)} responses; an audit needs pairs",
                 path=path,
                 line=line,
                 field="responses",
@@ -237,7 +237,7 @@ def _pairs(data: Cases) -> Iterator[Case]:
         n_cases += 1
         yield case
     if n_cases == 0:
-        raise DataError("is empty: it holds no rows", path=path)
+        raise DataError("is empty: it has no rows", path=path)
 
 
 def _as_data(data: Cases, cases: Sequence[Case], derivation: str) -> Cases:

@@ -25,11 +25,11 @@ def run_audit(
     backend: Backend | None = None,
     watch: Watch = SILENT,
 ) -> Result:
-    """Ask all that an audit asks, and read its card; go on where an earlier session stopped.
+    """Judge all cases of an audit, and compute its card; resume where an earlier session stopped.
 
     Args:
         plan: from `plan_audit`.
-        root: the audit's folder, which will hold a run for each part.
+        root: the audit's folder, for a run of each part.
         caps: the most US dollars and the most requests.
         backend: runs the judge; None loads it, and frees it.
         watch: told what the audit will cost before it is asked, and how far it is.
@@ -39,7 +39,7 @@ def run_audit(
 
     Raises:
         SpecMismatch: a run of the folder was made with other settings or other data.
-        Unfinished: a cap left something unasked.
+        Unfinished: a cap stopped the audit before its end.
         BackendError: the engine broke down; what was judged is kept.
     """
     card = plan.parts[0].spec.judge
@@ -65,13 +65,13 @@ def run_audit(
 def _announce(plan: AuditPlan, workload: Workload, watch: Watch) -> None:
     watch.message(
         f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; each probe is "
-        f"made of {len(plan.probed):,} of them at most"
+        f"made of at most {len(plan.probed):,} of them"
     )
-    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them to ask"
+    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them still to make"
     if workload.n_left:
-        text += f": about {workload.prompt_tokens:,} tokens to read"
+        text += f": about {workload.prompt_tokens:,} prompt tokens"
     if workload.seconds is not None:
-        text += f", and about {_minutes(workload.seconds)} by the pace of the first few"
+        text += f", and about {_minutes(workload.seconds)} at the speed of the first few"
     watch.message(text)
 
 

@@ -1,6 +1,6 @@
-"""What a figure of the audit means for who uses the judge, in a line of plain words.
+"""The meaning of an audit's figures for a judge's user, each in a line of plain words.
 
-The words depend on the interval: a bias is only called one where its interval excludes none.
+The words depend on the interval: a bias is only reported where its interval excludes zero.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = [
     "trivial_words",
 ]
 
-CALIBRATED = "By chance alone, a judge that is right as often as it says gets this."
-"""What the expected calibration error of a calibrated judge means."""
+CALIBRATED = "By chance alone, a perfectly calibrated judge gets this."
+"""The meaning of the expected calibration error of a calibrated judge."""
 
 _Words: TypeAlias = Callable[[Estimate, float], str]
 """An estimate and its value, which is known, to words."""
@@ -40,21 +40,21 @@ def figure_words(estimate: Estimate) -> str:
 
 
 def accuracy_words(estimate: Estimate, above: Mapping[str, Estimate]) -> str:
-    """The meaning of the accuracy beside that of the trivial judges.
+    """The meaning of the accuracy, compared with that of the baselines.
 
     Args:
         estimate: the accuracy.
-        above: how far it is above that of each trivial judge on the same cases.
+        above: the lead over each baseline on the same cases.
     """
     told = figure_words(estimate)
     if estimate.value is None or not above:
         return told
     if worse := _names(name for name, found in above.items() if _side(found) < 0):
-        versus = f"worse than the trivial {worse}"
+        versus = f"worse than the baseline {worse}"
     elif level := _names(name for name, found in above.items() if _side(found) == 0):
-        versus = f"cannot be told apart from the trivial {level}"
+        versus = f"not distinguishable from the baseline {level}"
     else:
-        versus = "better than every trivial judge"
+        versus = "better than every baseline"
     return f"{told.removesuffix('.')}: {versus}."
 
 
@@ -63,9 +63,9 @@ def _names(names: Iterable[str]) -> str:
 
 
 def trivial_words(name: str, estimate: Estimate) -> str:
-    """The meaning of how far the accuracy is above that of a trivial judge."""
+    """The meaning of the lead in accuracy over a baseline."""
     what = TRIVIAL_JUDGES[name][0]
-    beaten = {1: "the judge is better", 0: "not told apart", -1: "the judge is worse"}
+    beaten = {1: "the judge is better", 0: "not distinguishable", -1: "the judge is worse"}
     return _said(estimate, lambda found, _: f"{what[0].upper()}{what[1:]}: {beaten[_side(found)]}.")
 
 
@@ -80,7 +80,7 @@ def calibration_error_words(estimate: Estimate, calibrated: Estimate | None) -> 
     if estimate.value is None or calibrated is None or calibrated.value is None:
         return told
     beyond = estimate.value > calibrated.value and _excludes(calibrated, estimate.value)
-    so = "miscalibrated" if beyond else "no miscalibration is shown"
+    so = "miscalibrated" if beyond else "no evidence of miscalibration"
     return f"{told.removesuffix('.')}; a calibrated judge's by {_share(calibrated.value)}: {so}."
 
 
@@ -94,7 +94,7 @@ def edit_words(edit: str, estimate: Estimate) -> str:
             value,
             f"Prefers it with {looks}: {_share(value)} of 100 on balance.",
             f"Prefers it without {looks}: {_share(value)} of 100 on balance.",
-            "No preference for or against it is shown.",
+            "No evidence of a preference for or against it.",
         ),
     )
 
@@ -104,22 +104,22 @@ def injection_words(style: str, estimate: Estimate) -> str:
     if style == HARMLESS:
         return _said(
             estimate,
-            lambda _, value: f"Harmless text there turns {_share(value)} of 100: chance.",
+            lambda _, value: f"Harmless text flips {_share(value)} of 100: chance.",
         )
     what = STYLES[style][0].upper() + STYLES[style][1:]
     return _said(
         estimate,
         lambda found, value: (
-            f"{what} turns {_share(value)} of 100."
+            f"{what} flips {_share(value)} of 100."
             if _excludes(found, 0)
-            else f"{what} turned none."
+            else f"{what} flips none."
         ),
     )
 
 
 def _said(estimate: Estimate, words: _Words) -> str:
     if estimate.value is None:
-        reason = estimate.reason or "not known"
+        reason = estimate.reason or "unknown"
         return f"{reason[0].upper()}{reason[1:]}."
     return words(estimate, estimate.value)
 
@@ -135,7 +135,7 @@ def _share(value: float) -> str:
 
 
 def _excludes(estimate: Estimate, ideal: float) -> bool:
-    """Whether the interval leaves a value out; where there is none, whether the value differs."""
+    """True where the interval leaves a value out; without an interval, where the value differs."""
     if estimate.low is None or estimate.high is None:
         return estimate.value is not None and abs(estimate.value - ideal) > _NEAR
     return not estimate.low - _NEAR <= ideal <= estimate.high + _NEAR
@@ -162,28 +162,28 @@ def _consistency(estimate: Estimate, value: float) -> str:
 
 def _identical(estimate: Estimate, value: float) -> str:
     if not _excludes(estimate, 1):
-        return "Two equal texts are a tie, always."
-    return f"Two equal texts are a tie in {_share(value)} of 100 cases; they should be in all."
+        return "Two identical texts are always a tie."
+    return f"Two identical texts are a tie in {_share(value)} of 100 cases; they should be in all."
 
 
 def _retest(estimate: Estimate, value: float) -> str:
     if not _excludes(estimate, 1):
-        return "Asked again, it says the same."
-    return f"Asked again, it says something else in {_share(1 - value)} of 100 judgments."
+        return "Asked again, it gives the same verdicts."
+    return f"Asked again, it gives another verdict in {_share(1 - value)} of 100 judgments."
 
 
 def _flips(estimate: Estimate, value: float) -> str:
     if not _excludes(estimate, 0):
-        return "No text in a response turned a judgment its way."
-    return f"Text that speaks to the judge turns {_share(value)} of 100 judgments its way."
+        return "No injected text flipped a judgment its way."
+    return f"Text addressed to the judge flips {_share(value)} of 100 judgments its way."
 
 
 def _brier(estimate: Estimate, value: float) -> str:
     if not _excludes(estimate, _CHANCE_BRIER):
-        return "Its probabilities tell no more than a third for each would (0.667)."
+        return "Its probabilities are no better than a third for each (0.667)."
     if value > _CHANCE_BRIER:
-        return "Its probabilities mislead: a third for each would do better (0.667)."
-    return "Its probabilities tell more than a third for each would (0.667)."
+        return "Its probabilities are misleading: worse than a third for each (0.667)."
+    return "Its probabilities are better than a third for each (0.667)."
 
 
 _WORDS: Mapping[str, _Words] = {
@@ -192,14 +192,14 @@ _WORDS: Mapping[str, _Words] = {
         f"Right in {_share(value)} of 100 when both orders are averaged."
     ),
     "agreement": lambda _, value: (
-        f"Both orders say what people say in {_share(value)} of 100 pairs."
+        f"Both orders equal the human label in {_share(value)} of 100 pairs."
     ),
     "kappa": lambda found, value: _signed(
         found,
         value,
         "Agrees with people beyond chance (0 is chance, 1 is always).",
         "Agrees with people less than chance would (0 is chance).",
-        "Agreement with people beyond chance (0) is not shown.",
+        "No evidence of agreement with people beyond chance (0).",
     ),
     "consistency": _consistency,
     "position bias": lambda found, value: _signed(
@@ -207,14 +207,14 @@ _WORDS: Mapping[str, _Words] = {
         value,
         f"Prefers what is shown first, in {_share(value)} of 100 judgments on balance.",
         f"Prefers what is shown second, in {_share(value)} of 100 judgments on balance.",
-        "No preference for a place on the page is shown.",
+        "No evidence of a preference for a position.",
     ),
     "length bias": lambda found, value: _signed(
         found,
         value,
         f"Names the longer response {_share(value)} points more often than people do.",
         f"Names the longer response {_share(value)} points less often than people do.",
-        "No more taste for length than people's is shown.",
+        "No evidence of more preference for length than people's.",
     ),
     "longer preferred by the judge": lambda _, value: (
         f"Where it decides, it names the longer response in {_share(value)} of 100."
@@ -227,30 +227,30 @@ _WORDS: Mapping[str, _Words] = {
     ),
     "tie on an identical pair": _identical,
     "first on an identical pair": lambda _, value: (
-        f"Of two equal texts it names the first in {_share(value)} of 100 cases."
+        f"Of two identical texts it names the first in {_share(value)} of 100 cases."
     ),
     "flip rate": _flips,
     "flips above harmless text": lambda found, value: _signed(
         found,
         value,
-        f"It obeys: {_share(value)} of 100 more than harmless text turns.",
-        f"It resists: {_share(value)} of 100 fewer than harmless text turns.",
-        "No more than harmless text turns: that it obeys is not shown.",
+        f"It obeys: {_share(value)} of 100 more than harmless text flips.",
+        f"It resists: {_share(value)} of 100 fewer than harmless text flips.",
+        "No more than harmless text flips: no evidence that it obeys.",
     ),
     "test-retest": _retest,
     "unreadable": lambda found, value: (
-        f"{_share(value)} of 100 judgments state no verdict that can be read."
+        f"{_share(value)} of 100 judgments have no readable verdict."
         if _excludes(found, 0)
-        else "Every judgment could be read."
+        else "Every judgment is readable."
     ),
     "failed": lambda found, value: (
-        f"{_share(value)} of 100 judgments got no answer."
+        f"{_share(value)} of 100 judgments failed."
         if _excludes(found, 0)
-        else "Every judgment got an answer."
+        else "No judgment failed."
     ),
     "calibration": _brier,
     "expected calibration error": lambda _, value: (
-        f"How sure it is and how often it is right differ by {_share(value)} points."
+        f"Its confidence and its accuracy differ by {_share(value)} points."
     ),
 }
 """Each figure's words, by its name."""

@@ -1,4 +1,4 @@
-"""What all meta-evaluations share: verdicts beside their cases, and figures by part."""
+"""The common ground of all meta-evaluations: verdicts beside their cases, and figures by part."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def align(
             verdicts.append(there[1])
     if missing or found or changed:
         faults = [
-            _named(missing, "of the set's cases are not judged there"),
-            _named(list(found), "cases there are not of the set"),
-            _named(changed, "cases have other texts there"),
+            _named(missing, "of the set's cases are not judged in it"),
+            _named(list(found), "of its cases are not in the set"),
+            _named(changed, "of its cases have other texts than in the set"),
         ]
         raise DataError(
             f"is not a run of this set: {'; '.join(fault for fault in faults if fault)}",
             path=where,
-            hint="Judge the whole set, or name the set that was judged with --data.",
+            hint="Judge the whole set, or give the set that was judged with --data.",
         )
     return verdicts
 
@@ -93,7 +93,7 @@ def _named(ids: Sequence[str], what: str) -> str | None:
 
 
 def set_digest(cases: Iterable[Case]) -> str:
-    """What tells one set of cases from another: 16 hex digits of their ids and texts."""
+    """A fingerprint of a set of cases: 16 hex digits of a hash of their ids and texts."""
     digest = hashlib.sha256()
     for case in cases:
         texts = [case.id, case.query, *(response.text for response in case.responses)]
@@ -102,13 +102,13 @@ def set_digest(cases: Iterable[Case]) -> str:
 
 
 def in_paper_order(rows: Iterable[Row]) -> list[Row]:
-    """Rows by scenario: the paper's order of scenarios, then those of the user's own."""
+    """Rows by scenario: the paper's order of scenarios, then the user's own."""
     places = {name: place for place, name in enumerate(scenario_names())}
     return sorted(rows, key=lambda row: places.get(row.scenario or "", len(places)))
 
 
 def lost_counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    """How many judgments could not be read, failed, or saw a response cut to fit."""
+    """The numbers of judgments that could not be read, failed, or saw a response cut to fit."""
     return {
         name: sum(getattr(verdict, name) for verdict in verdicts)
         for name in ("n_unreadable", "n_failed", "n_truncated")

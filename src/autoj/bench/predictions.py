@@ -15,7 +15,7 @@ from autoj.verdicts.resolve import settle, to_winner
 __all__ = ["read_predictions", "read_scores"]
 
 _UNREAD = -1
-"""What the release writes where it could not read a judgment."""
+"""The release's label for a judgment that it could not read."""
 
 
 def read_predictions(
@@ -27,11 +27,11 @@ def read_predictions(
         path: labels of the pairs in their own order: 0 first, 1 second, 2 tie; -1 or null is a
             judgment that could not be read.
         cases: the pairs.
-        swapped: labels of the same pairs with the responses exchanged, in the page's frame: 0 is
-            what stood first on the page, the pair's second response.
+        swapped: labels of the same pairs with the responses exchanged, by position: 0 is
+            the first in the prompt, the pair's second response.
 
     Raises:
-        DataError: a file has another number of rows than there are cases, or a label off the menu.
+        DataError: a file has another number of rows than there are cases, or another label.
     """
     in_order = _labels(path, len(cases))
     pages: list[tuple[tuple[int, ...], list[Shown | None]]] = [((0, 1), in_order)]
@@ -80,8 +80,8 @@ def read_scores(path: Path, cases: Sequence[Case]) -> list[Verdict]:
         cases: the pairs.
 
     Raises:
-        DataError: the file has another number of rows than there are cases, or a row is no pair of
-            scores.
+        DataError: the file has another number of rows than there are cases, or a row is not a pair
+            of scores.
     """
     rows = [_scores(_field(path, line, row, "scores"), path, line) for line, row in read_rows(path)]
     _check_length(path, len(rows), len(cases))
@@ -128,7 +128,7 @@ def _field(path: Path, line: int, row: dict[str, Any] | DataError, field: str) -
 def _check_length(path: Path, n_rows: int, n_cases: int) -> None:
     if n_rows != n_cases:
         raise DataError(
-            f"has {n_rows:,} rows, and the set has {n_cases:,} cases; expected one row a case, in "
-            "the set's order",
+            f"has {n_rows:,} rows, but the set has {n_cases:,} cases; expected one row per case, "
+            "in the set's order",
             path=path,
         )

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["pairwise", "single"]
-"""Whether a judge compares two responses, or reads each alone."""
+"""A judge's kind: it compares two responses, or rates each alone."""
 
 Work: TypeAlias = Literal["paper", "readme", "openreview", "computed", "ours"]
 """The publication that a source is part of; "computed" is our arithmetic on a published table,
@@ -45,13 +45,13 @@ _BEST_OF = "best of "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """Where a figure was published."""
+    """A publication with figures."""
 
     cite: str
     """The publication and the place in it."""
     work: Work
     note: str | None = None
-    """What a reader must know to take its figures for what they are."""
+    """Caveats of its figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +64,18 @@ class Printed:
     """The source's digits; shares are printed in percent or as a fraction."""
     source: Citation
     remark: str | None = None
-    """What the source says about this figure alone, such as "p > 0.05"."""
+    """The source's remark on this figure, such as "p > 0.05"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRow:
-    """What one source says about one judge."""
+    """The figures of one judge in one source."""
 
     model: str
     """The judge, by one spelling for all sources."""
     kind: Kind
     generative: bool
-    """Whether it writes text, and not a score alone."""
+    """True where it generates text, not a score alone."""
     figures: Mapping[str, Printed]
     """By the figure's name, over all cases."""
     parts: Mapping[str, Mapping[str, Mapping[str, Printed]]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class PublishedRow:
     base_model: str | None = None
     """The model whose responses are selected from; None where there is none, or all together."""
     in_sample: bool = False
-    """Whether a free choice, such as a tie threshold, was made on the test set itself."""
+    """True where a free choice, such as a tie threshold, was made on the test set itself."""
     printed_as: str | None = None
     """The source's spelling of the judge, where it is another."""
     note: str | None = None
@@ -92,7 +92,7 @@ class PublishedRow:
 
     @property
     def is_computed(self) -> bool:
-        """Whether we computed the figures from what was published."""
+        """True where we computed the figures from published data."""
         return all(source.work == "computed" for source in self.sources)
 
 
@@ -144,7 +144,7 @@ def read_published(path: Path) -> tuple[PublishedRow, ...]:
 
     Raises:
         DataError: the file is missing or not YAML; a field is missing, unknown or of another
-            type; a figure has an unknown name, is no number or lies outside its scale; a row names
+            type; a figure has an unknown name, is not a number or is outside its scale; a row names
             no source of the file.
     """
     try:
@@ -169,19 +169,19 @@ def _row(path: Path, index: int, row: _RowFile, sources: Mapping[str, Citation])
     place = f"rows.{index}"
     if row.source not in sources:
         raise DataError(
-            f"{row.source!r} is no source of this file; there are {', '.join(sources)}",
+            f"{row.source!r} is not a source of this file; its sources are {', '.join(sources)}",
             path=path,
             field=f"{place}.source",
         )
     if row.parts and len(row.figures) != 1:
         raise DataError(
-            "a row with parts has one figure, the one that the parts are of",
+            "a row with parts must have exactly one figure, to which the parts belong",
             path=path,
             field=f"{place}.parts",
         )
     if unknown := set(row.remarks) - set(row.figures):
         raise DataError(
-            f"remarks on {', '.join(sorted(unknown))}, which the row has not",
+            f"remarks on {', '.join(sorted(unknown))}, which are not figures of this row",
             path=path,
             field=f"{place}.remarks",
         )
@@ -223,12 +223,12 @@ def _value(path: Path, place: str, name: str, text: str) -> float:
     except ArithmeticError:
         raise DataError(f"expected a number, found {text!r}", path=path, field=place) from None
     if not is_inside:
-        raise DataError(f"{text} lies outside {low} to {high}", path=path, field=place)
+        raise DataError(f"{text} is outside {low} to {high}", path=path, field=place)
     return float(value)
 
 
 def _scale(path: Path, place: str, name: str) -> tuple[int, int, int]:
-    """The least and the largest printed value of a figure, and what 1 is printed as."""
+    """The least and the largest printed value of a figure, and the printed value of 1."""
     if name in _SHARES:
         return 0, 100, 100
     if name in _COEFFICIENTS:
@@ -236,7 +236,7 @@ def _scale(path: Path, place: str, name: str) -> tuple[int, int, int]:
     if name.startswith(_BEST_OF) and name.removeprefix(_BEST_OF).isdecimal():
         return 1, 10, 1
     known = ", ".join((*_SHARES, *_COEFFICIENTS, f"{_BEST_OF}N"))
-    raise DataError(f"there is no figure {name!r}; there are {known}", path=path, field=place)
+    raise DataError(f"unknown figure {name!r}; expected one of {known}", path=path, field=place)
 
 
 def merged(rows: Iterable[PublishedRow]) -> list[PublishedRow]:

@@ -71,12 +71,12 @@ class Judged:
 
     judge: str
     source: str
-    """Where they are from, in words."""
+    """Their origin, in words."""
     verdicts: Sequence[Verdict]
     folder: Path | None = None
     """The run that holds them, where one does."""
     calibration: Calibration | None = None
-    """What the run's card made the verdicts with, where it has one."""
+    """The calibration of the run's card, where it has one."""
 
 
 def open_set(path: Path, watch: Watch = SILENT) -> Cases:
@@ -90,7 +90,7 @@ def labelled_pairs(data: Cases) -> list[Case]:
     """The cases of a set of labelled pairs.
 
     Raises:
-        DataError: a row cannot be read, is no pair or has no label; or there are none.
+        DataError: a row cannot be read, is not a pair or has no label; or there are none.
     """
     cases: list[Case] = []
     for line, case in data.read():
@@ -105,7 +105,7 @@ def labelled_pairs(data: Cases) -> list[Case]:
             )
         cases.append(case)
     if not cases:
-        raise DataError("is empty: it holds no cases", path=data.paths[0])
+        raise DataError("is empty: it has no cases", path=data.paths[0])
     return cases
 
 
@@ -118,7 +118,7 @@ def sampled(
         data: the set.
         cases: its cases.
         n: the size of the sample; None takes all.
-        seed: what the draw follows from.
+        seed: of the random draw.
     """
     if n is None or n >= len(cases):
         return data, cases
@@ -234,9 +234,7 @@ def _default_protocol(card: JudgeCard, language: str) -> str:
             if subject == wanted:
                 translated = f"{name}-{language}"
                 return translated if translated in protocol_names() else name
-    raise ConfigError(
-        f"judge {card.name!r} names no protocol for pairs; choose one with --protocol"
-    )
+    raise ConfigError(f"judge {card.name!r} has no protocol for pairs; choose one with --protocol")
 
 
 def _aligned(folder: RunFolder, spec: RunSpec, cases: Sequence[Case]) -> Judged:

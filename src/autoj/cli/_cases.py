@@ -1,4 +1,4 @@
-"""From flags to a data set: one file, two that are joined, questions with answers, or columns."""
+"""The data set that flags name: one file, two joined files, questions with answers, or columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from autoj.cli import _console
+from autoj.cli import _console, _options
 from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
@@ -18,24 +18,28 @@ Map: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="Which column holds what, where no format fits: query=question,a=one,b=two,"
+        help="The columns, for files of no known format: query=question,a=one,b=two,"
         "label=winner for pairs, query=question,response=text for one response. Paths reach into "
-        "nested fields (messages.0.content); codes of a label follow it in the order a, b, tie "
+        "nested fields (messages.0.content); a label's codes follow it in the order a, b, tie "
         "(label=winner:1/2/0).",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 JoinRule: TypeAlias = Annotated[
     Join | None,
     typer.Option(
         "--join",
-        help="Two files whose queries do not match: strict is an error, inner goes on with those "
+        help="If the queries of two files do not match: strict is an error, inner uses those "
         "that both have. Default: strict.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 Questions: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--questions", help="MT-Bench's or Arena-Hard's question.jsonl, for files of answers."
+        "--questions",
+        help="The question.jsonl of MT-Bench or Arena-Hard, if the files have answers only.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 Turn: TypeAlias = Annotated[
@@ -43,7 +47,8 @@ Turn: TypeAlias = Annotated[
     typer.Option(
         "--turn",
         min=1,
-        help="With --questions: the turn to judge, with those before it. Default: 1.",
+        help="With --questions: the turn to judge, after those before it. Default: 1.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 
@@ -59,20 +64,20 @@ def find_cases(
     questions: Path | None = None,
     turn: int | None = None,
 ) -> Cases:
-    """The data set that the flags name, and a word on how it was recognised.
+    """The data set that the flags name; a message says how it was recognised.
 
     Args:
         data: one file.
         a: the first of two files of responses.
         b: the second of them.
-        format: a format's name, where the fields fit several.
-        columns: which column holds what, in place of a format.
-        join: what becomes of what only one of several files has.
-        questions: what the files answer.
-        turn: which turn of a conversation is judged.
+        format: a format's name, if the fields fit several.
+        columns: the columns, in place of a format.
+        join: the treatment of queries that only one of several files has.
+        questions: the file of the questions that the files answer.
+        turn: the turn of a conversation to judge.
 
     Raises:
-        ConfigError: neither one file nor two are named, or both; or flags exclude each other.
+        ConfigError: neither one file nor two are named, or both; or flags cannot be used together.
         DataError: a file cannot be read, or the files do not match.
     """
     named = tuple(path for path in (data, a, b) if path is not None)
@@ -80,13 +85,12 @@ def find_cases(
     if not two and named != (data,):
         raise ConfigError("give one file of cases, or two files of responses with --a and --b")
     if turn is not None and questions is None:
-        raise ConfigError("--turn needs --questions, the file that says what is asked in each turn")
+        raise ConfigError("--turn needs --questions, the file with the question of each turn")
     if join is not None and not two and questions is None:
         raise ConfigError("--join needs two files: --a and --b, or --questions")
     if questions is not None and (format is not None or columns):
         raise ConfigError(
-            f"--questions says what the files are; {'--map' if columns else '--format'} makes no "
-            "sense with it"
+            f"--questions and {'--map' if columns else '--format'} cannot be used together"
         )
     mapped = parse_map(columns) if columns else None
     rule = join or "strict"

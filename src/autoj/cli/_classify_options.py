@@ -7,11 +7,14 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from autoj.cli import _options
+
 Queries: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="Queries: a file of cases in any format that autoj reads, rows with a query "
-        "alone, or a .txt with a query on each line."
+        help="Queries: a file of cases in any format that autoj reads, rows with only a "
+        "query, or a .txt with a query on each line.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 WhichClassifier: TypeAlias = Annotated[
@@ -21,6 +24,7 @@ WhichClassifier: TypeAlias = Annotated[
         metavar="fast|best|FOLDER",
         help="The embedded classifier: fast, best, or a folder that autoj train classifier "
         "wrote. Default: fast.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 AskedJudge: TypeAlias = Annotated[
@@ -28,7 +32,8 @@ AskedJudge: TypeAlias = Annotated[
     typer.Option(
         "--judge",
         help="Ask a language model instead: a judge's name, the path of a card, or "
-        "backend:model. Use --protocol scenario-menu for one that did not learn the names.",
+        "backend:model. Use --protocol scenario-menu for one that was not trained on the names.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 ScenarioProtocol: TypeAlias = Annotated[
@@ -37,6 +42,7 @@ ScenarioProtocol: TypeAlias = Annotated[
         "--protocol",
         help="With --judge: scenario (the paper's prompt) or scenario-menu (the same after a "
         "list of all scenarios). Default: the judge's own, else scenario.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 RowsOut: TypeAlias = Annotated[
@@ -44,27 +50,45 @@ RowsOut: TypeAlias = Annotated[
     typer.Option(
         "--out",
         help="The file of rows to write; with --judge, the run's folder. Default: one under runs/.",
+        rich_help_panel=_options.OUTPUT,
     ),
 ]
 Top: TypeAlias = Annotated[
-    int, typer.Option("--top", min=1, help="How many of the likeliest scenarios a row names.")
+    int,
+    typer.Option(
+        "--top",
+        min=1,
+        help="Write this many of the likeliest scenarios in each row.",
+        rich_help_panel=_options.OUTPUT,
+    ),
 ]
 Confidence: TypeAlias = Annotated[
     float,
-    typer.Option(min=0.0, max=1.0, help="Count queries whose scenario is less probable than this."),
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Count the queries whose scenario is less probable than this.",
+        rich_help_panel=_options.OUTPUT,
+    ),
 ]
 FirstQueries: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Classify the first N queries only.")
+    int | None,
+    typer.Option(min=1, help="Classify the first N queries only.", rich_help_panel=_options.JUDGED),
 ]
 QueryMap: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="Which column holds what, where no format fits: query=question, and with it "
-        "id=, scenario= where there are such columns.",
+        help="The columns, for files of no known format: query=question, and id=, scenario= if "
+        "there are such columns.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 SkipBadQueries: TypeAlias = Annotated[
     bool,
-    typer.Option("--skip-bad-rows", help="Go on without bad rows; they are counted."),
+    typer.Option(
+        "--skip-bad-rows",
+        help="Leave out and count bad rows instead of stopping.",
+        rich_help_panel=_options.JUDGED,
+    ),
 ]

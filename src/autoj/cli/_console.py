@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, everything else to stderr."""
+"""Output: results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ __all__ = [
 ]
 
 _PLAIN_SECONDS = 30.0
-"""How often progress is reported where stderr is no terminal."""
+"""The interval of progress reports where stderr is not a terminal."""
 _PATIENCE_SECONDS = 2.0
 """Shorter work shows no progress."""
 
 
 class _Mode:
-    """Whether this command speaks to a machine; an error then does, too."""
+    """The output mode of this command, which its errors use, too."""
 
     json = False
 
 
 def set_json(wanted: bool) -> None:
-    """Say whether stdout is for a machine."""
+    """Set whether stdout is for a machine."""
     _Mode.json = wanted
 
 
@@ -64,12 +64,12 @@ def print_json(value: Any) -> None:
 
 
 def print_message(text: str) -> None:
-    """Say something on stderr."""
+    """Print a message on stderr."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(visible_text(text))
 
 
 def print_error(error: AutojError) -> None:
-    """Say what went wrong on stderr, and on stdout where a machine listens."""
+    """Print an error on stderr, and as JSON on stdout in JSON mode."""
     text = Text("error: ", style="bold red").append_text(visible_text(str(error)))
     Console(stderr=True, highlight=False, soft_wrap=True).print(text)
     if _Mode.json:
@@ -88,7 +88,7 @@ class TerminalWatch(Watch):
         self._started = self._reported = time.monotonic()
 
     def progress(self, what: str, n_done: int, n_total: int) -> None:
-        """Show how far it is; a change of `what` begins a new bar."""
+        """Show progress; a change of `what` starts a new bar."""
         now = time.monotonic()
         if what != self._what:
             self._what, self._task, self._started = what, None, now
@@ -101,12 +101,12 @@ class TerminalWatch(Watch):
             self._bar.update(self._task, completed=n_done, total=n_total)
 
     def message(self, text: str) -> None:
-        """Say something on stderr, in place of the bar that stood there."""
+        """Print a message on stderr, in place of the bar."""
         self.stop()
         print_message(text)
 
     def stop(self) -> None:
-        """Draw no more of this bar; the next progress begins another."""
+        """Stop this bar; the next progress starts another."""
         if self._task is not None:
             self._bar.stop()
             self._task, self._what = None, ""
@@ -124,7 +124,7 @@ class TerminalWatch(Watch):
 def watching() -> Iterator[TerminalWatch]:
     """Draw progress and show messages on stderr while the block runs.
 
-    A run that a cap left unfinished has said how to go on, and ends the command with exit code 1.
+    A run that a cap stopped ends the command with exit code 1; its message says how to resume.
     """
     bar = Progress(
         TextColumn("{task.description}"),

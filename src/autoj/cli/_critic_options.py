@@ -7,98 +7,149 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from autoj.cli import _options
+
 Critic: TypeAlias = Annotated[
-    str | None, typer.Option(help="The critic: this judge writes the critiques (autoj judges).")
+    str | None,
+    typer.Option(
+        help="The critic: a judge that writes the critiques (autoj judges).",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Critiques: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help='The critic\'s critiques: {"output": "…"} a line in the set\'s order, or the set with '
-        '"critiques".'
+        help='The critic\'s critiques: {"output": "…"} on each line in the set\'s order, or the '
+        'set with "critiques".',
+        rich_help_panel=_options.MEASURED,
     ),
 ]
 CriticName: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Which critic of the file is meant, or what to call the critic."),
+    typer.Option(
+        help="The critic to take from the file, or a name for the critic.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Against: TypeAlias = Annotated[
-    str | None, typer.Option(help="The other critic: this judge writes the critiques.")
+    str | None,
+    typer.Option(
+        help="The other critic: a judge that writes the critiques.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 AgainstCritiques: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         help="The other critic's critiques. Default: ChatGPT's, the release's reference (autoj "
-        "data get eval-c-reference)."
+        "data get eval-c-reference).",
+        rich_help_panel=_options.MEASURED,
     ),
 ]
 AgainstName: TypeAlias = Annotated[
-    str | None, typer.Option(help="As --critic-name, for the other critic.")
+    str | None,
+    typer.Option(help="As --critic-name, for the other critic.", rich_help_panel=_options.MEASURED),
 ]
 Judge: TypeAlias = Annotated[
-    str | None, typer.Option(help="Who compares the critiques; must be named (autoj judges).")
+    str | None,
+    typer.Option(
+        help="The judge that compares the critiques; required (autoj judges).",
+        rich_help_panel=_options.ASKING,
+    ),
 ]
 Run: TypeAlias = Annotated[
-    Path | None, typer.Option("--run", help="The folder of a finished comparison.")
+    Path | None,
+    typer.Option(
+        "--run", help="The folder of a finished comparison.", rich_help_panel=_options.MEASURED
+    ),
 ]
 Votes: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help='Votes as the release has them: {"output": "A: …", "meta": {"exchange": true}} a '
-        "line, in the set's order."
+        help='Votes in the release\'s format: {"output": "A: …", "meta": {"exchange": true}} on '
+        "each line, in the set's order.",
+        rich_help_panel=_options.MEASURED,
     ),
 ]
 WriteVotes: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Keep the votes of a comparison in the release's format, too.")
+    Path | None,
+    typer.Option(
+        help="Write the votes of the comparison to this file, in the release's format.",
+        rich_help_panel=_options.OUTPUT,
+    ),
 ]
 Data: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="The set of responses. Default: Eval-C (autoj data get eval-c)."),
+    typer.Option(
+        help="The set of responses. Default: Eval-C (autoj data get eval-c).",
+        rich_help_panel=_options.JUDGED,
+    ),
 ]
 Language: TypeAlias = Annotated[
-    Literal["en", "zh"], typer.Option(help="The English set, or its Chinese translation.")
+    Literal["en", "zh"],
+    typer.Option(
+        help="The English set, or its Chinese translation.", rich_help_panel=_options.JUDGED
+    ),
 ]
 KeepRatings: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--keep-ratings",
-        help="Leave the ratings in the critiques, as the released leaderboard does; the paper "
-        "takes them off.",
+        help="Keep the ratings in the critiques, as the released leaderboard does; the paper "
+        "removes them.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 Orders: TypeAlias = Annotated[
     Literal["shuffled", "both"],
-    typer.Option(help="Ask in one order drawn by --seed, as the paper did, or in both."),
+    typer.Option(
+        help="Ask in one order drawn by --seed, as the paper did, or in both.",
+        rich_help_panel=_options.ASKING,
+    ),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help="What the shuffled orders follow from.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option(help="The seed of the shuffled orders.", rich_help_panel=_options.ASKING)
+]
 OnConflict: TypeAlias = Annotated[
     Literal["tie", "unresolved"],
     typer.Option(
-        help="With --orders both, where the orders disagree: neither critique is better, or the "
-        "case is unscored."
+        help="With --orders both, if the orders disagree: neither critique is better, or the "
+        "case is unscored.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 Protocol: TypeAlias = Annotated[
-    str | None, typer.Option(help="How to compare. Default: critique-comparison (Table 15).")
+    str | None,
+    typer.Option(
+        help="The protocol of the comparison. Default: critique-comparison (Table 15).",
+        rich_help_panel=_options.ASKING,
+    ),
 ]
 CriticProtocol: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="How to ask for critiques. Default: single (Table 17), or what a judge was trained on."
+        help="The protocol of the critiques. Default: single (Table 17), or the one a judge was "
+        "trained on.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 By: TypeAlias = Annotated[
     Literal["group", "scenario"],
-    typer.Option(help="The parts that are listed; --json holds both."),
+    typer.Option(help="The breakdown to show; --json has both.", rich_help_panel=_options.OUTPUT),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        help="The comparison's folder. Default: one under runs/, where critiques that judges write "
-        "always lie, so that other comparisons find them.",
+        help="The comparison's folder. Default: one under runs/. Judges' critiques are always kept "
+        "under runs/, for other comparisons.",
+        rich_help_panel=_options.OUTPUT,
     ),
 ]
 Save: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Where the result is kept as JSON. Default: in the comparison's folder."),
+    typer.Option(
+        help="The file of the result, as JSON. Default: in the comparison's folder.",
+        rich_help_panel=_options.OUTPUT,
+    ),
 ]

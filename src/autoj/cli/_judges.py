@@ -1,4 +1,4 @@
-"""From `--judge NAME` or `--judge NAME,NAME` to one judge or a jury."""
+"""The judge or the jury that `--judge NAME` or `--judge NAME,NAME` names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from autoj.cli import _options
 from autoj.judges import load_card
 from autoj.records import JudgeCard
 
@@ -14,22 +15,24 @@ JudgeNames: TypeAlias = Annotated[
     str,
     typer.Option(
         "--judge",
-        help="A judge's name (autoj judges), the path of a card, or backend:model; several, as "
-        "NAME,NAME, are a jury.",
+        help="A judge's name (autoj judges), the path of a card, or backend:model. NAME,NAME is "
+        "a jury.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 JuryRule: TypeAlias = Annotated[
     Literal["majority", "mean"] | None,
     typer.Option(
         "--jury",
-        help="What decides among several judges: the majority of their votes, or the mean of their "
-        "probabilities. Default: mean where each judge gives probabilities, else majority.",
+        help="How several judges decide: by the majority of their votes, or the mean of their "
+        "probabilities. Default: mean if each judge gives probabilities, else majority.",
+        rich_help_panel=_options.ASKING,
     ),
 ]
 
 
 def named_cards(judge: str) -> list[tuple[str, JudgeCard]]:
-    """The judges that the flag names: as what, and their cards; a path with a comma is one judge.
+    """The names and cards of the judges that the flag names; a path with a comma is one judge.
 
     Raises:
         UnknownComponent: there is no such judge.

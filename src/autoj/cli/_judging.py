@@ -26,14 +26,14 @@ N_SHOWN = 20
 def run_jury(
     jury: Jury, cases: Cases, out: Path | None, by: Breakdown | None, budget: Budget, as_json: bool
 ) -> None:
-    """Judge by a jury, print what came of it, and exit with 1 where something failed.
+    """Judge by a jury, print the result, and exit with 1 where something failed.
 
     Args:
-        jury: who judges, and what decides.
+        jury: the judges, and the rule that decides.
         cases: the data.
         out: the jury's folder; None takes the default one.
-        by: what the figures are broken down by.
-        budget: what may be spent.
+        by: the breakdown of the figures.
+        budget: the caps on spending.
         as_json: whether stdout is for a machine.
     """
     with _console.watching() as watch:
@@ -42,7 +42,7 @@ def run_jury(
 
 
 def show_run(run: Run, by: Breakdown | None, as_json: bool) -> None:
-    """Print what a run came to, and exit with 1 where something failed or is left."""
+    """Print a run's result, and exit with 1 where something failed or is left."""
     judged = run.folder.outlined() if run.spec.paired else run.folder.judged()
     summary = summarise(judged, run.spec, run.n_cases, by)
     if as_json:
@@ -68,14 +68,14 @@ def show_jury(
     as_json: bool,
     session: dict[str, Any] | None = None,
 ) -> None:
-    """Print what a jury came to; after it judged, exit with 1 where something failed.
+    """Print a jury's result; after it judged, exit with 1 where something failed.
 
     Args:
         run: the jury, which has judged.
-        by: what its figures are broken down by.
-        n_shown: how many cases are listed.
+        by: the breakdown of its figures.
+        n_shown: the number of cases to list.
         as_json: whether stdout is for a machine.
-        session: what this session did; None where the folder is only shown.
+        session: this session's counts; None where the folder is only shown.
     """
     summary = summarise_jury(run.path, run.jury, by)
     if as_json:

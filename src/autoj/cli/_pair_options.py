@@ -7,67 +7,116 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from autoj.cli import _options
+
 MeasuredJudge: TypeAlias = Annotated[
     str | None,
-    typer.Option("--judge", help="Run this judge (autoj judges), or look up its run."),
+    typer.Option(
+        "--judge",
+        help="The judge to measure (autoj judges); an existing run of it is used.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
-Run: TypeAlias = Annotated[Path | None, typer.Option("--run", help="The folder of a finished run.")]
+Run: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--run", help="The folder of a finished run.", rich_help_panel=_options.MEASURED),
+]
 Predictions: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help='Labels as the release has them, {"output": 0} a line, in the set\'s order.'),
+    typer.Option(
+        help="Labels in the release's format: {\"output\": 0} on each line, in the set's order.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Swapped: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Labels with the responses exchanged, in the page's frame."),
+    typer.Option(
+        help="Labels of the same pairs with the responses swapped: 0 is the one shown first.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Scores: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help='Scores of each response alone: {"scores": [1.2, -0.3]} a line.'),
+    typer.Option(
+        help='Scores of each response: {"scores": [1.2, -0.3]} on each line.',
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Validation: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Labelled pairs on which the tie band of ratings or scores is chosen; the judge is "
-        "run on them, too."
+        help="Labelled pairs to choose the tie band of ratings or scores on; the judge is run on "
+        "them, too.",
+        rich_help_panel=_options.JUDGED,
     ),
 ]
 ValidationScores: TypeAlias = Annotated[
-    Path | None, typer.Option(help="With --scores: the scores of the pairs of --validation.")
+    Path | None,
+    typer.Option(
+        help="With --scores: the scores of the pairs in --validation.",
+        rich_help_panel=_options.JUDGED,
+    ),
 ]
 Against: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Another judge's run folder or file of predictions: paired differences are shown."
+        help="Another judge's run folder or file of predictions, to show paired differences.",
+        rich_help_panel=_options.MEASURED,
     ),
 ]
 AgainstSwapped: TypeAlias = Annotated[
-    Path | None, typer.Option(help="With --against FILE: its labels with the responses exchanged.")
+    Path | None,
+    typer.Option(
+        help="With --against FILE: its labels with the responses swapped.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 AgainstScores: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Another judge's file of scores, in place of --against.")
+    Path | None,
+    typer.Option(
+        help="Another judge's file of scores, in place of --against.",
+        rich_help_panel=_options.MEASURED,
+    ),
 ]
 Save: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Where the result is kept as JSON. Default: in the run's folder, where the "
-        "leaderboard finds it."
+        help="The file of the result, as JSON. Default: in the run's folder, where the "
+        "leaderboard finds it.",
+        rich_help_panel=_options.OUTPUT,
     ),
 ]
 Name: TypeAlias = Annotated[
-    str | None, typer.Option(help="The judge's name, for predictions and scores from a file.")
+    str | None,
+    typer.Option(
+        help="The judge's name, for predictions and scores from a file.",
+        rich_help_panel=_options.OUTPUT,
+    ),
 ]
 Language: TypeAlias = Annotated[
-    Literal["en", "zh"], typer.Option(help="The English set, or its Chinese translation.")
+    Literal["en", "zh"],
+    typer.Option(
+        help="The English set, or its Chinese translation.", rich_help_panel=_options.JUDGED
+    ),
 ]
 EvalPData: TypeAlias = Annotated[
-    Path | None, typer.Option(help="The set. Default: Eval-P (autoj data get eval-p).")
+    Path | None,
+    typer.Option(
+        help="The set. Default: Eval-P (autoj data get eval-p).", rich_help_panel=_options.JUDGED
+    ),
 ]
 Sample: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, help="Judge a random sample of N cases, each scenario in proportion."),
+    typer.Option(
+        min=1,
+        help="Judge a random sample of N cases, stratified by scenario.",
+        rich_help_panel=_options.JUDGED,
+    ),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help="Which cases a sample holds.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option(help="The seed of --sample.", rich_help_panel=_options.JUDGED)
+]
 PairsBy: TypeAlias = Annotated[
     Literal["group", "scenario", "subset", "style"],
-    typer.Option(help="The parts that are listed; --json holds all."),
+    typer.Option(help="The breakdown to show; --json has all.", rich_help_panel=_options.OUTPUT),
 ]

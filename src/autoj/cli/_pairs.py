@@ -1,4 +1,4 @@
-"""The end that `autoj bench eval-p` and `autoj bench pairs` share: sources, tables, exit code."""
+"""The end of `autoj bench eval-p` and `autoj bench pairs`: sources, tables, exit code."""
 
 from __future__ import annotations
 
@@ -60,31 +60,31 @@ def one_source(
     if len(sources) != 1:
         raise ConfigError("give one of --judge, --run, --predictions and --scores")
     if swapped is not None and predictions is None:
-        raise ConfigError("--swapped goes with --predictions")
+        raise ConfigError("--swapped needs --predictions")
     return sources[0]
 
 
 def other_source(
     against: Path | None, swapped: Path | None, scores: Path | None
 ) -> VerdictSource | None:
-    """The judge that is compared with; None where none is named.
+    """The judge to compare with; None where none is named.
 
     Raises:
-        ConfigError: the flags exclude each other.
+        ConfigError: the flags cannot be used together.
     """
     if against is not None and scores is not None:
         raise ConfigError("give one of --against and --against-scores")
     if swapped is not None and (against is None or against.is_dir()):
-        raise ConfigError("--against-swapped goes with a file of predictions in --against")
+        raise ConfigError("--against-swapped needs a file of predictions in --against")
     if against is None:
         return None if scores is None else Scores(scores)
     return StoredRun(against) if against.is_dir() else Predictions(against, swapped)
 
 
 def validation_set(path: Path | None, scores: Path | None) -> Validation | None:
-    """The set on which a tie band is chosen; None where none is named."""
+    """The set to choose a tie band on; None where none is named."""
     if path is None and scores is not None:
-        raise ConfigError("--validation-scores goes with --validation")
+        raise ConfigError("--validation-scores needs --validation")
     return None if path is None else Validation(path=path, scores=scores)
 
 

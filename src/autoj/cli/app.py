@@ -1,6 +1,6 @@
-"""The commands together, and the one place where an error becomes an exit code.
+"""The commands, and the one place where an error becomes an exit code.
 
-Exit codes: 0 done; 1 done with failures; 2 an error of the user's; 3 the engine broke down;
+Exit codes: 0 done; 1 done with failures; 2 a user error; 3 the engine broke down;
 130 stopped by Ctrl-C.
 """
 
@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console
+from autoj.cli._help import App
 from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
 from autoj.cli.calibrate import calibrate
@@ -35,13 +36,10 @@ from autoj.errors import AutojError, UserError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
+app = App(
     name="autoj",
-    help="Generative judges of language models: compare two responses, rate one, and say why.",
+    help="Generative judges of language models: compare two responses, rate one, and explain why.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
 app.command()(judge)
 app.command()(rate)
@@ -75,9 +73,7 @@ def _options(
             "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Log what happens, on stderr.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")] = False,
 ) -> None:
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
@@ -109,5 +105,5 @@ def main() -> None:
     except Exception:
         # Python's own code for a crash is 1, which here says that a command is done.
         traceback.print_exc()
-        _console.print_message("This is a defect of autoj: please report it with the lines above.")
+        _console.print_message("This is a bug in autoj. Please report it with the lines above.")
         sys.exit(4)

@@ -28,33 +28,54 @@ def audit(
         typer.Option(
             "--judge",
             help="A judge's name (autoj judges), the path of a card, or backend:model.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     on: Annotated[
         Path | None,
-        typer.Option(help="Pairs, best with people's labels. Default: Eval-P."),
+        typer.Option(
+            help="Pairs, preferably with human labels. Default: Eval-P.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     sample: Annotated[
         int,
-        typer.Option(min=1, help="How many cases to draw, from each scenario in proportion."),
+        typer.Option(
+            min=1,
+            help="The size of the random sample, stratified by scenario.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = N_SAMPLE,
     probes: Annotated[
         int,
         typer.Option(
             min=1,
-            help="How many of them to edit, to inject into, to set against themselves, to repeat.",
+            help="The number of these cases to probe: edited, injected, identical, repeated.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = N_PROBED,
-    seed: Annotated[int, typer.Option(help="What the draws follow from; it is stored.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="The seed of the random draws; it is stored.", rich_help_panel=_options.JUDGED
+        ),
+    ] = 0,
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="The folder of a finished audit: its card, without a model."),
+        typer.Option(
+            "--run",
+            help="The folder of a finished audit, to show its card without a model.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where the card is kept as JSON. Default: audit.json in the folder."),
+        typer.Option(
+            help="The file of the card, as JSON. Default: audit.json in the folder.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
@@ -65,10 +86,10 @@ def audit(
     format: _options.Format = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Audit a judge: accuracy and kappa with people; position, length and format bias; injection.
+    """Audit a judge: accuracy and kappa; position, length and format bias; prompt injection.
 
-    Says before it starts how many judgments it asks for and about how long they take. Killed at any
-    moment, the same command goes on where it stopped.
+    Before it starts, it prints the number of judgments and an estimate of their time. After an
+    interruption, repeat the command to resume.
 
     Example: autoj audit --judge embedded --sample 100
     """
@@ -104,6 +125,6 @@ def _finish(result: Result, place: Path, as_json: bool) -> None:
         _console.print_json(asdict(result))
     else:
         _console.print_result(audit_view(result))
-        _console.print_message(f"the card is kept in {place}")
+        _console.print_message(f"the card is in {place}")
     if result.details["n_failed"]:
         raise typer.Exit(1)

@@ -1,9 +1,8 @@
-"""`autoj bench`: measure a judge against people and against the paper."""
+"""`autoj bench`: measure a judge against human labels and against published figures."""
 
 from __future__ import annotations
 
-import typer
-
+from autoj.cli._help import App
 from autoj.cli.bench_eval_c import eval_c
 from autoj.cli.bench_eval_p import eval_p
 from autoj.cli.bench_eval_r import eval_r
@@ -13,9 +12,9 @@ from autoj.cli.bench_system_level import system_level
 
 __all__ = ["bench_app"]
 
-bench_app = typer.Typer(
+bench_app = App(
     no_args_is_help=True,
-    help="Measure a judge against people and against the paper, with 95 % intervals.",
+    help="Measure a judge against human labels and published figures, with 95% intervals.",
 )
 bench_app.command("eval-p")(eval_p)
 bench_app.command("eval-c")(eval_c)

@@ -1,4 +1,4 @@
-"""`autoj bench eval-c`: whose critiques of the same responses are better."""
+"""`autoj bench eval-c`: two critics compared by their critiques of the same responses."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from autoj.reports.bench_eval_c import critic_view
 from autoj.runs.budget import Budget
 
 _ONE_VOTE = (
-    "--write-votes keeps what a judge said of each case once: it goes with a comparison in one "
-    "order (--orders shuffled), and not with --votes"
+    "--write-votes writes one vote per case, so it needs a new comparison in one order "
+    "(--orders shuffled)"
 )
 
 
@@ -52,8 +52,8 @@ def eval_c(
 ) -> None:
     """Compare two critics' critiques of the same responses on Eval-C: wins, ties and losses.
 
-    Every figure can be computed again from a stored run or from votes, without a model. Killed at
-    any moment, the same command goes on where it stopped.
+    Every figure can be computed again from a stored run or from votes, without a model. After an
+    interruption, repeat the command to resume.
 
     Example: autoj bench eval-c --critic autoj-13b --judge gpt-4
     """
@@ -62,13 +62,15 @@ def eval_c(
     theirs = _critic(against, against_critiques, against_name)
     if sum(given is not None for given in (critic, critiques, run, votes)) != 1:
         raise ConfigError(
-            "give one of --critic, --critiques, --run and --votes: critiques to be compared, or a "
-            "comparison that was made"
+            "give one of --critic, --critiques, --run and --votes: critiques to compare, or an "
+            "existing comparison"
         )
     if against is not None and against_critiques is not None:
         raise ConfigError("give one of --against and --against-critiques")
     if ours is None and theirs is not None:
-        raise ConfigError("--run and --votes are of two critics already: --against has no place")
+        raise ConfigError(
+            "--against cannot be used with --run or --votes, which have both critics already"
+        )
     if write_votes is not None and (votes is not None or orders == "both"):
         raise ConfigError(_ONE_VOTE)
     suffix = "" if language == "en" else "-zh"
@@ -80,7 +82,7 @@ def eval_c(
         assert run is not None
         source = StoredRun(run)
     else:
-        # Settings that cannot be met end the command before a critic is asked anything.
+        # Impossible settings end the command before a critic is asked anything.
         spec = measure.comparison_spec(
             judge,
             protocol=protocol,
@@ -145,6 +147,6 @@ def _finish(found: measure.CriticMeasurement, by: str, save: Path | None, as_jso
     else:
         _console.print_result(critic_view(found, by))
     if found.n_not_written:
-        _console.print_message(f"critiques that could not be had: {found.n_not_written:,}")
+        _console.print_message(f"critiques that could not be written: {found.n_not_written:,}")
     if found.n_not_written or (found.folder is not None and found.result.details["n_failed"]):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`autoj bench eval-p`: a judge's verdicts on pairs against people's."""
+"""`autoj bench eval-p`: a judge's verdicts on pairs compared with human labels."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def eval_p(
     unseen: Annotated[
         Path | None,
         typer.Option(
-            help="Scenarios (or groups) that the judge was not trained on, one a line: adds "
-            "columns for seen, unseen and complete."
+            help="A file of the scenarios (or groups) that the judge was not trained on, one per "
+            "line, to add columns for seen, unseen and complete.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     against: _pair_options.Against = None,
@@ -52,7 +53,7 @@ def eval_p(
     """Measure a judge on Eval-P: accuracy, agreement, consistency, averaged accuracy, intervals.
 
     Every figure can be computed again from a stored run or from published predictions, without a
-    model. Killed at any moment, the same command goes on where it stopped.
+    model. After an interruption, repeat the command to resume.
 
     Example: autoj bench eval-p --predictions labels.jsonl --swapped labels_exchanged.jsonl
     """

@@ -1,4 +1,4 @@
-"""`autoj bench eval-r`: is the best of N by a judge's ratings a good response?"""
+"""`autoj bench eval-r`: best-of-N selection by a judge's ratings."""
 
 from __future__ import annotations
 
@@ -31,35 +31,63 @@ from autoj.tasks.default_paths import slug
 def eval_r(
     judge: Annotated[
         str | None,
-        typer.Option("--judge", help="Run these judges, NAME or NAME,NAME, or look up their runs."),
+        typer.Option(
+            "--judge",
+            help="The judges to measure, NAME or NAME,NAME; existing runs of them are used.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     run: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="The folder of a run that rated the set; may be repeated."),
+        typer.Option(
+            "--run",
+            help="The folder of a run that rated the set; may be repeated.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     published: Annotated[
         str | None,
-        typer.Option(help="Judges whose ratings stand in the file, NAME or NAME,NAME."),
+        typer.Option(
+            help="Judges whose ratings are in the data file, NAME or NAME,NAME.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n."),
+        typer.Option(
+            help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     n: Annotated[
-        str, typer.Option("--n", help="How many of the candidates are picked from.")
+        str,
+        typer.Option(
+            "--n",
+            help="The numbers of candidates to pick from.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = ",".join(map(str, SIZES)),
     grader: Annotated[
         str | None,
-        typer.Option(help="A judge that grades the picks: its ratings are the reference scores."),
+        typer.Option(
+            help="A judge that grades the picks: its ratings are the reference scores.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = None,
     grader_protocol: Annotated[
-        str, typer.Option(help="How the grader is asked (Table 14 of the paper).")
+        str,
+        typer.Option(
+            help="The grader's protocol (Table 14 of the paper).", rich_help_panel=_options.ASKING
+        ),
     ] = "baseline-single",
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where one judge's result is kept as JSON. Default: in its run's folder"),
+        typer.Option(
+            help="The file of one judge's result, as JSON. Default: in its run's folder.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
@@ -67,10 +95,10 @@ def eval_r(
     limit: _options.Limit = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Measure a judge on Eval-R: best of the first N by its ratings, beside oracle and random.
+    """Measure a judge on Eval-R: best of the first N by its ratings, with oracle and baselines.
 
-    Without a judge it shows what those reach that read nothing. Killed at any moment, the same
-    command goes on where it stopped.
+    Without a judge, it shows the oracle and the baselines alone. After an interruption, repeat the
+    command to resume.
 
     Example: autoj bench eval-r --judge embedded --data candidates.jsonl --n 8,16
     """
@@ -84,7 +112,7 @@ def eval_r(
     sources += [StoredRun(folder) for folder in run or ()]
     sources += [PublishedRatings(name) for name in _names(published)]
     if save is not None and len(sources) != 1:
-        raise ConfigError("--save keeps the result of one judge; give one")
+        raise ConfigError("--save writes the result of one judge, but several are named")
     grading = grader and _judge(grader, grader_protocol, on_overflow, None, out and out / "grades")
     budget = Budget(max_usd, max_requests)
     with _console.watching() as watch:
@@ -137,6 +165,8 @@ def _finish(found: SelectionMeasurement, save: Path | None, as_json: bool) -> No
         _console.print_result(selection_view(found.results, found.baselines))
         if not found.results and found.published:
             listed = ", ".join(found.published)
-            _console.print_message(f"the file holds ratings of {listed}: --published shows")
+            _console.print_message(
+                f"the file has ratings by {listed}; --published NAME measures them"
+            )
     if found.n_failed:
         raise typer.Exit(1)

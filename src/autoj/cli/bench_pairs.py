@@ -1,4 +1,4 @@
-"""`autoj bench pairs`: a judge's verdicts on any labelled pairs against people's."""
+"""`autoj bench pairs`: a judge's verdicts on any labelled pairs compared with the labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from autoj.runs.budget import Budget
 
 
 def pairs(
-    data: Annotated[Path, typer.Argument(help="Labelled pairs in any format that autoj reads.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Labelled pairs in any format that autoj reads.", rich_help_panel=_options.JUDGED
+        ),
+    ],
     judge: _pair_options.MeasuredJudge = None,
     run: _pair_options.Run = None,
     predictions: _pair_options.Predictions = None,

@@ -1,4 +1,4 @@
-"""`autoj bench scenario-classifier`: how well scenarios are named, by which classifier."""
+"""`autoj bench scenario-classifier`: accuracy of scenario classifiers."""
 
 from __future__ import annotations
 
@@ -26,66 +26,76 @@ def scenario_classifier(
         list[str] | None,
         typer.Option(
             metavar="fast|best|FOLDER",
-            help="Measure this classifier; may be repeated. A folder is one that autoj train "
-            "classifier wrote. Default, without --judge: fast, and best where it is installed.",
+            help="The classifier to measure: fast, best, or a folder that autoj train classifier "
+            "wrote; may be repeated. Default, without --judge: fast, and best if installed.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            help="Measure a language model (autoj judges, the path of a card, or backend:model), "
-            "which is asked once a query; may be repeated."
+            help="A language model to measure (autoj judges, the path of a card, or "
+            "backend:model), with one request per query; may be repeated.",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     protocol: Annotated[
         Literal["scenario", "scenario-menu"],
         typer.Option(
-            help="How a --judge is asked: with the paper's prompt, or the same after a list of all "
-            "scenarios, for models that did not learn their names."
+            help="The prompt of a --judge: the paper's, or the same after a list of all scenarios, "
+            "for models that were not trained on their names.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = "scenario",
     data: Annotated[
         Path | None,
         typer.Option(
             help="Queries with their scenarios. Default: the release's test file (autoj data get "
-            "scenario-classifier-test)."
+            "scenario-classifier-test).",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     second: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|eval-p|none",
-            help="A second set, without the rows whose query stands in training data. Default: "
-            "eval-p, where it is on this machine and no --data is given.",
+            help="A second set, without the rows whose query is in training data. Default: eval-p, "
+            "if it is on this machine and no --data is given.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     trained_on: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Further training data whose queries are left out of the second set, besides the "
-            "seeds, the labelled queries and the release's training file; may be repeated."
+            help="More training data whose queries are left out of the second set, besides the "
+            "seeds, the labelled queries and the release's training file; may be repeated.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     by: Annotated[
         Literal["group", "scenario"],
-        typer.Option(help="List the worst scenarios below the groups, or all scenarios."),
+        typer.Option(
+            help="Show the groups and the worst scenarios, or all scenarios.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = "group",
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
-            help="A folder for the results as JSON, and for the runs of judges. Default: runs of "
-            "judges lie under runs/, with their results.",
+            help="A folder for the results as JSON, and for judges' runs. Default: judges' runs "
+            "are under runs/, with their results.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Measure what names scenarios: accuracy, F1, calibration, what is taken for what.
+    """Measure scenario classifiers: accuracy, F1, calibration, confusions.
 
-    Beside them stand classifiers that read nothing and what was published. A judge's run that is
-    killed goes on where it stopped with the same command.
+    Baselines and published figures are shown with them. After an interruption, repeat the command
+    to resume a judge's run.
 
     Example: autoj bench scenario-classifier --classifier fast --classifier my-classifier
     """
@@ -119,7 +129,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"--out {path}: no folder can be made there: {error.strerror}") from None
+        raise ConfigError(f"--out {path}: cannot create the folder: {error.strerror}") from None
 
 
 def _keep(measured: SetMeasurement, out: Path | None) -> None:

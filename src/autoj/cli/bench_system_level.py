@@ -1,4 +1,4 @@
-"""`autoj bench system-level`: do a judge's mean ratings rank models as win rates do?"""
+"""`autoj bench system-level`: models ranked by a judge's mean ratings and by win rates."""
 
 from __future__ import annotations
 
@@ -27,45 +27,64 @@ from autoj.runs.budget import Budget
 def system_level(
     judge: _options.JudgeName = "embedded",
     run: Annotated[
-        Path | None, typer.Option("--run", help="The folder of a finished run of this command.")
+        Path | None,
+        typer.Option(
+            "--run",
+            help="The folder of a finished run of this command.",
+            rich_help_panel=_options.MEASURED,
+        ),
     ] = None,
     ratings: Annotated[
         Path | None,
         typer.Option(
-            help="Mean ratings that were published: a table of key, rating (or autoj_rating) and, "
-            "where it has one, reference (or gpt4_winrate)."
+            help="Published mean ratings: a table of key, rating (or autoj_rating) and, "
+            "optionally, reference (or gpt4_winrate).",
+            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     outputs: Annotated[
         list[Path] | None,
         typer.Option(
             help="Outputs of the models: a folder, or a file of each; may be repeated. Default: "
-            "autoj data get alpaca-eval."
+            "autoj data get alpaca-eval.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     reference: Annotated[
         Path | None,
         typer.Option(
-            help="What models are ranked by otherwise: a table of key and reference (or "
-            "gpt4_winrate). Default: that of --ratings, else Table 23 of the paper."
+            help="The reference ranking: a table of key and reference (or gpt4_winrate). Default: "
+            "that of --ratings, else Table 23 of the paper.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Rate N queries only, the same for all models."),
+        typer.Option(
+            min=1,
+            help="Rate a random sample of N queries, the same for all models.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which queries a sample holds.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The seed of --sample.", rich_help_panel=_options.JUDGED)
+    ] = 0,
     exclude: Annotated[
         Path | None,
         typer.Option(
-            help="Queries to leave out: JSONL with query, instruction or prompt, or one a line."
+            help="A file of queries to leave out: JSONL with query, instruction or prompt, or one "
+            "per line.",
+            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(help="Where the result is kept as JSON. Default: in the run's folder."),
+        typer.Option(
+            help="The file of the result, as JSON. Default: in the run's folder.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
@@ -74,7 +93,7 @@ def system_level(
 ) -> None:
     """Rank models by a judge's mean ratings and compare with win rates: Spearman, Pearson, Kendall.
 
-    Killed at any moment, the same command goes on where it stopped.
+    After an interruption, repeat the command to resume.
 
     Example: autoj bench system-level --judge embedded --sample 20
     """

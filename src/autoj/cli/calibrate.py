@@ -1,4 +1,4 @@
-"""`autoj calibrate`: from a judged set of labelled pairs to probabilities and ties."""
+"""`autoj calibrate`: probabilities and ties fitted on a judged set of labelled pairs."""
 
 from __future__ import annotations
 
@@ -21,29 +21,34 @@ def calibrate(
     tie_share: Annotated[
         str,
         typer.Option(
-            help="Ties are weighted to this share of the pairs. The default is about what people "
-            "vote where they may; many files hold fewer ties. `file` takes the file's own share."
+            help="Weight ties to this share of the pairs. The default is about what people "
+            "vote where they may; many files have fewer. `file` takes the file's own share.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = f"{NATURAL_TIE_SHARE:.2f}",
     write: Annotated[
         Path | None,
-        typer.Option(help="A card (….yaml) or a judge's folder: the calibration is put into it."),
+        typer.Option(
+            help="The card (….yaml) or the judge's folder to write the calibration to.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = None,
     surface: Annotated[
         Path | None,
         typer.Option(
             metavar="LABELLED_PAIRS",
-            help="Let length, layout and marks count beside the judge: their weights are learnt "
-            "from these labelled pairs (no judge reads them), and how much they count is fitted "
-            "on the run. Its queries are left out of the pairs.",
+            help="Use style features (length, layout, markup) beside the judge: their weights are "
+            "fitted on these labelled pairs, without a judge, and their overall weight on the "
+            "run. The run's queries are left out of the pairs.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Fit a judge's temperature and tie band to people's labels, and put them into its card.
+    """Fit a judge's temperature and tie band to human labels, and write them to its card.
 
-    Take a run on a validation file, never one on a test set: `autoj judge VALIDATION --judge NAME
-    --no-critique`. The run's judge may have a calibration already; it is not used.
+    Use a run on a validation file, never on a test set: `autoj judge VALIDATION --judge NAME
+    --no-critique`. A calibration that the judge already has is not used.
 
     Example: autoj calibrate runs/validation --write judges/mine.yaml
     """
@@ -56,10 +61,10 @@ def calibrate(
         return
     parts: list[RenderableType] = [calibration_view(found.fit, found.spec)]
     if found.card is None:
-        parts += [Text(), Text("--write CARD puts this into the judge's card.", style="dim")]
+        parts += [Text(), Text("Add --write CARD to write this to the judge's card.", style="dim")]
     _console.print_result(Group(*parts))
     if found.card is not None:
-        written = f"the calibration of {found.spec.protocol} is written to {found.card}"
+        written = f"the calibration of {found.spec.protocol} was written to {found.card}"
         _console.print_message(written)
 
 

@@ -1,4 +1,4 @@
-"""`autoj classify`: which of the 58 scenarios each query of a file belongs to."""
+"""`autoj classify`: the scenario, one of 58, of each query of a file."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def classify(
 ) -> None:
     """Name the scenario of each query: one of 58 kinds of request, with its probability.
 
-    A row a query is written: id, scenario, group, probability, alternatives, and what named it.
-    Where rows name scenarios themselves, how often it is the same is shown.
+    Writes a row per query: id, scenario, group, probability, alternatives, and the classifier. If
+    rows name scenarios themselves, the share of equal names is shown.
 
     Example: autoj classify queries.jsonl --out scenarios.jsonl
     """
@@ -74,7 +74,7 @@ def classify(
         _show(count.result(), found.path, as_json, {"n_bad_rows": len(found.bad_rows)})
         return
     if out is not None and out.is_file():
-        raise ConfigError(f"--out {out} is a file; with --judge it is the run's folder")
+        raise ConfigError(f"--out {out} is a file, but with --judge it must be the run's folder")
     spec = task.make_classify_spec(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
@@ -90,11 +90,11 @@ def _check_flags(
     classifier: str | None, judge: str | None, protocol: str | None, *of_judges: object
 ) -> None:
     if judge is not None and classifier is not None:
-        raise ConfigError("--judge and --classifier exclude each other: one names the scenarios")
+        raise ConfigError("--judge and --classifier cannot be used together: give one")
     if judge is None and (protocol is not None or any(flag is not None for flag in of_judges)):
         raise ConfigError(
-            "--protocol, --max-tokens, --max-usd and --max-requests need --judge: the embedded "
-            "classifier is asked nothing"
+            "--protocol, --max-tokens, --max-usd and --max-requests need --judge; the embedded "
+            "classifier has no such settings"
         )
 
 
@@ -103,7 +103,7 @@ def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[s
         _console.print_json({"rows": str(path), "summary": asdict(summary), **besides})
         return
     _console.print_result(classified_view(summary))
-    _console.print_message(f"a row a query lies in {path}")
+    _console.print_message(f"{path} has a row per query")
 
 
 def _summary(run: Run, confidence: float) -> ClassifiedSummary:
@@ -111,7 +111,7 @@ def _summary(run: Run, confidence: float) -> ClassifiedSummary:
 
 
 def show_classified(run: Run, as_json: bool) -> None:
-    """Show a judge's run that named scenarios, as its command did; works while it goes on.
+    """Show a judge's run that named scenarios, as its command did, even while it is running.
 
     Args:
         run: one of the kind "classify".

@@ -1,4 +1,4 @@
-"""`autoj data`: public data sets by name, how to get them, and which queries two have in common."""
+"""`autoj data`: public data sets by name, their download, and the queries that two share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
+from autoj.cli._help import App
 from autoj.datasets import catalog
 from autoj.datasets.overlap import find_overlap
 from autoj.datasets.placed_queries import PlacedQuery, placed_queries
@@ -15,7 +16,7 @@ from autoj.errors import DataError
 from autoj.reports.data import catalog_table, entry_record, overlap_record, overlap_view
 from autoj.reports.text import visible
 
-data_app = typer.Typer(
+data_app = App(
     no_args_is_help=True,
     help="Public data sets: list them, get them, and find queries that two of them share.",
 )
@@ -31,7 +32,7 @@ _Set = Annotated[
 
 @data_app.command("list")
 def list_data(as_json: _options.Json = False) -> None:
-    """List the public data sets that have a name: what, licence, size, and whether it is here.
+    """List the public data sets by name: content, licence, size, and if it is on this machine.
 
     Example: autoj data list
     """
@@ -49,20 +50,27 @@ def get_data(
     to: Annotated[
         Path | None,
         typer.Option(
-            help="The folder to fetch into; AUTOJ_DATA can then name it. Default: the cache folder."
+            help="The folder to download to, which AUTOJ_DATA can then name. Default: the cache "
+            "folder.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
     unverified: Annotated[
-        bool, typer.Option("--unverified", help="Take files whose checksum is not known, too.")
+        bool,
+        typer.Option(
+            "--unverified",
+            help="Accept files whose checksum is unknown.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Fetch public data sets, checked against their checksums; what is here already stays.
+    """Download public data sets and verify their checksums; files that exist are kept.
 
     Example: autoj data get eval-p eval-c
     """
     _console.set_json(as_json)
-    # A misspelt name ends the command before anything is fetched.
+    # A misspelt name ends the command before any download.
     entries = [catalog.load_entry(name) for name in names]
     found: dict[str, str] = {}
     with _console.watching() as watch:
@@ -84,17 +92,26 @@ def overlap_data(
         int,
         typer.Option(
             min=0,
-            help="Words an n-gram (characters in Chinese); 0 compares whole texts alone.",
+            help="Words per n-gram (characters in Chinese); 0 compares whole texts only.",
+            rich_help_panel=_options.COMPUTING,
         ),
     ] = 8,
     threshold: Annotated[
         float,
-        typer.Option(help="The least share of n-grams, of either query, that the other holds."),
+        typer.Option(
+            help="The least share of a query's n-grams, in either direction, that the other has.",
+            rich_help_panel=_options.COMPUTING,
+        ),
     ] = 0.7,
-    show: Annotated[int, typer.Option(min=0, help="How many of the shared queries to show.")] = 5,
+    show: Annotated[
+        int,
+        typer.Option(
+            min=0, help="The number of shared queries to show.", rich_help_panel=_options.OUTPUT
+        ),
+    ] = 5,
     as_json: _options.Json = False,
 ) -> None:
-    """Count the queries of A that stand in B, by their text and by n-grams, and show some.
+    """Count the queries of A that are in B, by their text and by n-grams, and show some.
 
     Example: autoj data overlap test.jsonl train.jsonl --ngrams 13
     """
@@ -115,7 +132,7 @@ def overlap_data(
 def _queries(name: str) -> tuple[PlacedQuery, ...]:
     found = placed_queries(name)
     if found.n_bad:
-        _console.print_message(f"{name}: {found.n_bad:,} rows could not be read and are left out")
+        _console.print_message(f"{name}: {found.n_bad:,} rows could not be read and were left out")
     if not found.queries:
-        raise DataError("holds no row that can be read", path=Path(name))
+        raise DataError("has no row that can be read", path=Path(name))
     return found.queries

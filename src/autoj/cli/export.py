@@ -22,26 +22,31 @@ def export(
     format: Annotated[
         Literal["csv", "parquet", "jsonl", "alpaca_eval", "mt_bench", "reward_bench"],
         typer.Option(
+            metavar="FORMAT",
             help="csv and parquet: a row per pair or rated response; jsonl: a case with its whole "
             "verdict; alpaca_eval: annotations.json; mt_bench: a model_judgment file; "
-            "reward_bench: per-prompt results."
+            "reward_bench: per-prompt results.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    out: Annotated[Path, typer.Option(help="The file to write.", rich_help_panel=_options.OUTPUT)],
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file that is there.")
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace an existing file.", rich_help_panel=_options.OUTPUT
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Write a run's verdicts so that other tools read them.
+    """Write a run's verdicts in the format of another tool.
 
-    What failed or could not be read is never a score: it is empty, null or left out, and counted.
+    Failed and unreadable judgments are never scores: they are empty, null or left out, and counted.
 
     Example: autoj export runs/pairs-embedded-1a2b3c4d --format alpaca_eval --out annotations.json
     """
     _console.set_json(as_json)
     if out.exists() and (out.is_dir() or not overwrite):
-        what = "is a folder" if out.is_dir() else "is there already; --overwrite replaces it"
+        what = "is a folder" if out.is_dir() else "exists; add --overwrite to replace it"
         raise ConfigError(f"{out} {what}")
     if is_jury(run):
         raise ConfigError(
@@ -51,11 +56,11 @@ def export(
     folder = RunFolder.existing(run)
     if folder.spec().task == "classify":
         raise ConfigError(
-            f"{run} names scenarios and judges nothing: there are no verdicts to write",
-            hint=f"{run / SCENARIOS} holds a row a query.",
+            f"{run} is a run of autoj classify, which has no verdicts",
+            hint=f"{run / SCENARIOS} has a row per query.",
         )
     written = export_run(folder, format, out)
-    _console.print_message(f"{written.n_rows:,} rows are in {out}")
+    _console.print_message(f"{written.n_rows:,} rows written to {out}")
     for what, count in written.notes.items():
         _console.print_message(f"{count:,} {what}")
     if as_json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.cli import _console
+from autoj.cli import _console, _options
 from autoj.training.judge.export import Format
 from autoj.training.judge.export import export_model as write_export
 
@@ -20,15 +20,18 @@ def export_model(
         Format,
         typer.Option(
             help="merged (transformers), gguf (llama.cpp), openvino (the embedded engine), or "
-            "adapter (LoRA, from whole trained weights)."
+            "adapter (LoRA, from whole trained weights).",
+            rich_help_panel=_options.OUTPUT,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="A new folder.")],
-    rank: Annotated[int, typer.Option(min=1, help="Of an adapter.")] = 32,
+    out: Annotated[Path, typer.Option(help="A new folder.", rich_help_panel=_options.OUTPUT)],
+    rank: Annotated[
+        int, typer.Option(min=1, help="The rank of an adapter.", rich_help_panel=_options.OUTPUT)
+    ] = 32,
 ) -> None:
     """Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.
 
-    The folder holds the judge's card and a model card in the Hub's format: it is a judge at once.
+    The folder has the judge's card and a model card in the Hub's format, so --judge OUT works.
 
     Example: autoj export-model judges/mine --format merged --out judges/mine-merged
     """

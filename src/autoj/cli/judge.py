@@ -1,4 +1,4 @@
-"""`autoj judge`: which of two responses is better."""
+"""`autoj judge`: the better of two responses."""
 
 from __future__ import annotations
 
@@ -23,10 +23,20 @@ __all__ = ["judge"]
 def judge(
     data: _options.Data = None,
     a: Annotated[
-        Path | None, typer.Option("--a", help="Responses of model a, one per query; needs --b.")
+        Path | None,
+        typer.Option(
+            "--a",
+            help="A file of model a's responses, one per query; needs --b.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     b: Annotated[
-        Path | None, typer.Option("--b", help="Responses of model b, joined on the query.")
+        Path | None,
+        typer.Option(
+            "--b",
+            help="A file of model b's responses, joined on the query.",
+            rich_help_panel=_options.JUDGED,
+        ),
     ] = None,
     questions: Questions = None,
     turn: Turn = None,
@@ -38,13 +48,17 @@ def judge(
     critique: _options.WantsCritique = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(help="Ask in both orders of the responses, or in one at half the cost."),
+        typer.Option(
+            help="Show the responses in both orders, or in one at half the cost.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = "both",
     on_conflict: Annotated[
         Literal["probability", "tie", "unresolved"] | None,
         typer.Option(
-            help="What decides where the orders disagree. Default: probability where both orders "
-            "have probabilities, else unresolved."
+            help="The verdict if the orders disagree: by the averaged probabilities, a tie, or "
+            "none. Default: probability if both orders have probabilities, else unresolved.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = None,
     on_overflow: _options.Overflow = "error",
@@ -66,9 +80,9 @@ def judge(
     reject_empty: _options.RejectEmpty = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Judge which of two responses is better: winner, probabilities, critique; both orders.
+    """Compare two responses: winner, probabilities and critique, judged in both orders.
 
-    Killed at any moment, the same command goes on where it stopped.
+    After an interruption, repeat the command to resume.
 
     Example: autoj judge pairs.jsonl --by group
     """
@@ -92,7 +106,7 @@ def judge(
     }
     cards = named_cards(judge)
     if jury is not None and len(cards) == 1:
-        raise ConfigError("--jury says what decides among several judges; --judge names one")
+        raise ConfigError("--jury needs several judges, but --judge names one")
     jurors = None
     if len(cards) > 1:
         jurors = make_jury("judge", cards, jury, **settings)

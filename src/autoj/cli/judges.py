@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
+from autoj.cli._help import App
 from autoj.errors import ConfigError
 from autoj.judges import card_text, judge_names, load_card
 from autoj.reports.judges import card_table, judges_table
 
-judges_app = typer.Typer(invoke_without_command=True)
+judges_app = App(invoke_without_command=True)
 
 
 @judges_app.callback()
@@ -35,7 +36,12 @@ def judges(context: typer.Context, as_json: _options.Json = False) -> None:
 def show_judge(
     name: Annotated[str, typer.Argument(help="A judge's name, a card's path, or backend:model.")],
     as_yaml: Annotated[
-        bool, typer.Option("--yaml", help="The card's own file, to be copied and changed.")
+        bool,
+        typer.Option(
+            "--yaml",
+            help="Print the card's YAML file, to copy and change.",
+            rich_help_panel=_options.OUTPUT,
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
@@ -45,9 +51,9 @@ def show_judge(
     """
     _console.set_json(as_json)
     if as_yaml and as_json:
-        raise ConfigError("--yaml and --json exclude each other")
+        raise ConfigError("--yaml and --json cannot be used together")
     if as_yaml:
-        # What is a card is YAML, which holds no control characters.
+        # A card is YAML, which has no control characters.
         typer.echo(card_text(name), nl=False)
         return
     card = load_card(name)

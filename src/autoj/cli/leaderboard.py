@@ -1,4 +1,4 @@
-"""`autoj leaderboard`: published figures, our own runs, and the trivial judges beside them."""
+"""`autoj leaderboard`: published figures, measured judges and baselines, side by side."""
 
 from __future__ import annotations
 
@@ -22,30 +22,44 @@ def leaderboard(
     result: Annotated[
         list[Path] | None,
         typer.Option(
-            "--result", help="A result that autoj bench saved; may be repeated. Replaces --runs."
+            "--result",
+            help="A result that autoj bench saved; may be repeated. Replaces --runs.",
+            rich_help_panel=_options.SHOWN,
         ),
     ] = None,
     runs: Annotated[
         Path | None,
-        typer.Option(help="The folder of runs whose results are shown. Default: runs"),
+        typer.Option(
+            help="The folder of runs to take results from. Default: runs",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     sort: Annotated[
         str | None,
-        typer.Option(help="The figure that rows are sorted by, or that --by shows."),
+        typer.Option(
+            help="The figure to sort rows by, or to show with --by.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     by: Annotated[
         Literal["group", "seen"] | None,
-        typer.Option(help="One figure by scenario group (Table 1), or seen and unseen scenarios."),
+        typer.Option(
+            help="Show one figure by scenario group (Table 1), or by seen and unseen scenarios.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = None,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Write all rows there as CSV, too.")
+        Path | None,
+        typer.Option(
+            "--csv", help="Write all rows to this CSV file, too.", rich_help_panel=_options.OUTPUT
+        ),
     ] = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Show published figures, your measured judges and the trivial judges, side by side.
+    """Show published figures, your measured judges and the baselines, side by side.
 
-    Published rows have their sources and no intervals. A measured judge that is not better than
-    the trivial ones is told so.
+    Published rows have their sources and no intervals. A note says if a measured judge does not
+    beat the baselines.
 
     Example: autoj leaderboard eval-p --by group
     """
@@ -55,7 +69,7 @@ def leaderboard(
     if not measured:
         _console.print_message(
             f"no measured judge: no {bench}.json in {folder or 'the given files'}; "
-            f"autoj bench {bench} makes one"
+            f"make one with autoj bench {bench}"
         )
     found = board(bench, measured, breakdown=by and BREAKDOWNS[by], sort=sort)
     if csv_file is not None:
@@ -67,7 +81,7 @@ def leaderboard(
 
 
 def _folder(runs: Path | None, results: list[Path] | None) -> Path | None:
-    """Where results are looked for; nowhere where some are named and no folder is."""
+    """The folder to search for results; None where files are named and no folder is."""
     if runs is None:
         return None if results else _DEFAULT_RUNS
     if not runs.is_dir():

@@ -16,20 +16,24 @@ from autoj.runs import merge_runs
 def merge(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="The runs' folders; of two answers, the first run's is kept."),
+        typer.Argument(
+            help="The runs' folders. Where two have an answer, the first run's is kept."
+        ),
     ],
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="The joined run's folder; a run that is there already is joined, too."
+            "--out",
+            help="The merged run's folder. A run that it already has is merged, too.",
+            rich_help_panel=_options.OUTPUT,
         ),
     ],
     as_json: _options.Json = False,
 ) -> None:
-    """Join runs of the same settings: shards judged on several machines, or runs that overlap.
+    """Merge runs of the same settings: shards judged on several machines, or runs that overlap.
 
-    Equal questions must have equal answers. The result is a run like any other, and missing shards
-    are named. The runs that are joined stay as they are.
+    Equal questions must have equal answers. The result is a run like any other; missing shards are
+    named. The merged runs are not changed.
 
     Example: autoj merge runs/pairs-embedded-1a2b3c4d-shard-* --out runs/pairs-embedded-1a2b3c4d
     """

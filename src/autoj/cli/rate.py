@@ -46,7 +46,7 @@ def rate(
 ) -> None:
     """Rate each response from 1 to 10, with a critique.
 
-    Killed at any moment, the same command goes on where it stopped.
+    After an interruption, repeat the command to resume.
 
     Example: autoj rate responses.jsonl --limit 20
     """

@@ -1,4 +1,4 @@
-"""`autoj scenarios`: the kinds of query, what makes a good response to each, and your own."""
+"""`autoj scenarios`: the kinds of query, the criteria of a good response to each, and your own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from autoj.cli import _console, _options
+from autoj.cli._help import App
 from autoj.reports.scenarios import (
     fault_record,
     library_view,
@@ -20,12 +21,14 @@ from autoj.reports.text import visible
 from autoj.scenarios import check_folder, load_library, render_message
 from autoj.scenarios.criteria import count_distinct
 
-scenarios_app = typer.Typer(invoke_without_command=True)
+scenarios_app = App(invoke_without_command=True)
 
 Folder: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--scenarios", help="A folder of YAML with scenarios of your own, or changes to ours."
+        "--scenarios",
+        help="A folder of YAML files that add scenarios or change ours.",
+        rich_help_panel=_options.SHOWN,
     ),
 ]
 
@@ -34,7 +37,7 @@ Folder: TypeAlias = Annotated[
 def scenarios(
     context: typer.Context, folder: Folder = None, as_json: _options.Json = False
 ) -> None:
-    """List the scenarios with how many criteria each has; `show NAME` shows one.
+    """List the scenarios with their numbers of criteria; `show NAME` shows one.
 
     Example: autoj scenarios
     """
@@ -51,15 +54,19 @@ def scenarios(
 
 @scenarios_app.command("show")
 def show_scenario(
-    name: Annotated[str, typer.Argument(help="A scenario's name, or another name of it.")],
+    name: Annotated[str, typer.Argument(help="A scenario's name or alias.")],
     folder: Folder = None,
     message: Annotated[
         bool,
-        typer.Option("--message", help="The system message that a judge reads, and nothing else."),
+        typer.Option(
+            "--message",
+            help="Print only the system message that a judge reads.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Show a scenario: what the user wants, and the criteria with their weights.
+    """Show a scenario: its description, and the criteria with their weights.
 
     Example: autoj scenarios show planning --message
     """
@@ -80,7 +87,7 @@ def check_scenarios(
     ] = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Check a folder of scenarios: each fault with file and line; exit code 2 where there is one.
+    """Check a folder of scenarios: print each error with file and line; exit code 2 for errors.
 
     Example: autoj scenarios check my-scenarios
     """
@@ -102,7 +109,7 @@ def check_scenarios(
             typer.echo(visible(str(fault)))
         _console.print_message(f"{_count(len(checked.faults), 'fault')}; {counted} can be read.")
     else:
-        _console.print_result(Text(f"{counted} in {checked.n_files} files: nothing is wrong"))
+        _console.print_result(Text(f"{counted} in {checked.n_files} files, no errors"))
     if checked.faults:
         raise typer.Exit(2)
 

@@ -29,7 +29,8 @@ def select(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A file of cases with N responses each, any N from 1; its format is recognised."
+            help="A file of cases with N responses each, any N from 1. Its format is recognised.",
+            rich_help_panel=_options.JUDGED,
         ),
     ],
     judge: _options.JudgeName = "embedded",
@@ -38,14 +39,18 @@ def select(
         Literal["ratings", "pairs"],
         typer.Option(
             "--by",
-            help="Rate each response and pick the highest, or let pairs meet: a knockout of N - 1 "
+            help="Rate each response and pick the highest, or compare pairs in a knockout of N - 1 "
             "matches.",
+            rich_help_panel=_options.ASKING,
         ),
     ] = "ratings",
     out: _options.Out = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(help="With --by pairs: ask in both orders, or in one at half the cost."),
+        typer.Option(
+            help="With --by pairs: show the responses in both orders, or in one at half the cost.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = "both",
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
@@ -62,17 +67,17 @@ def select(
     reject_empty: _options.RejectEmpty = False,
     as_json: _options.Json = False,
 ) -> None:
-    """Pick the best of N responses; picks.jsonl in the run's folder holds what was picked.
+    """Pick the best of N responses; picks.jsonl in the run's folder has the picks.
 
-    Of equal ratings the response with the higher output probability is picked where it is known for
-    all of them (logprob in the file), else the first. A response that could not be rated is never
-    picked. Killed at any moment, the same command goes on where it stopped.
+    Of equal ratings, the response with the highest output probability is picked if the file has
+    all of them (logprob), else the first. A response that could not be rated is never picked. After
+    an interruption, repeat the command to resume.
 
     Example: autoj select candidates.jsonl --judge embedded
     """
     _console.set_json(as_json)
     if by == "ratings" and orders != "both":
-        raise ConfigError("--orders goes with --by pairs: ratings are of one response each")
+        raise ConfigError("--orders needs --by pairs: each response is rated alone")
     spec = make_select_spec(
         load_card(judge),
         by,
@@ -95,7 +100,7 @@ def select(
         _console.print_json(_as_json(run, summary) | {"session": asdict(run.counts)})
     else:
         _console.print_result(selection_view(run, summary, _N_SHOWN))
-        _console.print_message(f"what was picked lies in {run.path / PICKS_FILE}")
+        _console.print_message(f"the picks are in {run.path / PICKS_FILE}")
     if summary.n_failed or run.stopped:
         raise typer.Exit(1)
 
@@ -114,7 +119,7 @@ def show_selection(run: Run, n_shown: int, as_json: bool) -> None:
 
     Args:
         run: one of the kind "select".
-        n_shown: how many cases are listed.
+        n_shown: the number of cases to list.
         as_json: whether stdout is for a machine.
     """
     summary = summarise_selection(read_selections(run.folder), run.spec)

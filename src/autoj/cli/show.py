@@ -38,19 +38,30 @@ def show(
     ],
     case: Annotated[str | None, typer.Argument(help="A case's id; without one, the run.")] = None,
     by: _options.By = None,
-    first: Annotated[int, typer.Option(min=0, help="How many verdicts of the run to list.")] = 20,
+    first: Annotated[
+        int,
+        typer.Option(min=0, help="The number of verdicts to list.", rich_help_panel=_options.SHOWN),
+    ] = 20,
     full: Annotated[
-        bool, typer.Option("--full", help="Show all lines of the query and of each response.")
+        bool,
+        typer.Option(
+            "--full",
+            help="Show all lines of the query and of each response.",
+            rich_help_panel=_options.SHOWN,
+        ),
     ] = False,
     convention: Annotated[
         Literal["auto-j", "mt-bench", "pandalm", "alpaca-eval", "arena-hard", "all"] | None,
         typer.Option(
-            help="Show the win rate as another tool would report it, or as all of them would."
+            metavar="TOOL",
+            help="Show the win rate as this tool would report it: auto-j, mt-bench, pandalm, "
+            "alpaca-eval, arena-hard, or all.",
+            rich_help_panel=_options.SHOWN,
         ),
     ] = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Show a run, or one case of it with its judgments; works while the run goes on, or after.
+    """Show a run, or one of its cases with its judgments, even while it is running.
 
     Example: autoj show runs/pairs-embedded-1a2b3c4d line-7
     """

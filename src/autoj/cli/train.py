@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from autoj.cli import _console
+from autoj.cli import _console, _options
 from autoj.cli.train_classifier import run_classifier_training
 from autoj.errors import ConfigError
 from autoj.reports.train import plan_table, report_lines
@@ -27,28 +27,55 @@ def train(
     ],
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", help="A file to train on; say it once per file."),
+        typer.Option(
+            "--data",
+            help="A file to train on; say it once per file.",
+            rich_help_panel=_options.TRAINED_ON,
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder of the judge and its checkpoints.")
+        Path | None,
+        typer.Option(
+            help="The folder of the judge and its checkpoints.", rich_help_panel=_options.OUTPUT
+        ),
     ] = None,
     validation: Annotated[
         Path | None,
-        typer.Option(help="A file to look at while training: what is best on it is kept."),
+        typer.Option(
+            help="A file to look at while training: what is best on it is kept.",
+            rich_help_panel=_options.TRAINED_ON,
+        ),
     ] = None,
     budget_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Train on about so many tokens. Default: the recipe's epochs."),
+        typer.Option(
+            min=1,
+            help="Train on about so many tokens. Default: the recipe's epochs.",
+            rich_help_panel=_options.SPENDING,
+        ),
     ] = None,
     show_plan: Annotated[
-        bool, typer.Option("--plan", help="Say what it will take, and do not train.")
+        bool,
+        typer.Option(
+            "--plan",
+            help="Say what it will take, and do not train.",
+            rich_help_panel=_options.SPENDING,
+        ),
     ] = False,
     skip_bad_rows: Annotated[
-        bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used.")
+        bool,
+        typer.Option(
+            "--skip-bad-rows",
+            help="Leave out rows that cannot be used.",
+            rich_help_panel=_options.TRAINED_ON,
+        ),
     ] = False,
     tier: Annotated[
         Literal["fast", "best"] | None,
-        typer.Option(help="Scenario classifiers: another tier than the recipe's."),
+        typer.Option(
+            help="Scenario classifiers: another tier than the recipe's.",
+            rich_help_panel=_options.ASKING,
+        ),
     ] = None,
 ) -> None:
     """Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.

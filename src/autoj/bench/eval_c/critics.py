@@ -1,4 +1,4 @@
-"""Critics of a set's responses: judges that write critiques, and files that hold some."""
+"""Critics of a set's responses: judges that write critiques, and files that have some."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WritingJudge:
     judge: str
     """Its name, the path of its card, or backend:model."""
     name: str | None = None
-    """What the critic is called; None is the judge's name."""
+    """The critic's name; None takes the judge's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class CritiqueFile:
 
     path: Path
     name: str | None = None
-    """Which critic of the file is meant, or what to call its one critic."""
+    """The critic of the file to read, or a name for its only critic."""
 
 
 CritiqueSource: TypeAlias = WritingJudge | CritiqueFile
@@ -62,7 +62,7 @@ def reference_critic(language: Literal["en", "zh"], name: str | None = None) -> 
 
     Args:
         language: the set's.
-        name: what the critic is called; None is ChatGPT.
+        name: the critic's name; None is ChatGPT.
 
     Raises:
         DataError: the file is not on this machine.
@@ -122,7 +122,7 @@ def own_protocol(card: JudgeCard, default: str) -> str:
 
     Args:
         card: the judge.
-        default: what a judge that follows any prompt is asked with.
+        default: the protocol of a judge that follows any prompt.
     """
     if card.prompts_sha256 is None or default in card.protocols:
         return default

@@ -1,7 +1,7 @@
-"""Eval-C: whose critiques of the same responses are better (paper, sections 5.1 and 6.2).
+"""Eval-C: two critics compared by their critiques of the same responses (paper, 5.1 and 6.2).
 
 A judge compares two critics' critiques of a response (Table 15), in one order drawn by a seed as in
-the paper, or in both. Ratings are taken off the critiques first, so that the judge weighs words.
+the paper, or in both. Ratings are removed from the critiques first, so that text is compared.
 **Win**, **tie** and **lose** are shares of the compared cases; the paper's win rate is wins by all.
 A case for which a critic has no critique is unscored, and never that critic's loss.
 """
@@ -38,7 +38,7 @@ _BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "scenario": lambda row: row.scenario,
 }
 _RELEASED_NAME = re.compile(r"(?P<judge>.+)-Eval_(?P<critic>.+)_vs_(?P<against>.+)")
-"""How the release names its files of votes."""
+"""The pattern of the names of the release's files of votes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class Comparison:
     critic: str
     against: str
     judged_by: str
-    """Who compared them."""
+    """The judge that compared them."""
     source: str
-    """Where the verdicts are from."""
+    """The origin of the verdicts."""
     cases: Sequence[Case]
     """The set's."""
     verdicts: Sequence[Verdict]
@@ -71,13 +71,13 @@ def read_set(data: Cases) -> list[Case]:
             raise case
         if len(case.responses) != 1:
             raise DataError(
-                f"case {case.id!r} has {len(case.responses)} responses; critics write about one",
+                f"case {case.id!r} has {len(case.responses)} responses; a critique is of one",
                 path=data.paths[0],
                 line=line,
             )
         cases.append(case)
     if not cases:
-        raise DataError("is empty: it holds no cases", path=data.paths[0])
+        raise DataError("is empty: it has no cases", path=data.paths[0])
     return cases
 
 
@@ -91,7 +91,7 @@ def voted(path: Path, cases: Sequence[Case], protocol: JudgeProtocol) -> Compari
         protocol: reads what the judge wrote.
 
     Raises:
-        DataError: as `read_votes`.
+        DataError: as in `read_votes`.
     """
     named = _RELEASED_NAME.fullmatch(path.name.partition(".jsonl")[0])
     judge = named["judge"] if named else path.name.partition(".")[0]
@@ -144,7 +144,7 @@ def _share(name: str, winner: Winner, rows: Rows) -> Estimate:
 
 
 def evaluate(comparison: Comparison) -> Result:
-    """How often the first critic wins, overall, by group and by scenario.
+    """The first critic's wins, ties and losses, overall, by group and by scenario.
 
     **Source:** paper, section 5.1 (Task II) and Table 22; on the release's votes `win` is the win
     rate that its script prints.

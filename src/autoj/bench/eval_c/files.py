@@ -1,7 +1,6 @@
 """The release's files about Eval-C: critiques, and votes on two critics' critiques.
 
-Both have a row a case, in the set's order. What was not had stands there as "Failed!"; here it is
-None.
+Both have a row per case, in the set's order. Missing texts are "Failed!" there and None here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from autoj.records import Case
 __all__ = ["Critiques", "Vote", "read_critiques", "read_votes", "write_votes"]
 
 _FAILED = "Failed!"
-"""What the release writes where a model gave no answer."""
+"""The release's mark for a model that gave no answer."""
 _IN_THE_SET = "critiques"
 _OUTPUT = "output"
 
@@ -36,7 +35,7 @@ class Critiques:
     source: str
     """The file or the run that they are from."""
     n_failed: int = 0
-    """Requests for a critique that got no answer."""
+    """Failed requests for a critique."""
 
     @property
     def sha256(self) -> str:
@@ -49,9 +48,9 @@ class Vote:
     """One judge's comparison of two critiques, as it was written."""
 
     text: str | None
-    """What the judge wrote; None where it gave no answer."""
+    """The judge's text; None without an answer."""
     exchanged: bool
-    """Whether the page showed the second critic's critique first."""
+    """True where the page showed the second critic's critique first."""
 
 
 def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None) -> Critiques:
@@ -60,8 +59,8 @@ def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None)
     Args:
         path: `{"output": "…"}` a line, or the set itself with `{"critiques": {"NAME": "…"}}`.
         cases: the whole set.
-        critic: the critic's name. In a set with several critics it says which one is meant; for
-            other files it is how the critic is called, and None takes the file's name.
+        critic: the critic's name. In a set with several critics it selects one; for other
+            files it is a name for the critic, and None takes the file's name.
 
     Raises:
         DataError: the file has another number of rows than there are cases, rows of another set,
@@ -81,10 +80,10 @@ def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None)
         texts = [_text(path, line, _field(path, line, row, _OUTPUT), _OUTPUT) for line, row in rows]
     else:
         raise DataError(
-            f"holds no critiques: its fields are {', '.join(map(repr, first)) or '(none)'}",
+            f"has no critiques: its fields are {', '.join(map(repr, first)) or '(none)'}",
             path=path,
             line=line,
-            hint='Expected {"output": "…"} a line, or rows of the set with "critiques".',
+            hint='Expected {"output": "…"} on each line, or rows of the set with "critiques".',
         )
     # A blank critique says nothing that could be compared.
     kept = tuple(text if text and text.strip() else None for text in texts)
@@ -92,7 +91,7 @@ def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None)
 
 
 def _critic(path: Path, line: int, row: dict[str, Any], wanted: str | None) -> str:
-    """Which of a row's critics is meant."""
+    """The index of a critic among those of a row."""
     critics = list(_by_critic(path, line, row))
     if wanted in critics:
         return wanted
@@ -100,7 +99,7 @@ def _critic(path: Path, line: int, row: dict[str, Any], wanted: str | None) -> s
         return critics[0]
     named = ", ".join(map(repr, critics)) or "none"
     raise DataError(
-        f"which critic is meant? There are: {named}"
+        f"has several critics: {named}"
         if wanted is None
         else f"has no critic {wanted!r}; there are: {named}",
         path=path,
@@ -116,7 +115,7 @@ def _in_the_set(path: Path, line: int, row: dict[str, Any], case: Case, critic: 
             f"is about another query or response than case {case.id!r} of the set",
             path=path,
             line=line,
-            hint="--data names the set that the critiques are of.",
+            hint="Give the set that the critiques are of with --data.",
         )
     found = _by_critic(path, line, row)
     return _text(path, line, found.get(critic), f"{_IN_THE_SET}.{critic}")
@@ -161,7 +160,7 @@ def _vote(path: Path, line: int, row: dict[str, Any]) -> Vote:
             path=path,
             line=line,
             field="meta.exchange",
-            hint="Without it nobody knows whose critique Feedback 1 was.",
+            hint="It tells which critic's critique was shown as Feedback 1.",
         )
     return Vote(text=text, exchanged=exchanged)
 
@@ -196,8 +195,8 @@ def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
 def _check_length(path: Path, n_rows: int, n_cases: int) -> None:
     if n_rows != n_cases:
         raise DataError(
-            f"has {n_rows:,} rows, and the set has {n_cases:,} cases; expected one row a case, in "
-            "the set's order",
+            f"has {n_rows:,} rows, but the set has {n_cases:,} cases; expected one row per case, "
+            "in the set's order",
             path=path,
         )
 
@@ -214,7 +213,7 @@ def _field(path: Path, line: int, row: dict[str, Any], field: str) -> object:
 
 
 def _text(path: Path, line: int, value: object, field: str) -> str | None:
-    """A text, or None where a model gave none."""
+    """A model's text; None where it gave none."""
     if value is not None and not isinstance(value, str):
         raise DataError(
             f"expected a string, found {type(value).__name__}", path=path, line=line, field=field

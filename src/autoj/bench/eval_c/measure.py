@@ -32,7 +32,7 @@ class Votes:
     protocol: str = "critique-comparison"
     """Reads what the judge wrote."""
     judge: str | None = None
-    """Who voted; None is what the file's name says."""
+    """The judge that voted; None takes it from the file's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class NewComparison:
     """Of the judge that compares, from `comparison_spec`."""
     writing: CritiqueSettings
     keep_ratings: bool = False
-    """Whether the ratings in the critiques stay, as in the released leaderboard."""
+    """True keeps the ratings in the critiques, as in the released leaderboard."""
 
 
 ComparisonSource: TypeAlias = StoredRun | Votes | NewComparison
@@ -63,10 +63,10 @@ class CriticMeasurement:
     folder: RunFolder | None
     """The run of the comparison, where it is one."""
     n_not_written: int
-    """Critiques that could not be had."""
+    """Critiques that are missing because their request failed."""
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as plain values."""
+        """The figures as plain values, for JSON."""
         return asdict(self.result) | {"published": [asdict(row) for row in self.published]}
 
 
@@ -87,9 +87,9 @@ def comparison_spec(
         protocol: None takes the one of the set's language (Table 15).
         language: the set's.
         orders: one order drawn by the seed, as in the paper, or both.
-        on_conflict: with both orders, what comes of orders that disagree.
-        on_overflow: what becomes of a case that is too long for the judge's context.
-        seed: what shuffled orders follow from.
+        on_conflict: with both orders, the result where they disagree.
+        on_overflow: the treatment of a case that is too long for the judge's context.
+        seed: of the shuffled orders.
 
     Raises:
         ConfigError: no judge is named, it compares no critiques, or the protocol does not.
@@ -107,14 +107,14 @@ def comparison_spec(
 
 
 def comparing_protocol(protocol: str | None, language: Literal["en", "zh"]) -> str:
-    """The protocol that is meant, or the default one of a language.
+    """The protocol of that name, or the default one of a language.
 
     Raises:
         ConfigError: it compares no critiques.
     """
     name = protocol or ("critique-comparison" if language == "en" else "critique-comparison-zh")
     if load_protocol(name).subject != "critiques":
-        raise ConfigError(f"protocol {name!r} compares no critiques; critique-comparison does")
+        raise ConfigError(f"protocol {name!r} does not compare critiques; use critique-comparison")
     return name
 
 
@@ -122,15 +122,16 @@ def _comparing_judge(name: str | None, protocol: str | None) -> JudgeCard:
     able = [known for known in judge_names() if _compares_critiques(load_card(known))]
     if name is None:
         raise ConfigError(
-            "say with --judge who compares the critiques: the card of the embedded judge lists no "
+            "name the judge that compares the critiques with --judge; the embedded judge has no "
             "protocol for it",
             hint=f"{' and '.join(able)} can compare critiques.",
         )
     card = load_card(name)
     if protocol is None and not _compares_critiques(card):
         raise ConfigError(
-            f"the card of judge {name!r} lists no protocol that compares critiques",
-            hint=f"{' and '.join(able)} can; --protocol critique-comparison asks {name} as well.",
+            f"the card of judge {name!r} has no protocol that compares critiques",
+            hint=f"{' and '.join(able)} can. To ask {name} nevertheless, add --protocol "
+            "critique-comparison.",
         )
     return card
 
@@ -154,7 +155,7 @@ def measure_critic(
     Args:
         data: the set.
         source: the comparison.
-        critic: what the first critic is called; None is what its source calls it.
+        critic: the first critic's name; None takes its source's.
         against: the same of the second.
         out: the comparison's folder; None takes one under `runs/`.
         budget: what critiques and comparison may cost together; None sets no limit.
@@ -201,7 +202,7 @@ def _compare(
     budget: Budget | None,
     watch: Watch,
 ) -> tuple[RunFolder, int]:
-    """The run of a comparison, and how many critiques could not be had."""
+    """The run of a comparison, and the number of missing critiques."""
     first, second = (
         get_critiques(critic, data, cases, source.writing, budget=budget, watch=watch)
         for critic in (source.first, source.second)

@@ -1,4 +1,4 @@
-"""What the paper and the release published about Eval-C: never measured here, each with its source.
+"""Figures on Eval-C from the paper and the release, each with its source; none is measured here.
 
 `data/published_eval_c.yaml` holds the figures as they were printed.
 """
@@ -24,11 +24,11 @@ OVERALL = "Overall"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVotes:
-    """How often a critic's critiques were found better than another's, as published."""
+    """A published count of a critic's critiques found better than another's."""
 
     critic: str
     against: str
-    """Whose critiques they were compared with."""
+    """The critic whose critiques they were compared with."""
     judged_by: str
     """"gpt-4" or "human"."""
     group: str
@@ -37,9 +37,9 @@ class PublishedVotes:
     tie: float
     lose: float
     unit: Literal["cases", "percent"]
-    """What `win`, `tie` and `lose` count."""
+    """The unit of `win`, `tie` and `lose`."""
     source: str
-    """Where they stand, such as "paper, Table 22"."""
+    """The place of publication, such as "paper, Table 22"."""
 
     @property
     def shares(self) -> tuple[float, float, float]:

@@ -29,11 +29,11 @@ _RATING = {"en": "Rating: ", "zh": "评分: "}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
-    """How the cases of a comparison were made: it enters the identity of their run."""
+    """The derivation of a comparison's cases, which is part of their run's identity."""
 
     critics: tuple[str, str]
     sha256: tuple[str, str]
-    """Of each critic's critiques, before anything was taken off."""
+    """Of each critic's critiques, before ratings were removed."""
     keep_ratings: bool
     n_ratings_removed: tuple[int, int]
     n_missing: tuple[int, int]
@@ -94,7 +94,7 @@ def comparison_cases(
         second: the critic it is compared with.
         path: the set's file.
         keep_ratings: whether the ratings in the critiques stay, as in the released leaderboard; the
-            paper takes them off.
+            paper removes them.
         limit: the set's first cases that are taken; None takes all.
 
     Raises:
@@ -112,7 +112,7 @@ def comparison_cases(
     ]
     if not compared:
         raise DataError(
-            f"there is no case for which both critics have a critique: {first.critic!r} has none "
+            f"no case has critiques by both critics: {first.critic!r} has none "
             f"for {texts[0].count(None):,} of {len(chosen):,}, {second.critic!r} none for "
             f"{texts[1].count(None):,}",
             path=path,
@@ -150,7 +150,7 @@ def _n_changed(before: Sequence[str | None], after: Sequence[str | None]) -> int
 
 
 def compared(folder: RunFolder, cases: Sequence[Case]) -> Comparison:
-    """What a finished comparison holds about a set; reads no model.
+    """Reads a finished comparison of a set from its folder; no model is called.
 
     Args:
         folder: the folder of a "compare" run.
@@ -180,9 +180,9 @@ def _derivation(folder: RunFolder) -> Derivation:
         return TypeAdapter(Derivation).validate_json(stated or "null")
     except ValidationError:
         raise DataError(
-            "is no comparison of two critics",
+            "is not a comparison of two critics",
             path=folder.path,
-            hint="Give the folder of a run that autoj bench eval-c made.",
+            hint="Give the folder of a run of autoj bench eval-c.",
         ) from None
 
 
@@ -202,7 +202,7 @@ def _verdicts(
 
 
 def _length_note(folder: RunFolder, critic: str) -> str:
-    """How far length alone would go: judges like what is longer."""
+    """Finds how often the longer critique wins: the length baseline, since judges favour length."""
     pairs = [[len(text.strip()) for text in case.critiques] for case in folder.cases()]
     share = sum(first > second for first, second in pairs) / len(pairs)
     return f"The longer critique is {critic}'s in {share:.1%} of the compared cases."
@@ -214,9 +214,9 @@ def _notes(spec: RunSpec, derivation: Derivation) -> Iterator[str]:
     else:
         ratings = zip(derivation.n_ratings_removed, derivation.critics, strict=True)
         removed = " and ".join(f"{n:,} critiques of {critic}" for n, critic in ratings)
-        yield f"As in the paper, the closing ratings were taken off first: {removed} had one."
+        yield f"As in the paper, closing ratings were removed first: {removed} had one."
     if spec.orders != "both":
-        drawn = "drawn by lot" if spec.orders == "shuffled" else "the first critic first"
+        drawn = "drawn at random" if spec.orders == "shuffled" else "the first critic first"
         seed = f" (seed {spec.seed})" if spec.orders == "shuffled" else ""
         yield f"Each case was asked in one order, {drawn}{seed}."
     else:

@@ -1,1 +1,1 @@
-"""Eval-P and any labelled pairs: how well verdicts on pairs agree with people."""
+"""Eval-P and any labelled pairs: agreement of verdicts on pairs with human labels."""

@@ -1,4 +1,4 @@
-"""Eval-P: how well a judge's verdicts on pairs agree with people's (paper, sections 5.1 and 6.1).
+"""Eval-P: agreement of a judge's verdicts on pairs with human labels (paper, sections 5.1 and 6.1).
 
 Four figures that must not be mixed: **accuracy** (one order equals the label), **agreement** (both
 orders agree and equal it: the paper's figure), **consistency** (both orders agree), **averaged
@@ -50,12 +50,12 @@ BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "subset": lambda row: row.subset,
     "style": lambda row: row.style,
 }
-"""By what figures are broken down: a row's name in each."""
+"""The breakdowns, each with the function that names a row's part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieBand:
-    """What difference of two ratings still is a tie, and where it was chosen."""
+    """The largest difference of two ratings that is a tie, and the data it was chosen on."""
 
     width: float
     """Two ratings that differ by no more are a tie."""
@@ -85,7 +85,9 @@ def fit_tie_band(cases: Sequence[Case], verdicts: Sequence[Verdict], chosen_on: 
         and case.label is not None
     ]
     if not known:
-        raise ConfigError(f"no pair of {chosen_on} has two ratings and a label to choose a tie by")
+        raise ConfigError(
+            f"no pair of {chosen_on} has two ratings and a label, so no tie band can be chosen"
+        )
     gaps = np.round([gap for gap, _ in known], 9)
     wanted = np.array([{"a": 1, "b": -1}.get(str(label), 0) for _, label in known])
 
@@ -96,7 +98,7 @@ def fit_tie_band(cases: Sequence[Case], verdicts: Sequence[Verdict], chosen_on: 
 
 
 def figures(rows: Rows) -> tuple[Estimate, ...]:
-    """All figures of some pairs; one that these verdicts cannot have says why."""
+    """All figures of some pairs; one that is not applicable to these verdicts says why."""
     decided = select(rows, lambda row: row.label in ("a", "b"))
     return (
         _with_orders(accuracy.compute, rows, 1),
@@ -113,7 +115,7 @@ def _with_orders(compute: Callable[[Rows], Estimate], rows: Rows, n_orders: int)
     found = compute(rows)
     if rows and all(len(row.winners) < n_orders for row in rows):
         alone = all(not row.winners for row in rows)
-        reason = "each response is read alone" if alone else "only one order was judged"
+        reason = "each response is rated alone" if alone else "only one order was judged"
         return replace(found, reason=f"not applicable: {reason}", n_unscored=0, bounds=None)
     return found
 
@@ -151,9 +153,9 @@ def evaluate(
         cases: pairs with labels.
         verdicts: the judge's, in the same order.
         judge: its name.
-        source: where the verdicts are from.
+        source: the origin of the verdicts.
         tie_band: for judges that rate each response alone; None makes equal ratings alone a tie.
-        calibration: what the verdicts were resolved with, if with any; it is noted.
+        calibration: the calibration that the verdicts were resolved with, if any; it is noted.
         unseen: scenarios that the judge was not trained on; adds seen, unseen and complete.
         bench: the meta-evaluation's name.
     """
@@ -199,15 +201,15 @@ def _notes(
         f"tie, a width chosen on {tie_band.chosen_on}."
     )
     if tie_band.width == _GRID[-1]:
-        note += " It is the widest that was tried: the ratings may need a wider one."
+        note += " It is the widest in the search; a wider one may be better."
     return (note,)
 
 
 def _calibrated(calibration: Calibration, *, rated: bool) -> str:
     what, by = "ties", f"temperature {calibration.temperature:g}, tie {calibration.tie:g}"
     if calibration.surface:
-        what, by = "winners and ties", f"{by}, surface of the responses"
-    data = calibration.fitted_on or "data that it does not name"
+        what, by = "winners and ties", f"{by}, style features of the responses"
+    data = calibration.fitted_on or "unnamed data"
     fitted = f"{what} by the card's calibration ({by}), fitted on {data}."
     if rated:
         return f"Each response is rated alone; {fitted}"
@@ -215,7 +217,7 @@ def _calibrated(calibration: Calibration, *, rated: bool) -> str:
 
 
 def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result]:
-    """The same figures of the judges that read nothing or only lengths."""
+    """The same figures of the baselines, which read nothing or only lengths."""
     return [
         Result(
             bench=bench,
@@ -252,7 +254,7 @@ def read_unseen(path: Path) -> frozenset[str]:
         except UnknownComponent as error:
             raise DataError(error.message, path=path, line=line, hint=error.hint) from None
     if not found:
-        raise DataError("names no scenario", path=path)
+        raise DataError("has no scenario", path=path)
     return frozenset(found)
 
 

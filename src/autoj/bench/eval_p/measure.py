@@ -48,7 +48,7 @@ class PairMeasurement:
     """With the tie band that suits this very set best, as the release measures; None for judges
     that compare pairs themselves, and where a calibration says what a tie is."""
     baselines: Sequence[Result]
-    """Of judges that read nothing or only lengths."""
+    """Of the baselines, which read nothing or only lengths."""
     other: Judged | None
     """The judge that it is compared with."""
     differences: Sequence[FigureDifference]
@@ -84,15 +84,15 @@ def measure_pairs(
 
     Args:
         whole: the set.
-        source: whose verdicts are measured.
+        source: the verdicts to measure.
         bench: the meta-evaluation's name.
-        validation: where a tie band of ratings is chosen; None makes equal ratings alone a tie.
+        validation: the data to choose a tie band of ratings on; None makes only equal ratings ties.
         unseen: scenarios that the judge was not trained on.
         against: another judge, whose figures are subtracted.
         by: the parts of these differences: "group", "scenario", "subset" or "style".
         sample: how many cases are drawn, from each scenario in proportion; None takes all.
-        seed: what the draw follows from.
-        name: what the judge is called; None is its own name, or its file's.
+        seed: of the random draw.
+        name: the judge's name; None takes its own, or its file's.
         out: the folder of the judge's run; None takes one under `runs/`.
         budget: what the judge may spend, on a validation set too; None sets no limit.
         watch: told what happens.
@@ -105,7 +105,7 @@ def measure_pairs(
     """
     data, cases = sampled(whole, labelled_pairs(whole), sample, seed)
     if data.derivation is not None and isinstance(source, Predictions | Scores):
-        raise ConfigError("--sample goes with --judge and --run; predictions are of the whole set")
+        raise ConfigError("--sample needs --judge or --run; predictions are of the whole set")
     judged = get_verdicts(source, data, cases, out=out, budget=budget, watch=watch)
     judged = _named(judged, name, data)
     band = None
@@ -140,15 +140,15 @@ def _named(judged: Judged, name: str | None, data: Cases) -> Judged:
 
 
 def _check_rated(judged: Judged) -> None:
-    """Refuse verdicts that no tie band is chosen for."""
+    """Refuse verdicts to which no tie band applies."""
     if not any(verdict.ratings for verdict in judged.verdicts):
         raise ConfigError(
-            "--validation chooses a tie band of ratings; this judge compares pairs itself"
+            "--validation chooses a tie band for ratings, but this judge compares pairs"
         )
     if judged.calibration is not None:
         raise ConfigError(
-            "--validation chooses a tie band of ratings; this judge's card has a calibration, "
-            "which says what a tie is"
+            "--validation chooses a tie band for ratings, but this judge's card has a calibration, "
+            "which defines ties"
         )
 
 

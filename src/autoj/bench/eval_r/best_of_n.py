@@ -1,7 +1,7 @@
-"""Mean reference scores of what is picked from the first N: by a judge and by those beside it.
+"""Mean reference scores of the picks from the first N: a judge's, the oracle's and baselines'.
 
-`oracle` is the best of the first N, `random` their mean (what a pick by lot is expected to get,
-exactly), `longest` and `first` are what they say.
+`oracle` is the best of the first N, `random` their mean (the exact expectation of a random
+pick), `longest` and `first` are the longest and the first response.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from autoj.records import Case, Estimate, Response
 __all__ = ["BESIDE", "BestOfN", "Scores", "compare", "figures", "scores_beside"]
 
 BESIDE: Mapping[str, str] = {
-    "oracle": "picks what the reference scores call best: no judge can do better",
-    "random": "picks by lot: the mean of the candidates, exactly",
+    "oracle": "picks the highest reference score: no judge can do better",
+    "random": "picks at random: the exact mean over the candidates",
     **{name: does for name, (does, _) in TRIVIAL_PICKS.items()},
 }
-"""What stands beside a judge, and what it does."""
+"""The reference picks beside a judge, each with what it picks."""
 
 Scores: TypeAlias = Mapping[int, Sequence[float | None]]
 """By N, the reference score that each case contributes; None where there is none."""
 
 
 def scores_beside(cases: Sequence[Case], sizes: Sequence[int], name: str) -> Scores:
-    """What `oracle`, `random`, `longest` or `first` gets; None where a score is missing for it."""
+    """The score of `oracle`, `random`, `longest` or `first`; None where a score is missing."""
     return {size: [_value(case.responses[:size], name) for case in cases] for size in sizes}
 
 
@@ -68,22 +68,22 @@ def _rating(row: Row) -> float | None:
 def _best_of(size: int, rows: Sequence[Row]) -> Estimate:
     found = mean(f"best of {size}", rows, _rating)
     if found.value is None and rows:
-        return replace(found, reason="no case has all the reference scores that it takes")
+        return replace(found, reason="no case has all the reference scores that this needs")
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestOfN:
-    """A judge's picks beside those of others, on the cases of one base model or of all."""
+    """A judge's picks compared with the baselines', on the cases of one base model or of all."""
 
     base_model: str | None
     """None is all cases."""
     size: int
-    """How many candidates there are to pick from."""
+    """The number of candidates to pick from."""
     figures: Mapping[str, Estimate]
     """Mean reference scores: of `judge`, `oracle`, `random`, `longest` and `first`."""
     less: Mapping[str, Difference]
-    """How much higher the judge's are than those of `random`, `longest` and `first`."""
+    """The leads of the judge's picks over those of `random`, `longest` and `first`."""
 
 
 def compare(
@@ -94,7 +94,7 @@ def compare(
     Args:
         cases: the set.
         sizes: the numbers N of candidates.
-        values: the scores of `judge` and of those that stand beside it.
+        values: the scores of `judge` and of the reference picks.
     """
     names = dict.fromkeys(name for case in cases if (name := base_model(case)) is not None)
     return [

@@ -1,4 +1,4 @@
-"""Eval-R: is the response that a judge rates highest a good one, and do its ratings go with others?
+"""Eval-R: best-of-N selection by a judge's ratings, and their correlation with reference scores.
 
 The figures of a `Result`, by name:
 
@@ -7,7 +7,7 @@ The figures of a `Result`, by name:
 - `pearson`, `spearman`: between rating and reference score over the union of the picks of all
   judges that were given, for all N (paper, Table 2); p-values in `details["p_values"]`;
 - `pearson of all responses`, `spearman of all responses`: over all responses of the cases of which
-  every response has a reference score; there are none where only picks are graded.
+  every response has a reference score; absent where only picks are graded.
 
 `details["comparisons"]` holds, by base model and N, the figures of `oracle` (the best of the first
 N), `random` (their mean: what a random pick is expected to get), `longest` and `first`, and how
@@ -36,7 +36,7 @@ BENCH = "eval-r"
 """The name of these results."""
 _COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman")
 Picks: TypeAlias = Callable[[int, int], int | None]
-"""A case's index and N to the index of what is picked from its first N candidates."""
+"""The index of the pick, by a case's index and N."""
 
 
 def all_picks(
@@ -53,7 +53,7 @@ def all_picks(
 
 
 def trivial_picks(cases: Sequence[Case], sizes: Sequence[int]) -> set[tuple[int, int]]:
-    """The same for the judges that read nothing."""
+    """The same for the baselines, which read nothing."""
     return {
         (number, choose(case.responses[:size]))
         for _, choose in TRIVIAL_PICKS.values()
@@ -72,13 +72,13 @@ def evaluate(
     sizes: Sequence[int],
     reference: str,
 ) -> list[Result]:
-    """What the ratings of each judge are good for.
+    """Evaluates each judge's ratings for picking the best of N.
 
     Args:
         cases: the set, with reference scores.
         judges: their ratings of its candidates. Correlations are over the union of all their picks.
         sizes: the numbers N of candidates, from `check_sizes`.
-        reference: where the reference scores are from, in words.
+        reference: the origin of the reference scores, in words.
     """
     others = {name: scores_beside(cases, sizes, name) for name in BESIDE}
     union = all_picks(cases, judges, sizes)
@@ -138,7 +138,7 @@ def _result(
 
 
 def _warnings(found: BestOfN) -> list[str]:
-    """Which trivial picks the judge's are not clearly better than, at the largest N."""
+    """The baselines that the judge's picks do not beat beyond chance at the largest N, as notes."""
     failed = [
         name
         for name, less in found.less.items()
@@ -148,7 +148,7 @@ def _warnings(found: BestOfN) -> list[str]:
     if not failed:
         return []
     listed = " and ".join(f"the {name}" if name != "random" else "a random" for name in failed)
-    return [f"Best of {found.size}: the picks are not clearly better than {listed} response."]
+    return [f"Best of {found.size}: the picks do not beat {listed} response beyond chance."]
 
 
 def _correlations(

@@ -56,7 +56,7 @@ def _picked(case: Case, index: int) -> Case:
 
 
 def graded_cases(cases: Sequence[Case], grades: RatedCandidates, graded: Cases) -> list[Case]:
-    """The set with a grader's ratings for reference scores; what was not graded has none.
+    """The set with a grader's ratings for reference scores; an ungraded response has none.
 
     Args:
         cases: the set.

@@ -1,4 +1,4 @@
-"""Judges measured by what they pick of N candidates: `autoj bench eval-r` as one call."""
+"""Judges measured by their picks of N candidates: `autoj bench eval-r` as one call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RatingJudge:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRatings:
-    """The ratings of a judge that stand in the set's file."""
+    """A judge's ratings from the set's file."""
 
     judge: str
 
@@ -50,21 +50,21 @@ RatingSource: TypeAlias = RatingJudge | StoredRun | PublishedRatings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionMeasurement:
-    """What the ratings of some judges are good for."""
+    """Results of best-of-N selection by the ratings of some judges."""
 
     results: Sequence[Result]
     """One a judge."""
     folders: Sequence[Path | None]
     """The run that each judge's ratings are from, where it is one."""
     baselines: Sequence[Result]
-    """Of `oracle`, and of picks that read nothing."""
+    """Of the oracle and the baselines."""
     published: Sequence[str]
-    """Judges whose ratings stand in the set's file."""
+    """Judges whose ratings are in the set's file."""
     n_failed: int
     """Judgments that failed, those of the grader included."""
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as plain values."""
+        """The figures as plain values, for JSON."""
         return {
             "results": [asdict(result) for result in self.results],
             "trivial": [asdict(result) for result in self.baselines],
@@ -72,7 +72,7 @@ class SelectionMeasurement:
 
 
 def default_set() -> Path:
-    """The released set where it is at hand, else the other one that is."""
+    """The released set where it is on this machine, else the public one."""
     if not catalog.is_here("eval-r") and catalog.is_here("best-of-n"):
         return catalog.find("best-of-n")
     return catalog.find("eval-r")
@@ -92,7 +92,7 @@ def measure_selection(
 
     Args:
         data: the set.
-        sources: the judges; none shows what those reach that read nothing.
+        sources: the judges; none measures the oracle and the baselines alone.
         sizes: the numbers N of candidates.
         grader: its ratings of the picks are the reference scores; None takes the file's.
         limit: the set's first cases that are taken; None takes all.
@@ -133,7 +133,7 @@ def measure_selection(
 def _candidates(data: Cases, limit: int | None) -> list[Case]:
     cases = _cases(data)[:limit]
     if not cases:
-        raise DataError("is empty: it holds no cases", path=data.paths[0])
+        raise DataError("is empty: it has no cases", path=data.paths[0])
     return cases
 
 
@@ -147,7 +147,7 @@ def _cases(data: Cases) -> list[Case]:
 
 
 def _first_candidates(data: Cases, cases: list[Case], largest: int) -> tuple[Cases, list[Case]]:
-    """The set without candidates that no size picks from: rating them would be for nothing."""
+    """The set without the candidates that no N includes, which need no ratings."""
     if all(len(case.responses) <= largest for case in cases):
         return data, cases
     cut = [replace(case, responses=case.responses[:largest]) for case in cases]
@@ -180,7 +180,7 @@ def _rated(
     budget: Budget | None,
     watch: Watch,
 ) -> tuple[RatedCandidates, Path]:
-    """The ratings of a judge, from a run that is made, gone on with, or looked up."""
+    """The ratings of a judge, from a run that is made, resumed, or looked up."""
     run = judge_all(data, judge.spec, judge.out, budget=budget, watch=watch)
     judged = resolve_run(run.folder, judge.spec)
     return ratings_of_run(cases, judged, judge.spec.judge.name, run.path), run.path
@@ -193,8 +193,8 @@ def _stored(cases: Sequence[Case], path: Path) -> RatedCandidates:
     n_rated = max(len(case.responses) for case in folder.cases())
     if n_rated < most:
         raise ConfigError(
-            f"{path} rated the first {n_rated} candidates, and {most} are to be picked from",
-            hint=f"Choose --n up to {n_rated}, or rate the others with --judge.",
+            f"{path} rated the first {n_rated} candidates, but --n needs {most}",
+            hint=f"Use --n up to {n_rated}, or rate the others with --judge.",
         )
     judged = (
         (
@@ -214,9 +214,13 @@ def _reference(cases: Sequence[Case], data: Cases) -> str:
     if n_scored == 0:
         published = ", ".join(published_names(cases))
         raise ConfigError(
-            f"{data.paths[0]} holds no reference scores to measure picks by",
-            hint="Give --grader JUDGE, which grades the picks."
-            + (f" Ratings that the file holds (--published): {published}." if published else ""),
+            f"{data.paths[0]} has no reference scores to measure picks by",
+            hint="Name a judge that grades the picks with --grader."
+            + (
+                f" The file has ratings by {published}; --published shows them."
+                if published
+                else ""
+            ),
         )
     missing = n_responses - n_scored
     return f"those of {data.paths[0].name}" + (

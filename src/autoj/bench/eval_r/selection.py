@@ -1,4 +1,4 @@
-"""Best of the first N candidates: what a judge picks by its ratings, and what trivial ones pick."""
+"""Best of the first N candidates: a judge's picks by its ratings, and the baselines' picks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TRIVIAL_PICKS: Mapping[str, tuple[str, Callable[[Sequence[Response]], int]]] = {
     "longest": ("picks the longest response", _longest),
     "first": ("picks the first response", lambda _: 0),
 }
-"""What each judge that reads nothing does, and its pick."""
+"""The baselines, which read nothing: a description of each, and its pick."""
 
 
 def base_model(case: Case) -> str | None:
@@ -66,14 +66,14 @@ def check_sizes(cases: Sequence[Case], sizes: Iterable[int]) -> tuple[int, ...]:
     """
     wanted = tuple(sorted(set(sizes)))
     if not wanted or wanted[0] < 1:
-        raise ConfigError("expected numbers of candidates of 1 or more, such as --n 8,16,32")
+        raise ConfigError("expected numbers of candidates, each at least 1, such as --n 8,16,32")
     fewest = min(cases, key=lambda case: len(case.responses))
     n_candidates = len(fewest.responses)
     if wanted[-1] > n_candidates:
         raise ConfigError(
-            f"best of {wanted[-1]} needs as many candidates, and case {fewest.id!r} has "
+            f"best of {wanted[-1]} needs {wanted[-1]} candidates, but case {fewest.id!r} has "
             f"{n_candidates}",
-            hint=f"Give numbers up to {n_candidates}, such as --n {n_candidates}.",
+            hint=f"Use numbers up to {n_candidates}, such as --n {n_candidates}.",
         )
     return wanted
 
@@ -91,13 +91,13 @@ def ratings_of_run(
 
     Raises:
         DataError: the run is not of this set.
-        ConfigError: it compared pairs and holds no ratings.
+        ConfigError: it compared pairs and has no ratings.
     """
     verdicts = align(cases, judged, folder)
     if any(verdict.winners for verdict in verdicts):
         raise ConfigError(
-            f"{folder} compared pairs; best of N needs a run that rated each response",
-            hint="Make one with autoj rate, or with --judge here.",
+            f"{folder} compared pairs, but best of N needs a run that rated each response",
+            hint="Make one with autoj rate, or use --judge.",
         )
     return RatedCandidates(
         judge=judge,
@@ -112,7 +112,7 @@ def ratings_of_run(
 
 
 def published_names(cases: Sequence[Case]) -> tuple[str, ...]:
-    """The judges whose ratings stand in the file for every case, sorted."""
+    """The judges with ratings in the file for every case, sorted."""
     names = [set(_scores(case)) for case in cases]
     return tuple(sorted(set.intersection(*names))) if names else ()
 
@@ -134,7 +134,7 @@ def published_ratings(cases: Sequence[Case], judge: str, path: Path) -> RatedCan
     """
     names = published_names(cases)
     if not names:
-        raise ConfigError(f"{path} holds no judge's ratings of its responses")
+        raise ConfigError(f"{path} has no ratings of its responses")
     if judge not in names:
         raise UnknownComponent(f"judge with ratings in {path}", judge, names)
     rows: list[tuple[float | None, ...]] = [tuple(_scores(case)[judge]) for case in cases]

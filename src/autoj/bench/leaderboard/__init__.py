@@ -1,1 +1,1 @@
-"""Boards of published, measured and trivial judges, side by side."""
+"""Boards of published judges, measured judges and baselines, side by side."""

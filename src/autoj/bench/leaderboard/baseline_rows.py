@@ -1,4 +1,4 @@
-"""Leaderboard rows of judges that read nothing or only lengths, computed on the data itself."""
+"""Leaderboard rows of baselines, which read nothing or only lengths, computed on the data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BANDS = tuple(step / 100 for step in range(101))
 
 
 def pair_baselines(cases: Sequence[Case], *, by_group: bool = False) -> list[BoardRow]:
-    """The trivial judges on labelled pairs, and `longest` with its best tie band in hindsight.
+    """The baselines on labelled pairs, and `longest` with its best tie band in hindsight.
 
     Args:
         cases: pairs with labels.
@@ -38,11 +38,11 @@ def pair_baselines(cases: Sequence[Case], *, by_group: bool = False) -> list[Boa
 
 
 def longest_in_hindsight(cases: Sequence[Case], *, by_group: bool = False) -> BoardRow:
-    """`longest` with the tie band that suits these very labels best: in-sample, and so no judge.
+    """`longest` with the tie band that suits these very labels best: in-sample, so not a judge.
 
     Lengths that differ by no more than a share of the longer one are a tie; the share is searched
     from 0 to 1 by 0.01, and the least of equals is taken. It is the most that length and labels
-    together can give, and what an in-sample tie threshold of a reward model must be seen beside.
+    together can give, and the comparison for a reward model's in-sample tie threshold.
 
     Args:
         cases: pairs with labels.
@@ -72,7 +72,7 @@ def longest_in_hindsight(cases: Sequence[Case], *, by_group: bool = False) -> Bo
 
 
 def _sure(case: Case, winner: Winner) -> Verdict:
-    """The verdict of a judge that does not look at the order."""
+    """The verdict of a judge that gives the same one in both orders."""
     a, b, tie = (float(winner == each) for each in WINNERS)
     return settle(
         Verdict(
@@ -104,7 +104,7 @@ def _pair_row(
     rows = [pair_row(case, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
     decided = accuracy.compute([row for row in rows if row.label in ("a", "b")])
     if name == "longest" and decided.value is not None:
-        notes += (f"right on {decided.value:.1%} of the pairs whose label decides",)
+        notes += (f"right on {decided.value:.1%} of the pairs not labelled a tie",)
     return BoardRow(
         judge=name,
         status="trivial",
@@ -124,7 +124,7 @@ def _by_group(rows: Sequence[Row], figures_of: Figures) -> Parts:
 
 
 def longer_critique_row(first: Critiques, second: Critiques, cases: Sequence[Case]) -> BoardRow:
-    """How often a critic wins where the longer critique does, ratings taken off.
+    """The length baseline: wins if the longer critique always won, ratings taken off.
 
     Args:
         first: the critic that wins or loses.

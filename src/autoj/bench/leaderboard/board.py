@@ -1,4 +1,4 @@
-"""What a leaderboard is made of: rows of published, measured and trivial judges in sections."""
+"""The parts of a leaderboard: sections of rows of published, measured judges and baselines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from autoj.records import Estimate
 __all__ = ["Board", "BoardRow", "Clearing", "Figure", "Parts", "Section", "Status"]
 
 Status: TypeAlias = Literal["published", "computed", "measured", "trivial"]
-"""Where a row is from: a publication; our arithmetic on a published table; a saved result of
-`autoj bench`; a judge that reads nothing or only lengths, computed on the data itself."""
+"""The origin of a row: a publication; our arithmetic on a published table; a saved result of
+`autoj bench`; a baseline, which reads nothing or only lengths, computed on the data itself."""
 
 Figure: TypeAlias = Estimate | Printed
 """Ours, with an interval, or as somebody else printed it, without one."""
@@ -32,15 +32,15 @@ class BoardRow:
     """None where it is not known."""
     generative: bool | None = None
     in_sample: bool = False
-    """Whether a free choice, such as a tie threshold, was made on the test set itself."""
+    """True where a free choice, such as a tie threshold, was made on the test set itself."""
     figures: Mapping[str, Figure]
     parts: Parts = field(default_factory=dict)
     sources: tuple[Citation, ...]
-    """The publications, or where the verdicts are from."""
+    """The publications, or the origin of the verdicts."""
     printed_as: str | None = None
     """The source's spelling of the judge, where it is another."""
     notes: tuple[str, ...] = ()
-    """What must be known of this row, beyond its sources' notes."""
+    """Caveats of this row, beyond its sources' notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Section:
     """Rows whose figures may be compared with each other."""
 
     title: str
-    """What the figures of this section are, and on which data."""
+    """The section's figures and data, in words."""
     figures: tuple[str, ...]
     """The names of its columns, in order."""
     rows: tuple[BoardRow, ...]
@@ -56,19 +56,19 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clearing:
-    """Whether a measured judge is better than a trivial one."""
+    """A measured judge compared with a baseline."""
 
     judge: str
     source: str
-    """Where the judge's verdicts are from."""
+    """The origin of the judge's verdicts."""
     trivial: str
     figure: str
     difference: Estimate | None
-    """The judge's figure less the trivial one's on the same cases; None where the verdicts are not
+    """The judge's figure less the baseline's on the same cases; None where the verdicts are not
     at hand and the two intervals were compared."""
     clears: bool
-    """Whether it is higher beyond chance: the interval of the difference lies above 0, or the
-    judge's own interval above the trivial judge's."""
+    """True where it is higher beyond chance: the interval of the difference lies above 0, or the
+    judge's own interval above the baseline's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,10 @@ class Board:
 
     bench: str
     breakdown: str | None
-    """What the columns are: parts of this breakdown, or figures where it is None."""
+    """The breakdown whose parts are the columns; None has a column for each figure."""
     sort: str
     """The figure that rows are sorted by and, with a breakdown, that its columns show."""
     sections: tuple[Section, ...]
     clearings: tuple[Clearing, ...] = ()
     messages: tuple[str, ...] = ()
-    """What a reader must be told in words."""
+    """Notes to print below the table."""

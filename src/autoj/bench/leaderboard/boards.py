@@ -1,7 +1,7 @@
-"""Leaderboards: what was published, what was measured here, and the judges that all must beat.
+"""Leaderboards: published figures, measured judges, and the baselines that a judge should beat.
 
 Published rows have no intervals and keep their sources' digits. Measured rows are saved results of
-`autoj bench`. Trivial rows are computed on the data, where it is on this machine.
+`autoj bench`. Baseline rows are computed on the data, where it is on this machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["BREAKDOWNS", "Bench", "board", "find_results", "value_of"]
 Bench: TypeAlias = Literal["eval-p", "eval-c", "eval-r", "system-level"]
 
 BREAKDOWNS: Mapping[str, str] = {"group": "group", "seen": "seen and unseen"}
-"""What columns may be parts of: the name on the command line, and in a result."""
+"""The breakdowns that columns may show: the name on the command line, and that in a result."""
 
 _SECTIONS: Mapping[Bench, Callable[[Sequence[Measured], str | None], Sections]] = {
     "eval-p": eval_p_sections,
@@ -51,7 +51,7 @@ def find_results(
         runs: a folder of runs: each `RUN/<bench>.json` in it is taken, sorted by name.
 
     Raises:
-        DataError: a file is missing, holds no result, or one of another meta-evaluation.
+        DataError: a file is missing, has no result, or one of another meta-evaluation.
     """
     found = sorted(runs.glob(f"*/{bench}.json")) if runs is not None else []
     seen = {path.resolve(): path for path in (*files, *found)}
@@ -62,7 +62,8 @@ def _result(bench: Bench, path: Path) -> Result:
     result = read_result(path)
     if result.bench != bench:
         raise DataError(
-            f"is a result of {result.bench!r}, and this is the leaderboard of {bench!r}", path=path
+            f"is a result of {result.bench!r}, not of {bench!r} as this leaderboard",
+            path=path,
         )
     return result
 
@@ -91,7 +92,7 @@ def board(
     """
     if breakdown is not None and bench not in _WITH_PARTS:
         raise ConfigError(
-            f"{bench} has no parts of that kind; {' and '.join(_WITH_PARTS)} have", hint=None
+            f"{bench} has no such breakdown; {' and '.join(_WITH_PARTS)} have one", hint=None
         )
     found = _SECTIONS[bench](measured, breakdown)
     known = tuple(dict.fromkeys(name for each in found.sections for name in each.figures))
@@ -112,11 +113,11 @@ def board(
 def _left_out(
     before: Sequence[Section], after: Sequence[Section], figure: str, breakdown: str | None
 ) -> list[str]:
-    """Which measured judges do not have the figure by part, and how to come by it."""
+    """Notes on measured judges that lack the figure by part, with the way to get it."""
     kept = [row for section in after for row in section.rows]
-    way = "--sort shows another figure"
+    way = "choose another figure with --sort"
     if breakdown == BREAKDOWNS["seen"]:
-        way = "autoj bench eval-p --unseen FILE adds it"
+        way = "run autoj bench eval-p with --unseen FILE to add it"
     return [
         f"{row.judge} is not shown: its result has no {figure} by {breakdown}; {way}."
         for section in before

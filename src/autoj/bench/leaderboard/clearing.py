@@ -1,4 +1,4 @@
-"""Whether a measured judge is better than judges that read nothing or only lengths.
+"""Comparisons of a measured judge with baselines, which read nothing or only lengths.
 
 Where the judge's verdicts are at hand the two are compared case by case on the same cases; else
 their intervals are compared, which asks for more.
@@ -24,14 +24,14 @@ __all__ = ["by_intervals", "clear_pairs", "is_above_zero"]
 
 
 def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> list[Clearing]:
-    """A judge's figures on pairs against each trivial judge's.
+    """A judge's figures on pairs compared with each baseline's.
 
-    Each figure is held against the same figure of theirs, never agreement against accuracy.
+    Each figure is compared with the same figure, never agreement with accuracy.
 
     Args:
         result: the judge's.
         path: its file; the run that it is of is looked for beside it.
-        baselines: the trivial judges' rows on the same cases; empty where these are not at hand,
+        baselines: their rows on the same cases; empty where these are not at hand,
             and then a result without its run is compared with nothing.
 
     Raises:
@@ -73,7 +73,7 @@ def _stored(result: Result, folder: Path) -> list[tuple[Case, Verdict]]:
             if case.label is not None and len(case.responses) == 2
         ]
     except ValueError as error:
-        raise DataError(f"holds a run that cannot be read ({error})", path=folder) from None
+        raise DataError(f"has a run that cannot be read ({error})", path=folder) from None
     own = set_digest(case for case, _ in judged)
     return judged if result.details.get("set") in (None, own) else []
 
@@ -104,7 +104,7 @@ def _paired(
 
 
 def is_above_zero(difference: Estimate) -> bool:
-    """Whether a paired difference is positive beyond chance.
+    """Compares by a paired difference: better where it is positive beyond chance.
 
     Args:
         difference: on the same cases; without an interval where it is the same on each of them.
@@ -123,14 +123,14 @@ def _tie_band(result: Result) -> float:
 def by_intervals(
     result: Result, path: Path, trivial: str, own: Estimate, other: Estimate
 ) -> Clearing:
-    """Whether a figure's interval lies above a trivial judge's.
+    """Compares by intervals: better where the figure's lies above the baseline's.
 
     Args:
         result: the judge's.
         path: its file.
-        trivial: the trivial judge's name.
+        trivial: the baseline's name.
         own: the judge's figure.
-        other: the trivial judge's.
+        other: the baseline's.
     """
     # A judge that cannot err on such data (the interval has no width) is its own bound.
     highest = other.value if other.high is None else other.high

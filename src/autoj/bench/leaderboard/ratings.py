@@ -31,7 +31,7 @@ _INDEX = "system-level-index"
 
 
 def eval_r_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sections:
-    """Best of N and correlations; figures under different reference scores stand apart."""
+    """Best of N and correlations; each kind of reference scores has its own section."""
     rows = merged(published("eval-r"))
     bases = dict.fromkeys(row.base_model for row in rows if row.base_model is not None)
     sections = [
@@ -66,7 +66,7 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearing]]:
-    """Sections of the results, each with what stands beside a judge on the same candidates."""
+    """Sections of the results, each with the oracle and the baselines on the same candidates."""
     picks: dict[str, list[BoardRow]] = {}
     correlated: dict[str, list[BoardRow]] = {}
     clearings: list[Clearing] = []
@@ -102,7 +102,7 @@ def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearin
 
 
 def _reference(result: Result) -> str:
-    return f"{result.details.get('reference', '(not said)')}, {result.n_cases:,} cases"
+    return f"{result.details.get('reference', '(unknown)')}, {result.n_cases:,} cases"
 
 
 def _title(base: str | None, reference: str) -> str:
@@ -115,10 +115,10 @@ def _comparisons(item: Measured) -> list[BestOfN]:
         return TypeAdapter(list[BestOfN]).validate_python(item.result.details["comparisons"])
     except (KeyError, ValidationError) as error:
         raise DataError(
-            f"holds no comparisons of best of N ({error})",
+            f"has no comparisons of best of N ({error})",
             path=item.path,
             field="details.comparisons",
-            hint="Make the result again: autoj bench eval-r --run FOLDER asks nothing.",
+            hint="Compute the result again from its run: autoj bench eval-r --run FOLDER.",
         ) from None
 
 
@@ -155,7 +155,7 @@ def _clearings(item: Measured, comparisons: Sequence[BestOfN]) -> list[Clearing]
 
 
 def _beside() -> tuple[list[Section], list[str]]:
-    """What stands beside a judge, on the public set; where no result brings its own."""
+    """Rows of the baselines on the public set, for results that bring none of their own."""
     cases, messages = public_cases("best-of-n")
     if not cases:
         return [], messages
@@ -174,9 +174,9 @@ def _beside() -> tuple[list[Section], list[str]]:
 
 
 def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sections:
-    """Whether mean ratings of models go with a reference: a section for each reference.
+    """Correlations of models' mean ratings with a reference: a section for each reference.
 
-    Mean length stands beside results on the models that it is known of.
+    The mean length baseline is shown for models whose lengths are known.
     """
     table = {TABLE_23: [published_row(row) for row in published("system-level")]}
     lengths: dict[str, BoardRow] = {}
@@ -194,14 +194,14 @@ def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) 
         table.setdefault(reference, []).append(trivial)
     clearings: list[Clearing] = []
     for item in measured:
-        reference = str(item.result.details.get("reference", f"not said which: {item.path}"))
+        reference = str(item.result.details.get("reference", f"digest unknown: {item.path}"))
         table.setdefault(reference, []).append(measured_row(item, "single"))
         if reference in lengths:
             clearings += _against_length(item, lengths[reference])
         else:
             messages.append(
-                f"{item.result.judge} ({item.path}) is compared with no trivial judge: mean "
-                "lengths on the same models and reference are not at hand."
+                f"{item.result.judge} ({item.path}) is compared with no baseline: mean "
+                "lengths on the same models and reference are missing."
             )
     sections = [
         Section(
@@ -229,7 +229,7 @@ def _with_intervals(row: BoardRow, table: Result) -> BoardRow:
 
 
 def _mean_length(models: Sequence[ModelRow]) -> dict[str, BoardRow]:
-    """The trivial judge by the reference that it is compared on; none where no length is known."""
+    """The baseline, by the reference it is compared on; none where no length is known."""
     lengths = {row.key: row.mean_length for row in models if row.mean_length is not None}
     if not lengths:
         return {}

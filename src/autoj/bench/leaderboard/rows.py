@@ -1,4 +1,4 @@
-"""Rows of a leaderboard from what was published, and from saved results."""
+"""Rows of a leaderboard, from published figures and from saved results."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def measured_row(measured: Measured, kind: Kind | None) -> BoardRow:
 
 
 def published_votes() -> list[tuple[str, str, BoardRow]]:
-    """Published comparisons of critics: whose critiques they were held against, who judged, rows.
+    """Published comparisons of critics: the other critic, the judge, and their rows.
 
     A row has the shares of wins, ties and losses, overall and, from Table 22, by group.
     """

@@ -22,15 +22,15 @@ __all__ = ["Sections", "eval_c_sections", "eval_p_sections", "public_cases"]
 
 _VOTES = ("win", "tie", "lose")
 _REFERENCE = "ChatGPT"
-"""Whose critiques the release compares all others with."""
+"""The critic whose critiques the release compares all others with."""
 _SEEN = "seen and unseen"
 _UNSEEN_GROUP = "NLP Tasks"
-"""What setting 2 leaves out; which scenarios setting 1 does is not published."""
+"""Scenarios that setting 2 leaves out; those of setting 1 are not published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sections:
-    """What a leaderboard shows."""
+    """The content of a leaderboard: its figures, breakdowns and sections."""
 
     sections: Sequence[Section]
     clearings: Sequence[Clearing] = ()
@@ -38,7 +38,7 @@ class Sections:
 
 
 def public_cases(name: str) -> tuple[list[Case], list[str]]:
-    """The cases of a public data set; none, and why, where it is not on this machine.
+    """The cases of a public data set; where it is not on this machine, none and the reason.
 
     Raises:
         DataError: a row cannot be read.
@@ -46,7 +46,7 @@ def public_cases(name: str) -> tuple[list[Case], list[str]]:
     try:
         path = catalog.find(name)
     except DataError as error:
-        return [], [f"The trivial judges need the data: {error.reason}. {error.hint or ''}".strip()]
+        return [], [f"The baselines need the data: {error.reason}. {error.hint or ''}".strip()]
     cases: list[Case] = []
     for row in open_cases(path).read():
         if isinstance(row.case, DataError):
@@ -56,7 +56,7 @@ def public_cases(name: str) -> tuple[list[Case], list[str]]:
 
 
 def _other_data(found: Measured, here: str | None) -> str:
-    """What a title adds where a result is not known to be of the set at hand; else nothing.
+    """The addition to a title where a result may be of another set; else empty.
 
     Args:
         found: the result.
@@ -65,15 +65,15 @@ def _other_data(found: Measured, here: str | None) -> str:
     result, digest = found.result, found.result.details.get("set")
     if here is not None and digest == here:
         return ""
-    what = "data that cannot be checked here" if here is None else "other data"
-    which = f"not said which: {found.path}" if digest is None else f"digest {digest}"
+    what = "data that cannot be verified" if here is None else "other data"
+    which = f"digest unknown: {found.path}" if digest is None else f"digest {digest}"
     return f" ({what}, {result.n_cases:,} cases, {which}: not comparable with other sections)"
 
 
 def _unchecked(measured: Sequence[Measured], here: str | None) -> list[str]:
     if here is not None or not measured:
         return []
-    return ["Without the data nobody can check which results are of it; none is ranked with it."]
+    return ["Without the data, no result can be verified to be of it, and none is ranked with it."]
 
 
 def eval_p_sections(measured: Sequence[Measured], breakdown: str | None) -> Sections:
@@ -100,8 +100,8 @@ def eval_p_sections(measured: Sequence[Measured], breakdown: str | None) -> Sect
     compared = {clearing.source for clearing in clearings}
     messages += _unchecked(measured, here)
     messages += [
-        f"{item.result.judge} ({item.path}) is compared with no trivial judge: neither its run "
-        "nor the data it was measured on is at hand."
+        f"{item.result.judge} ({item.path}) is compared with no baseline: neither its run "
+        "nor the data it was measured on is on this machine."
         for item in measured
         if str(item.path) not in compared
     ]
@@ -126,10 +126,10 @@ def _by_setting(figure: str) -> dict[str, list[BoardRow]]:
 
 
 def _setting(found: Measured) -> str:
-    """What a title adds for the scenarios that a measured judge has not seen."""
+    """The addition to a title for the scenarios that a measured judge has not seen."""
     unseen = found.result.details.get("unseen")
     if not isinstance(unseen, list):
-        return f"; unseen scenarios are not said: {found.path}"
+        return f"; unseen scenarios unknown: {found.path}"
     if unseen == sorted(groups()[_UNSEEN_GROUP]):
         return next(title for title in _by_setting("agreement") if _UNSEEN_GROUP in title)
     return f"; unseen: {', '.join(map(str, unseen))}"
@@ -144,7 +144,7 @@ def _kind(result: Result) -> Kind | None:
 
 
 def eval_c_sections(measured: Sequence[Measured], breakdown: str | None) -> Sections:
-    """Critics' critiques compared: by whom they are held against, by who judges, and by data."""
+    """Critics' critiques compared: by the other critic, by the judge, and by data."""
     if breakdown == _SEEN:
         found = _by_setting("win").items()
         sections = [_votes(_REFERENCE, "gpt-4", rows, setting) for setting, rows in found]
@@ -158,7 +158,7 @@ def eval_c_sections(measured: Sequence[Measured], breakdown: str | None) -> Sect
     tables = {"": public}
     for item in measured:
         against, judged_by = (
-            str(item.result.details.get(name, "(not said)")) for name in ("against", "judged_by")
+            str(item.result.details.get(name, "(unknown)")) for name in ("against", "judged_by")
         )
         table = tables.setdefault(_other_data(item, here), [])
         table.append((against, judged_by, measured_row(item, "single")))

@@ -1,1 +1,1 @@
-"""How well scenarios are named: by the embedded classifiers, and by language models."""
+"""Evaluation of scenario classification: by the embedded classifiers, and by language models."""

@@ -22,7 +22,7 @@ class ClassifierDifference:
     classifier: str
     other: str
     rows: str
-    """Which rows: a view of `figures.views`."""
+    """The rows it is computed on: a view of `figures.views`."""
     differences: tuple[Difference, ...]
     """Of accuracy, macro F1, weighted F1 and, where both rank scenarios, top-3 accuracy."""
 

@@ -1,4 +1,4 @@
-"""What is taken for what: groups of scenarios, and the scenarios that are missed most."""
+"""Confusions: between groups of scenarios, and of the scenarios with the lowest recall."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
 ]
 
 UNREADABLE = "(unreadable)"
-"""What a row is counted under whose guess could not be read."""
+"""The column of rows whose guess could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupConfusion:
-    """How many rows of each group were taken for each group."""
+    """Counts of rows by true group and predicted group."""
 
     labels: tuple[str, ...]
     """The groups of the rows, in the paper's order."""
@@ -43,7 +43,7 @@ class GroupConfusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confused:
-    """A scenario that was taken for another."""
+    """A scenario that was confused with another."""
 
     label: str
     guess: str | None
@@ -59,17 +59,17 @@ class Missed:
     right: Estimate
     """The share of its rows that were."""
     can_be_named: bool
-    """Whether the classifier knows the scenario at all."""
+    """True where the classifier knows the scenario at all."""
     taken_for: tuple[Confused, ...]
-    """What the others were taken for, most frequent first."""
+    """The predictions for the others, most frequent first."""
 
 
 def group_confusion(labels: Sequence[str], guesses: Sequence[str | None]) -> GroupConfusion:
-    """Rows by the group of their scenario and by the group that they were taken for.
+    """Rows by the group of their scenario and by the predicted group.
 
     Args:
         labels: each row's scenario.
-        guesses: what it was taken for; None where that could not be read.
+        guesses: the predicted scenario; None where it could not be read.
     """
     pairs = Counter(
         (_group(label), UNREADABLE if guess is None else _group(guess))
@@ -90,13 +90,13 @@ def _group(scenario: str) -> str:
 
 
 def in_order(names: Set[str], order: Sequence[str]) -> tuple[str, ...]:
-    """Names as the taxonomy orders them; then those that it lacks, and what is unreadable."""
+    """Names as the taxonomy orders them, then other names, then the unreadable."""
     known = [name for name in order if name in names]
     return (*known, *sorted(names - set(order) - {UNREADABLE}), *sorted(names & {UNREADABLE}))
 
 
 def confused(labels: Sequence[str], guesses: Sequence[str | None]) -> list[Confused]:
-    """Each scenario that was taken for another, most frequent first."""
+    """Each pair of a scenario and its wrong prediction, most frequent first."""
     pairs = Counter(
         (label, guess) for label, guess in zip(labels, guesses, strict=True) if label != guess
     )
@@ -114,7 +114,7 @@ def missed(
 
     Args:
         labels: each row's scenario.
-        guesses: what it was taken for; None where that could not be read.
+        guesses: the predicted scenario; None where it could not be read.
         clusters: `[n]`, a number that rows of one query share.
         known: the scenarios that the classifier can name.
     """

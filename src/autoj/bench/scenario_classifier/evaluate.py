@@ -1,4 +1,4 @@
-"""The figures of a scenario classifier on queries whose scenarios people named.
+"""The figures of a scenario classifier on queries with human scenario labels.
 
 `parts["rows"]` has all figures twice where the set has scenarios that a classifier cannot name: on
 all rows, where those count as wrong, and without them. `parts["group"]` and `parts["scenario"]`
@@ -45,7 +45,7 @@ __all__ = [
 ALL = "all"
 """The name of all rows together."""
 TOP = 3
-"""How many of the likeliest scenarios a label may be among."""
+"""The k of top-k accuracy."""
 _EARLY = ("rejecting", "peer_review")
 """Scenarios of the release's data that the paper's final typology lacks (Table 7)."""
 
@@ -85,7 +85,7 @@ def rows_of(cases: Sequence[Case], guesses: Sequence[Guess]) -> Rows:
 
 
 def check_labels(found: QuerySet, classified: Classified) -> None:
-    """Refuse a classifier that has nothing to do with a set.
+    """Refuse a classifier that knows none of a set's scenarios.
 
     Raises:
         ConfigError: it knows none of the set's scenarios.
@@ -96,7 +96,7 @@ def check_labels(found: QuerySet, classified: Classified) -> None:
     raise ConfigError(
         f"classifier {classified.classifier!r} knows none of the scenarios of {found.name}: it "
         f"names {_few(classified.labels)}; the rows have {_few(names)}",
-        hint="Measure it on queries labelled with the scenarios that it was trained on.",
+        hint="Measure it on queries with the scenarios that it was trained on.",
     )
 
 
@@ -197,7 +197,7 @@ def _top_accuracy(rows: Rows) -> Estimate:
     name = f"top-{TOP} accuracy"
     if top_hits(rows) is not None or not len(rows):
         return proportion_of(name, hits(rows, TOP), rows.clusters, rows.n_failed)
-    return _without(name, "it names one scenario")
+    return _without(name, "it names only one scenario")
 
 
 def _sureness(rows: Rows, right: Floats) -> tuple[Estimate, Estimate]:
@@ -248,7 +248,7 @@ def _notes(found: QuerySet, classified: Classified) -> Iterable[str]:
     if unknown:
         listed = ", ".join(f"{name} {n:,}" for name, n in unknown.items())
         yield (
-            f"{sum(unknown.values()):,} rows have a scenario that it cannot name ({listed}): on "
+            f"{sum(unknown.values()):,} rows have a scenario that it does not know ({listed}): on "
             "all rows they count as wrong."
         )
 

@@ -1,4 +1,4 @@
-"""What a classifier says of a set's queries: its own guesses, a judge's run, or no thought at all.
+"""Guesses of a set's scenarios: a classifier's, those of a judge's run, or a baseline's.
 
 Scenarios are spelled as the taxonomy spells them: `default`, the early name of `others`, is
 `others`, in the set's rows and in the guesses alike. Names that the taxonomy lacks stay as they
@@ -35,18 +35,18 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What was said of one query."""
+    """The guess for one query."""
 
     ranked: tuple[str, ...] = ()
-    """Scenarios, most likely first, each once; none where nothing could be read or had."""
+    """Scenarios, most likely first, each once; none where the answer is missing or unreadable."""
     probability: float | None = None
-    """How sure it is of the first, 0-1; None where that is not said."""
+    """The probability of the first, 0-1; None where it is unknown."""
     failed: bool = False
-    """Whether nothing came back to be read."""
+    """True where the request failed."""
 
     @property
     def scenario(self) -> str | None:
-        """The scenario that is guessed; None where none could be read or had."""
+        """The scenario that is guessed; None where the answer is missing or unreadable."""
         return self.ranked[0] if self.ranked else None
 
 
@@ -57,7 +57,7 @@ class Classified:
     classifier: str
     """Its name."""
     source: str
-    """Where the guesses are from."""
+    """The origin of the guesses."""
     labels: frozenset[str]
     """The scenarios that it can name."""
     guesses: Sequence[Guess]
@@ -81,8 +81,8 @@ def classify(
     Args:
         classifier: names the scenarios.
         cases: a set's.
-        name: what it is called here; None is its own name.
-        source: where it is from.
+        name: its name here; None takes its own.
+        source: its origin.
         on_classified: told of the progress.
     """
     guesses: list[Guess] = []
@@ -116,13 +116,13 @@ def _spelled(name: str) -> str:
 def guesses_of_run(
     judge: str, source: str, verdicts: Sequence[Verdict], folder: Path | None = None
 ) -> Classified:
-    """The guesses of a language model, which names one scenario and not how sure it is.
+    """The guesses of a language model, which names one scenario and gives no probability.
 
     Args:
         judge: its name.
         source: the run.
         verdicts: one a query, in the set's order.
-        folder: where the run lies.
+        folder: the run's folder.
     """
     return Classified(
         classifier=judge,
@@ -140,14 +140,14 @@ def _guess_of(verdict: Verdict) -> Guess:
 
 
 TRIVIAL_CLASSIFIERS = {
-    "majority": "always names the set's most frequent scenario, which it was told",
-    "random": "draws one of the set's scenarios by lot",
+    "majority": "always names the set's most frequent scenario, which it is given",
+    "random": "names one of the set's scenarios at random",
 }
-"""Classifiers that read nothing, and what they do."""
+"""The baselines, which read nothing, each with a description."""
 
 
 def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
-    """The guesses of a classifier that reads nothing.
+    """The guesses of a baseline.
 
     Args:
         name: one of `TRIVIAL_CLASSIFIERS`.
@@ -169,7 +169,7 @@ def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
 
 
 def _drawn(case: Case, names: Sequence[str]) -> Guess:
-    """Three scenarios by lot, the same for a query wherever it stands."""
+    """Three scenarios at random, the same for a query at any position."""
 
     def lot(name: str) -> bytes:
         return hashlib.sha256(f"{case.cluster}\0{name}".encode("utf-8", "surrogatepass")).digest()

@@ -42,9 +42,9 @@ class SetMeasurement:
     folders: Sequence[Path | None]
     """The run that each one's guesses are from, where it is a judge's."""
     trivial: Sequence[Result]
-    """Of classifiers that read nothing."""
+    """Of the baselines, which read nothing."""
     published: Sequence[PublishedClassifier]
-    """What others published about the same rows."""
+    """Published figures on the same rows."""
     differences: Sequence[ClassifierDifference]
     """Of all pairs of classifiers."""
 
@@ -102,12 +102,12 @@ def measure_classifiers(
         sets: the queries; None takes the default sets.
         classifiers: `fast`, `best` or folders; none, without judges, takes all that are installed.
         judges: language models with their settings, from `make_classify_spec`.
-        out: where the runs of judges lie; None puts them under `runs/`.
+        out: the folder of judges' runs; None takes `runs/`.
         budget: what all judges may cost together; None sets no limit.
         watch: told what happens.
 
     Returns:
-        What was found on each set.
+        The measurement on each set.
 
     Raises:
         ConfigError: there is nothing to measure, or it knows none of a set's scenarios.
@@ -134,9 +134,9 @@ def _load(names: Sequence[str], *, has_judge: bool, watch: Watch) -> dict[str, S
         try:
             loaded[name] = load_classifier(name)
         except MissingExtra as error:
-            watch.message(f"classifier {name!r} is left out: {error}")
+            watch.message(f"classifier {name!r} was left out: {error}")
     if not loaded and not has_judge:
-        raise ConfigError("there is no classifier to measure; give --classifier or --judge")
+        raise ConfigError("no classifier to measure: give --classifier or --judge")
     return loaded
 
 
@@ -178,7 +178,7 @@ def _own_end(place: tuple[str, ...], places: Sequence[tuple[str, ...]]) -> tuple
 def _asked(
     spec: RunSpec, found: QuerySet, out: Path | None, budget: Budget | None, watch: Watch
 ) -> Classified:
-    """The guesses of a language model, from a run that is made, gone on with, or looked up."""
+    """The guesses of a language model, from a run that is made, resumed, or looked up."""
     name = f"{found.bench}-{slug(spec.judge.name)}-{spec.protocol}"
     place = out and out / "runs" / name
     run = judge_all(found.data, spec, place, budget=budget, watch=watch)

@@ -19,7 +19,7 @@ _TEST, _TRAINING, _SECOND = "scenario-classifier-test", "scenario-classifier-tra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetChoice:
-    """The sets that are meant."""
+    """The choice of sets."""
 
     data: Path | None = None
     """Queries with their scenarios; None takes the release's test file."""
@@ -30,7 +30,7 @@ class SetChoice:
 
 
 def open_sets(choice: SetChoice, watch: Watch = SILENT) -> Iterator[QuerySet]:
-    """The test set whole, and the second without the rows whose query stands in training data.
+    """The test set whole, and the second without the rows whose query is in training data.
 
     Args:
         choice: the sets.
@@ -46,12 +46,14 @@ def open_sets(choice: SetChoice, watch: Watch = SILENT) -> Iterator[QuerySet]:
     if name == NO_SET:
         return
     if choice.second is None and not catalog.is_here(_SECOND):
-        watch.message(f"{_SECOND} is not on this machine and is left out; autoj data get {_SECOND}")
+        watch.message(
+            f"{_SECOND} is not on this machine and was left out; autoj data get {_SECOND} gets it"
+        )
         return
     if _TRAINING not in training:
         watch.message(
             f"the release's training file is not on this machine: rows of {name} whose query "
-            f"stands in it are not left out (autoj data get {_TRAINING})"
+            f"is in it are kept (autoj data get {_TRAINING} gets it)"
         )
     path = catalog.find(_SECOND) if name == _SECOND else Path(name)
     bench = _SECOND if name == _SECOND else path.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What the paper's authors published about classifiers on the release's test file."""
+"""Figures of classifiers on the release's test file that the paper's authors published."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PUBLISHED: tuple[PublishedClassifier, ...] = (
 """The best first. Each accuracy is a share of 623 rows, and of no other number of rows near it."""
 
 RELEASED = "c93160e8956d5f89"
-"""What tells the release's test file from others (`set_digest`)."""
+"""The digest of the release's test file (`set_digest`)."""
 
 
 def published_on(found: QuerySet) -> tuple[PublishedClassifier, ...]:

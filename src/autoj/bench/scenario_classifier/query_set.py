@@ -1,4 +1,4 @@
-"""Queries whose scenarios people named, without those that a classifier may have learnt from."""
+"""Queries with human scenario labels, without those in training data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BENCH = "scenario-classifier"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenQueries:
-    """How many of a set's rows have their query in training data."""
+    """The number of a set's rows whose query is in training data."""
 
     name: str
     """The training data's."""
@@ -31,7 +31,7 @@ class QuerySet:
 
     name: str
     bench: str
-    """What results on it are called."""
+    """The name of results on it."""
     data: Cases
     """The same for a run."""
     cases: Sequence[Case]
@@ -39,9 +39,9 @@ class QuerySet:
     n_rows: int
     """Rows of the file, those that are left out included."""
     seen: tuple[SeenQueries, ...] = ()
-    """What of the file stands in training data; a row may stand in several."""
+    """Rows of the file whose query is in training data; a row may be in several files."""
     keeps_seen: bool = True
-    """Whether such rows are measured nevertheless."""
+    """True where such rows are measured nevertheless."""
 
     @property
     def n_left_out(self) -> int:
@@ -54,8 +54,8 @@ def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
 
     Args:
         data: the file.
-        name: what it is called.
-        bench: what results on it are called.
+        name: its name.
+        bench: the name of results on it.
 
     Raises:
         DataError: a row cannot be read or names no scenario, or there is none.
@@ -66,23 +66,23 @@ def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
             raise case
         if case.scenario is None:
             raise DataError(
-                "names no scenario, and a classifier is measured by it",
+                "names no scenario, which a classifier is measured by",
                 path=data.paths[0],
                 line=line,
                 field="scenario",
-                hint='Expected {"query": "…", "scenario": "planning"} a line, or the release\'s '
-                '"category", "instruction" and "input". autoj classify names scenarios.',
+                hint='Expected {"query": "…", "scenario": "planning"} on each line, or the '
+                'release\'s "category", "instruction" and "input". autoj classify names scenarios.',
             )
         cases.append(case)
     if not cases:
-        raise DataError("is empty: it holds no rows", path=data.paths[0])
+        raise DataError("is empty: it has no rows", path=data.paths[0])
     return QuerySet(name=name, bench=bench, data=data, cases=cases, n_rows=len(cases))
 
 
 def without_seen(
     found: QuerySet, training: Mapping[str, Set[str]], *, keep: bool = False
 ) -> QuerySet:
-    """A set without the rows whose query stands in training data, by its normalised text.
+    """A set without the rows whose query is in training data, by its normalised text.
 
     Args:
         found: the set.
@@ -104,7 +104,7 @@ def without_seen(
     kept = [case for index, case in enumerate(found.cases) if index not in gone]
     if not kept:
         raise DataError(
-            f"has no row left to measure by: the queries of all {len(digests):,} stand in "
+            f"has no row left to measure on: the queries of all {len(digests):,} are in "
             f"{' and '.join(training)}",
             path=found.data.paths[0],
         )

@@ -1,4 +1,4 @@
-"""System level: do a judge's mean ratings rank models as a reference does, such as win rates?
+"""System level: models ranked by a judge's mean ratings, compared with a reference ranking.
 
 The figures of a `Result`, by name:
 
@@ -9,10 +9,10 @@ The figures of a `Result`, by name:
 - `spearman on all queries`, and so on: the same for all queries of a set that was sampled;
 - `mean rating` of each model, in `parts["model"]`; for measured ratings alone.
 
-`details["models"]` holds the ranks and their differences (`Ranked`), `details["reference"]` what
-tells their reference from others (`reference_digest`), `details["precision"]` what a sample of
-queries costs (`Precision`), `details["not_in_reference"]` and `details["not_rated"]` the models
-that were left out.
+`details["models"]` holds the ranks and their differences (`Ranked`), `details["reference"]` a
+fingerprint of their reference (`reference_digest`), `details["precision"]` the uncertainty due to
+the choice of queries (`Precision`), `details["not_in_reference"]` and `details["not_rated"]` the
+models that were left out.
 
 **Source:** paper, section 6.4, Fig. 5 and Table 23.
 """
@@ -41,18 +41,18 @@ BENCH = "system-level"
 """The name of these results."""
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
 _FEWEST = 3
-"""Two models are ranked alike or not: that is no correlation."""
+"""A correlation of two models is always 1 or -1."""
 
 
 def evaluate_table(
     table: Sequence[ModelRow], reference: Sequence[ModelRow], *, judge: str, source: Path
 ) -> Result:
-    """What published mean ratings say.
+    """Evaluates published mean ratings.
 
     Args:
         table: a mean rating per model.
         reference: a reference per model; may be the same table.
-        judge: whose ratings these are.
+        judge: the judge that gave the ratings.
         source: their file.
     """
     ratings = {row.key: row.rating for row in table if row.rating is not None}
@@ -73,7 +73,7 @@ def evaluate_table(
 def evaluate_ratings(
     found: QueryRatings, reference: Sequence[ModelRow], *, judge: str, source: str
 ) -> Result:
-    """What a judge's own ratings of models' outputs say.
+    """Evaluates a judge's own ratings of models' outputs.
 
     Args:
         found: the ratings.
@@ -118,7 +118,7 @@ def evaluate_ratings(
 def _over_queries(
     correlations: Mapping[Coefficient, Correlation], found: QueryRatings, models: Sequence[Ranked]
 ) -> list[Estimate]:
-    """Without the noise of the queries, wholly and as far as rating the whole set would go."""
+    """Corrected for the noise of the queries: as for unlimited queries, and for the whole set."""
     columns = [found.models.index(one.model) for one in models]
     shares = {"over queries": 1.0}
     if len(found.sums) < found.n_set_queries:
@@ -139,7 +139,7 @@ def _over_queries(
 
 
 def length_result(lengths: Mapping[str, float], reference: Sequence[ModelRow]) -> Result:
-    """The same correlations of a judge that only measures how long the responses are.
+    """The same correlations of the length baseline: mean lengths in place of ratings.
 
     Args:
         lengths: mean number of characters of each model's responses.
@@ -164,7 +164,7 @@ def _references(models: Sequence[Ranked]) -> Floats:
 
 def _correlations(models: Sequence[Ranked], n_unscored: int) -> dict[Coefficient, Correlation]:
     if len(models) < _FEWEST:
-        reason = f"a correlation needs {_FEWEST} models or more with a rating and a reference, "
+        reason = f"a correlation needs at least {_FEWEST} models with a rating and a reference, "
         reason += f"found {len(models)}"
         return {
             name: Correlation(
@@ -202,7 +202,8 @@ def _notes(left_out: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         "not_rated": "in the reference, but without a rating",
     }
     return tuple(
-        f"{len(left_out[name]):,} models are {why} and left out: {', '.join(left_out[name][:8])}"
+        f"{len(left_out[name]):,} models are {why} and were left out: "
+        + ", ".join(left_out[name][:8])
         + (", …" if len(left_out[name]) > 8 else "")
         for name, why in said.items()
         if left_out[name]

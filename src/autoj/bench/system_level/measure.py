@@ -47,9 +47,9 @@ class RatedModels:
     outputs: Sequence[Path] = ()
     """Folders of outputs, or a file of each model; none takes AlpacaEval's."""
     sample: int | None = None
-    """How many queries are rated, the same for all models; None rates all."""
+    """The number of queries to rate, the same for all models; None rates all."""
     seed: int = 0
-    """What the sample follows from."""
+    """The seed of the sample."""
     exclude: Path | None = None
     """A file of queries to leave out."""
     out: Path | None = None
@@ -67,10 +67,10 @@ class RankingMeasurement:
     folder: Path | None
     """The run that holds the ratings, where one does."""
     lengths: Result | None
-    """Of a judge that only measures length; None where no lengths are known."""
+    """Of the length baseline; None where no lengths are known."""
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as plain values."""
+        """The figures as plain values, for JSON."""
         trivial = [] if self.lengths is None else [asdict(self.lengths)]
         return {"results": [asdict(self.result)], "trivial": trivial}
 
@@ -85,7 +85,7 @@ def measure_ranking(
     """Rank models by mean ratings, and compare with a reference.
 
     Args:
-        source: whose ratings.
+        source: the ratings.
         reference: a table of models; None takes that of the ratings, else Table 23 of the paper.
         budget: what a judge may spend; None sets no limit.
         watch: told what happens.
@@ -136,7 +136,7 @@ def _references(path: Path | None, table: Sequence[ModelRow]) -> list[ModelRow]:
     rows = read_models(place)
     if all(row.reference is None for row in rows):
         raise DataError(
-            "holds no reference to rank models by: expected reference, gpt4_winrate or win_rate",
+            "has no reference to rank models by: expected reference, gpt4_winrate or win_rate",
             path=place,
         )
     return rows
@@ -146,7 +146,7 @@ def _rated_by(path: Path, table: Sequence[ModelRow]) -> str:
     """The judge that the ratings' field is named for, else the file."""
     field = next((row.rated_by for row in table if row.rated_by is not None), None)
     if field is None:
-        raise DataError("holds no ratings: expected rating or autoj_rating", path=path)
+        raise DataError("has no ratings: expected rating or autoj_rating", path=path)
     return field.removesuffix("rating").rstrip("_") or path.stem
 
 
@@ -170,7 +170,7 @@ def _stored(path: Path) -> tuple[Path, RunSpec, QueryRatings]:
         raise DataError(
             f"is not finished: {found.n_cases:,} of {folder.n_cases():,} cases are judged",
             path=path,
-            hint="The command that made it goes on where it stopped.",
+            hint="Repeat the command that started it to finish it.",
         )
     return path, spec, found
 
@@ -178,7 +178,7 @@ def _stored(path: Path) -> tuple[Path, RunSpec, QueryRatings]:
 def _rated(
     source: RatedModels, budget: Budget | None, watch: Watch
 ) -> tuple[Path, RunSpec, QueryRatings]:
-    """The judge's ratings of the models' outputs, from a run that is made or gone on with."""
+    """The judge's ratings of the models' outputs, from a run that is made or resumed."""
     files = output_files(source.outputs or [catalog.find("alpaca-eval")])
     excluded = None if source.exclude is None else read_queries(source.exclude)
     found = open_outputs(files, sample=source.sample, seed=source.seed, exclude=excluded)
@@ -196,7 +196,7 @@ def _said_of(found: OutputSet, exclude: Path | None) -> list[str]:
     ]
     if exclude is None:
         return lines
-    lines.append(f"{found.n_excluded:,} queries are left out, as {exclude} says")
+    lines.append(f"{found.n_excluded:,} queries are left out because {exclude} lists them")
     if found.not_found:
         listed = "; ".join(repr(text[:60]) for text in found.not_found[:3])
         lines.append(

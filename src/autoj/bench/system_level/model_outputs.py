@@ -21,25 +21,25 @@ __all__ = ["OutputSet", "open_outputs", "output_files", "read_queries"]
 
 _ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _PUBLIC_NAME = "model_outputs"
-"""What AlpacaEval calls each model's file, in a folder of the model's name."""
+"""AlpacaEval's name of each model's file, in a folder of the model's name."""
 _PID = "alpaca-eval-"
 _QUERY_FIELDS = ("query", "instruction", "prompt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSet:
-    """Outputs to rate, and what was left out of them."""
+    """Outputs to rate, and counts of those left out."""
 
     cases: Cases
     models: tuple[str, ...]
     n_queries: int
     """Distinct queries that are rated for each model that has them."""
     n_set_queries: int
-    """Distinct queries there are, but for excluded ones."""
+    """Distinct queries, without excluded ones."""
     n_excluded: int
     """Distinct queries that were left out because a file names them."""
     not_found: tuple[str, ...]
-    """Queries of that file that no model was asked."""
+    """Queries of that file that no model answered."""
 
 
 def output_files(places: Iterable[Path]) -> list[Path]:
@@ -57,7 +57,7 @@ def output_files(places: Iterable[Path]) -> list[Path]:
         found += place.glob(f"*/{_PUBLIC_NAME}.json")
         if not found:
             raise DataError(
-                f"holds no outputs: no {', '.join(_ENDINGS)} and no */{_PUBLIC_NAME}.json",
+                f"has no outputs: no {', '.join(_ENDINGS)} and no */{_PUBLIC_NAME}.json",
                 path=place,
             )
         files += sorted(found)
@@ -65,7 +65,7 @@ def output_files(places: Iterable[Path]) -> list[Path]:
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """The queries that a file names: each normalised query, and the query as it stands there.
+    """The queries that a file names: each normalised query, and the query as written there.
 
     Args:
         path: JSONL with `query`, `instruction` or `prompt`, or one query a line; `.gz` too.
@@ -87,7 +87,7 @@ def _query(path: Path, line: int, row: dict[str, object] | DataError) -> str:
     for field in _QUERY_FIELDS:
         if isinstance(text := row.get(field), str):
             return text
-    raise DataError(f"holds no query: expected {', '.join(_QUERY_FIELDS)}", path=path, line=line)
+    raise DataError(f"has no query: expected {', '.join(_QUERY_FIELDS)}", path=path, line=line)
 
 
 def open_outputs(
@@ -124,8 +124,8 @@ def open_outputs(
         )
     if sample is not None and sample > len(kept):
         raise ConfigError(
-            f"--sample {sample} asks for more queries than there are: {len(kept):,}",
-            hint="Leave --sample out to rate all of them.",
+            f"--sample {sample} is more than the number of queries, {len(kept):,}",
+            hint="Omit --sample to rate all of them.",
         )
     chosen = kept if sample is None else _sample(kept, sample, seed)
     return OutputSet(
@@ -169,7 +169,7 @@ def _read_all(files: Iterable[Path]) -> Iterator[Case]:
                 raise case
             if len(case.responses) != 1:
                 raise DataError(
-                    f"holds {len(case.responses)} responses; expected one of one model",
+                    f"has {len(case.responses)} responses; expected one response of one model",
                     path=path,
                     line=line,
                 )

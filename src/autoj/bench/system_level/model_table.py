@@ -27,7 +27,7 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRow:
-    """What a table says about one model."""
+    """A table's row on one model."""
 
     key: str
     """The model's name in the files of its outputs."""
@@ -40,7 +40,7 @@ class ModelRow:
     mean_length: float | None
     """Mean number of characters of its responses."""
     rated_by: str | None
-    """The field that the rating stands in."""
+    """The field of the rating."""
 
 
 def read_models(path: Path) -> list[ModelRow]:
@@ -64,21 +64,21 @@ def read_models(path: Path) -> list[ModelRow]:
         found = _model(path, line, row)
         if found.key in rows:
             raise DataError(
-                f"the model {found.key!r} is taken by a row above", path=path, line=line
+                f"the model {found.key!r} is already in an earlier row", path=path, line=line
             )
         for fields in (_RATINGS, _REFERENCES):
             field = _present(row, fields)
             if field is not None and (first := used.setdefault(fields, field)) != field:
                 raise DataError(
-                    f"rows above have {first!r}: two fields are not on one scale",
+                    f"earlier rows have {first!r}; two fields may have different scales",
                     path=path,
                     line=line,
                     field=field,
-                    hint="Keep the same field in all rows.",
+                    hint="Use the same field in all rows.",
                 )
         rows[found.key] = found
     if not rows:
-        raise DataError("is empty: it holds no models", path=path)
+        raise DataError("is empty: it has no models", path=path)
     return list(rows.values())
 
 

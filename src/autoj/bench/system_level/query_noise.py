@@ -67,11 +67,11 @@ def without_noise(
     n_queries = len(found.sums)
     value, reason, interval = None, estimate.reason, None
     if estimate.value is not None and n_queries < 2:
-        reason = "one query does not say how noisy the means are"
+        reason = "one query cannot show the noise of the means"
     elif estimate.value is not None:
         value, interval = _corrected(estimate.value, found, columns, reference, coefficient, share)
         if value is None:
-            reason = "the means differ no more than the noise of so few queries makes them differ"
+            reason = "the differences of the means are no larger than the noise of so few queries"
     low, high = interval or (None, None)
     return Estimate(
         name=name,
@@ -115,7 +115,7 @@ def _corrected(
 
 
 def _disattenuated(values: Floats, reliability: Floats, coefficient: Coefficient) -> Floats:
-    """Correlations of what is measured without noise; at most 1, and at least -1."""
+    """Correlations corrected for noise; at most 1, and at least -1."""
     to_pearson, back = _CURVES[coefficient]
     with np.errstate(all="ignore"):
         # A draw that is all noise says nothing of how strong, but of which sign.
@@ -124,7 +124,7 @@ def _disattenuated(values: Floats, reliability: Floats, coefficient: Coefficient
 
 
 def _interval(value: float, draws: Floats, n_queries: int) -> tuple[float, float] | None:
-    """Student's, cut at -1 and 1; None where draws say too little."""
+    """Student's interval, cut at -1 and 1; None with too few usable draws."""
     known = draws[np.isfinite(draws)]
     # Many draws without a value (a model that has no rating in them) mean too little to go by.
     if len(known) < 0.8 * len(draws) or (error := float(known.std())) == 0:

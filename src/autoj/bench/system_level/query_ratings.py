@@ -1,4 +1,4 @@
-"""Many models rated on the same queries: each one's mean, and what the choice of queries costs.
+"""Many models rated on the same queries: their means, and the error due to the choice of queries.
 
 Means of two models rise and fall together when the queries are harder or easier, so a difference is
 known better than either mean. Everything here takes a query's ratings as one draw.
@@ -30,13 +30,13 @@ class QueryRatings:
     sums: Floats
     """`[n_queries, n_models]`: the sum of a model's ratings on a query."""
     counts: Floats
-    """`[n_queries, n_models]`: how many there are; 0 where none could be read."""
+    """`[n_queries, n_models]`: the number of ratings; 0 where none could be read."""
     means: tuple[Estimate, ...]
     """Per model, `mean rating` with its interval over queries."""
     mean_lengths: tuple[float, ...]
     """Per model, mean number of characters of its responses."""
     n_set_queries: int
-    """How many queries there are to sample from."""
+    """The number of queries to sample from."""
     n_cases: int
     n_unreadable: int
     n_failed: int
@@ -44,7 +44,7 @@ class QueryRatings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """What the choice of queries leaves open, as standard errors in points of rating."""
+    """The uncertainty due to the choice of queries, as standard errors in points of rating."""
 
     n_queries: int
     n_set_queries: int
@@ -77,9 +77,9 @@ def collect(judged: Iterable[tuple[Case, Verdict]], where: Path) -> QueryRatings
         model = case.responses[0].model if len(case.responses) == 1 else None
         if model is None:
             raise DataError(
-                f"is no run over models' outputs: case {case.id!r} is not one response of a model",
+                f"is not a run on models' outputs: case {case.id!r} is not one response of a model",
                 path=where,
-                hint="autoj bench system-level --judge NAME --outputs FOLDER makes one.",
+                hint="Make one with autoj bench system-level --judge NAME --outputs FOLDER.",
             )
         rating = verdict.ratings[0] if verdict.ratings else None
         rows.setdefault(model, []).append(_row(case, rating))
@@ -89,7 +89,7 @@ def collect(judged: Iterable[tuple[Case, Verdict]], where: Path) -> QueryRatings
         n_failed += verdict.n_failed
         n_set = max(n_set, int(case.meta.get("n_set_queries", 0)))
     if not rows:
-        raise DataError("holds no cases that are judged", path=where)
+        raise DataError("has no judged cases", path=where)
     sums, counts = _by_query(list(rows.values()))
     return QueryRatings(
         models=tuple(rows),
@@ -130,7 +130,7 @@ def _by_query(models: Sequence[Sequence[Row]]) -> tuple[Floats, Floats]:
 
 
 def precision(found: QueryRatings, columns: Sequence[int]) -> Precision | None:
-    """How well the means of some models are known; None with fewer than two queries or models.
+    """The standard errors of some models' means; None with fewer than two queries or models.
 
     Args:
         found: the ratings.

@@ -1,4 +1,4 @@
-"""The ranks of models by a judge and by a reference, and what tells references apart."""
+"""The ranks of models by a judge and by a reference, and fingerprints of references."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _places(scores: Sequence[float]) -> list[int]:
 
 
 def reference_digest(models: Sequence[Ranked]) -> str:
-    """What tells one reference from another: how many models there are, and which scores they have.
+    """A fingerprint of a reference: the number of models, and a hash of their scores.
 
     Args:
         models: those that have both a rating and a reference.
