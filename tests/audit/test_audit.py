@@ -390,8 +390,11 @@ def test_a_lead_that_the_pairs_do_not_bear_out_is_none():
     ("lows_and_highs", "said"),
     [
         ({"longest": (0.01, 0.2), "first": (0.1, 0.3)}, "better than every baseline."),
-        ({"longest": (-0.01, 0.2), "first": (0.1, 0.3)}, "not distinguishable from the baseline `longest`."),
-        ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the trivial `longest`."),
+        (
+            {"longest": (-0.01, 0.2), "first": (0.1, 0.3)},
+            "not distinguishable from the baseline `longest`.",
+        ),
+        ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the baseline `longest`."),
         ({"longest": (None, None)}, "not distinguishable from the baseline `longest`."),
         ({}, "Right in 60 of 100 pairs."),
     ],
@@ -409,9 +412,7 @@ def test_the_card_shows_how_far_it_is_above_each_trivial_judge(tmp_path):
     card = audit_known(tmp_path, oracle, n=100, n_probed=5)
     assert set(card.parts["trivial"]) == set(TRIVIAL_JUDGES)
     assert all(found.low > 0 for (found,) in card.parts["trivial"].values())
-    assert card.details["words"]["estimates"]["accuracy"].endswith(
-        "better than every baseline."
-    )
+    assert card.details["words"]["estimates"]["accuracy"].endswith("better than every baseline.")
     # The range beside the error is that of calibrated judges; its own has no interval.
     error = card.estimate("expected calibration error")
     assert (error.low, error.high) == (None, None)

@@ -202,7 +202,9 @@ def test_a_run_of_another_set_is_refused(tmp_path, set_path):
     rows[2]["response"] = "Another answer."
     other = tmp_path / "other.jsonl"
     write_records(other, rows)
-    with pytest.raises(DataError, match="1 of its cases have other texts than in the set \\('line-3'\\)"):
+    with pytest.raises(
+        DataError, match="1 of its cases have other texts than in the set \\('line-3'\\)"
+    ):
         compared(RunFolder.existing(tmp_path / "run"), load_set(other))
     write_records(other, rows[3:])
     with pytest.raises(DataError, match="cases there are not of the set"):

@@ -156,7 +156,10 @@ def test_mt_bench_is_judged_by_turn(run, judge, tmp_path):
         (("--a", "pairs.csv"), "give one file of cases, or two files"),
         (("pairs.csv", "--map", MAP, "--join", "inner"), "--join needs two files"),
         (("pairs.csv", "--map", MAP, "--turn", "2"), "--turn needs --questions"),
-        (("pairs.csv", "--questions", "pairs.csv", "--map", MAP), "--questions and --map cannot be used together"),
+        (
+            ("pairs.csv", "--questions", "pairs.csv", "--map", MAP),
+            "--questions and --map cannot be used together",
+        ),
         (("short.csv", "--map", MAP), "short.csv:3: has 2 cells, but the header names 4"),
         (("latin.csv", "--map", MAP), "latin.csv:2: is not UTF-8"),
         (("empty.csv",), "empty.csv: is empty"),
