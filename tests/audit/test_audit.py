@@ -394,7 +394,7 @@ def test_a_lead_that_the_pairs_do_not_bear_out_is_none():
             {"longest": (-0.01, 0.2), "first": (0.1, 0.3)},
             "not distinguishable from the baseline `longest`.",
         ),
-        ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the trivial `longest`."),
+        ({"longest": (-0.2, -0.1), "first": (-0.1, 0.3)}, "worse than the baseline `longest`."),
         ({"longest": (None, None)}, "not distinguishable from the baseline `longest`."),
         ({}, "Right in 60 of 100 pairs."),
     ],
