@@ -175,7 +175,7 @@ def test_the_bench_says_whose_ties_they_are_and_searches_no_other(run, pairs, tm
     assert "ties by the card's calibration" in told
     assert "fitted on val.jsonl: " in told
     assert "in-sample" not in told
-    assert "agreement none: not applicable: each response is read alone" in told
+    assert "agreement Not applicable: each response is read alone." in told
     code, out, _ = run("bench", "pairs", pairs, "--run", "new", "--json")
     found = json.loads(out)
     figures = {estimate["name"]: estimate["value"] for estimate in found["estimates"]}

@@ -47,7 +47,7 @@ def views(name: str) -> Group:
 
 
 def test_pages():
-    check_pages(views, "50.0 [40-60]", "12.5", "37.5", "70/10/20", "70.0")
+    check_pages(views, "50.0 [40, 60]", "12.5", "37.5", "70.0/10.0/20.0", "70.0")
 
 
 def test_published_rows_of_all_cases_stand_below_ours():
@@ -63,7 +63,7 @@ def test_a_part_that_nobody_published_has_a_dash():
     text = page(critique_parts_table("group", {"Code": FIGURES, "Math": FIGURES}, [votes("Code")]))
     head, code, other, *said = rows(text)
     assert head == ["group", "n", "win", "tie", "lose", "agree", "GPT-4"]
-    assert (code[1], code[-2:]) == ("90", ["-", "70/10/20"])
+    assert (code[1], code[-2:]) == ("90", ["-", "70.0/10.0/20.0"])
     assert other[-1] == "-"
     assert " ".join(said[0]).startswith("Right: auto-j against chatgpt, win/tie/lose by GPT-4")
 

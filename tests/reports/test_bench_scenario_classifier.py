@@ -78,7 +78,7 @@ def views(name: str) -> Group:
 
 def test_pages():
     check_pages(
-        views, "50.00 40-60", "0.500", "50.0", "72.55", "74.12", "+5.0 [4.0, 6.0]", "<0.001"
+        views, "50.0 [40, 60]", "0.500", "50.0", "72.55", "74.12", "+5.0 [+4.0, +6.0]", "<0.001"
     )
 
 
@@ -94,13 +94,13 @@ def test_a_set_is_told_with_what_was_left_out_of_it():
 
 def test_rows_without_a_scenario_stand_below_those_with_all():
     lines = rows(page(set_view(query_set("x"), [result("mine")], [])))
-    assert lines[2][:4] == ["mine", "1,200", "50.00", "40-60"]
+    assert lines[2][:4] == ["mine", "1,200", "50.0", "[40,"]
     assert lines[3] == ["without", "1", "-", "-", "-", "-", "-", "-"]
 
 
 def test_a_difference_without_a_value_has_no_p_value():
     lines = rows(page(difference_table([comparison("a"), comparison("a", "without")])))
     assert lines[1] == [
-        "a", "less", "other", "1,200", "+5.0", "[4.0,", "6.0]", "<0.001", "-", "-",
+        "a", "less", "other", "1,200", "+5.0", "[+4.0,", "+6.0]", "<0.001", "-", "-",
     ]  # fmt: skip
     assert lines[2][0] == "without"

@@ -39,12 +39,12 @@ def view(name: str = "plain", **its):
 
 
 def test_pages():
-    check_pages(view, "100.00 %", "62.50 %", "1.2500", "0.5000", "1,234")
+    check_pages(view, "100.0 %", "62.5 %", "1.2500", "0.5000", "1,234")
 
 
 def test_figures_stand_before_after_and_held_out():
     lines = rows(page(view()))
-    assert ["accuracy", "of", "the", "verdict", *("100.00", "%") * 3] in lines
+    assert ["accuracy", "of", "the", "verdict", *("100.0", "%") * 3] in lines
     assert ["log-loss", "(nats)", "-", "1.2500", "1.2500"] in lines
     assert "held" not in page(view(held_out=None)).split("are in-sample")[0]
     assert "too few pairs or queries to hold some out" in " ".join(

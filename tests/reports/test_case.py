@@ -73,7 +73,7 @@ def pair(name: str) -> CaseRecord:
 
 
 def test_pages():
-    check_pages(lambda name: case_view(pair(name)), "P(a) 0.500", "7.25 ± 0.50", "by 67%")
+    check_pages(lambda name: case_view(pair(name)), "P(a) 0.500", "7.25 ± 0.50", "by 66.7 %")
 
 
 def test_every_outcome_of_a_question_has_its_words():
@@ -89,7 +89,7 @@ def test_every_outcome_of_a_question_has_its_words():
 def test_a_verdict_says_how_it_came_about():
     text = page(case_view(pair("plain")), 120)
     assert "Winner: a (both orders name this winner)" in text
-    assert "Vote on a then b: no majority; at most 50% of the readable draws agree" in text
+    assert "Vote on a then b: no majority; at most 50.0 % of the readable draws agree" in text
     assert "Ratings of a and b: 7.25 ± 0.50, unreadable" in text
     assert "Averaged over the orders and calibrated: P(a) 0.500, P(b) 0.250, P(tie) 0.250" in text
     assert "adds to a: +0.00" in text

@@ -12,7 +12,7 @@ def test_a_judge_is_told_to_beat_trivial_judges_or_not():
     [(clears, line)] = clearing_lines(board("mine").clearings)
     assert clears is False
     assert line == (
-        "mine (runs/x) on agreement: does not clear longest (+5.0 points [-1.0, +11.0]); is better "
+        "mine (runs/x) on agreement: does not clear longest (+5.0 [-1.0, +11.0] points); is better "
         "than first."
     )
     apart = Clearing(judge="j", source="s", trivial="t", figure="f", difference=None, clears=False)

@@ -102,7 +102,7 @@ def _bins(bins: Sequence[Mapping[str, Any]]) -> render.Listing:
         render.Column.text("probability of the verdict"), *columns, spacing="flush"
     )
     for found in bins:
-        shares = (render.percent(found[name], 1) for name in ("confidence", "accuracy"))
+        shares = (render.percent(found[name]) for name in ("confidence", "accuracy"))
         listing.add(f"  {found['low']:.1f} to {found['high']:.1f}", found["n"], *shares)
     return listing
 

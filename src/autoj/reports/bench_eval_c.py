@@ -35,10 +35,7 @@ def critique_view(result: Result) -> RenderableType:
             (_LABELS.get(each.name, each.name), render.estimate_line(each))
             for each in result.estimates
         ),
-        (
-            "unreadable, failed",
-            render.lost(details["n_unreadable"], details["n_failed"], " judgments"),
-        ),
+        render.lost(details["n_unreadable"], details["n_failed"]),
         *(("note", note) for note in result.notes),
     ]
     if details["n_truncated"]:
@@ -64,14 +61,16 @@ def published_table(result: Result, published: Sequence[PublishedVotes]) -> Rend
     listing.add(
         result.judge,
         str(result.details["judged_by"]),
-        *(_percent(ours[name].value) for name in _SHARES),
+        *(render.percent_cell(ours[name].value) for name in _SHARES),
         "this result",
         style="bold",
     )
     for row in published:
         if row.group == OVERALL:
             judge = _JUDGES.get(row.judged_by, row.judged_by)
-            listing.add(row.critic, judge, *map(_percent, row.shares), row.source, style="dim")
+            listing.add(
+                row.critic, judge, *map(render.percent_cell, row.shares), row.source, style="dim"
+            )
     title = visible_text(f"all cases, against {result.details['against']} (published rows are dim)")
     return Group(title, listing)
 
@@ -105,10 +104,13 @@ def critique_parts_table(
     for part, its in found.items():
         win = its["win"]
         shares = (
-            _percent(its[name].value if name in its else None) for name in ("tie", "lose", *agree)
+            render.percent_cell(its[name].value if name in its else None)
+            for name in ("tie", "lose", *agree)
         )
         cited = (_shares(rows.get(part)) for rows in by_judge.values())
-        listing.add(part, win.n + win.n_unscored, render.estimate_cell(win), *shares, *cited)
+        listing.add(
+            part, win.n + win.n_unscored, render.estimate_cell(win, short=True), *shares, *cited
+        )
     if not by_judge:
         return listing
     row = next(iter(next(iter(by_judge.values())).values()))
@@ -116,14 +118,10 @@ def critique_parts_table(
     return Group(listing, *render.notes([f"Right: {row.critic} against {row.against}, {said}"]))
 
 
-def _percent(share: float | None) -> str:
-    return render.percent(share, 1, "")
-
-
 def _shares(row: PublishedVotes | None) -> str:
     if row is None:
         return render.MISSING
-    return "/".join(render.percent(share, 0, "") for share in row.shares)
+    return "/".join(map(render.percent_cell, row.shares))
 
 
 def critic_view(found: CriticMeasurement, by: str) -> RenderableType:

@@ -18,10 +18,10 @@ from autoj.reports.text import excerpt
 _COLUMNS = {
     "accuracy": "accuracy",
     "agreement": "agreement",
-    "consistency": "consistent",
-    "averaged accuracy": "averaged",
+    "consistency": "consistency",
+    "averaged accuracy": "averaged\naccuracy",
 }
-"""The four figures of pairs, and their columns' headings."""
+"""Headings of the four figures of pairs, in the order of their columns."""
 
 
 def result_view(result: Result) -> RenderableType:
@@ -32,8 +32,8 @@ def result_view(result: Result) -> RenderableType:
             ("judge", result.judge),
             ("verdicts", result.source),
             ("cases", render.count(result.n_cases)),
-            *((estimate.name, render.estimate_line(estimate)) for estimate in result.estimates),
-            ("unreadable, failed", render.lost(n_unreadable, n_failed, " judgments")),
+            *((each.name, render.estimate_line(each)) for each in result.estimates),
+            render.lost(n_unreadable, n_failed),
             *(("note", note) for note in result.notes),
         ]
     )
@@ -46,7 +46,6 @@ def parts_table(title: str, parts: Mapping[str, Sequence[Estimate]]) -> render.L
         render.Column.text(title, 23),
         {name: heading for name, heading in _COLUMNS.items() if name in known},
         [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
-        form=render.PERCENT_CELL,
     )
 
 
@@ -57,9 +56,7 @@ def trivial_table(results: Sequence[Result]) -> render.Listing:
 
 def comparison_table(comparisons: Sequence[Comparison], other: str) -> RenderableType:
     """How much higher the judge's figures are than another's, in points, and where for sure."""
-    columns = [
-        render.Column.number(name) for name in ("difference", "95 % interval", "p", "p (Holm)")
-    ]
+    columns = [render.Column.number(name) for name in ("points [95 % interval]", "p", "p (Holm)")]
     listing = render.Listing(render.Column.prose(f"less {other}"), *columns, spacing="flush")
     for comparison in comparisons:
         listing.add(Text(comparison.figure, "bold"), *_difference(comparison.overall), "")
@@ -70,13 +67,8 @@ def comparison_table(comparisons: Sequence[Comparison], other: str) -> Renderabl
     return listing
 
 
-def _difference(found: Difference) -> tuple[str, str, str]:
-    estimate = found.estimate
-    return (
-        render.estimate_value(estimate),
-        render.estimate_interval(estimate),
-        render.p_value(found.p_value),
-    )
+def _difference(found: Difference) -> tuple[str, str]:
+    return render.estimate_cell(found.estimate, signed=True), render.p_value(found.p_value)
 
 
 def pairs_view(found: PairMeasurement, by: str) -> RenderableType:

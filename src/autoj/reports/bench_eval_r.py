@@ -18,7 +18,6 @@ from autoj.reports.text import excerpt, visible_text
 
 _N_COLUMNS = 3
 """Sizes that stand beside each other in 80 columns."""
-_DIFFERENCE = render.CellFormat(digits=3, interval_digits=2, signed=True, signed_interval=True)
 
 
 def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> RenderableType:
@@ -47,11 +46,11 @@ def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> Rend
 def _heads(results: Sequence[Result]) -> RenderableType:
     rows: list[tuple[str, str]] = []
     for result in results:
-        lost = render.lost(result.details["n_unreadable"], result.details["n_failed"])
+        label, lost = render.lost(result.details["n_unreadable"], result.details["n_failed"])
         rows += [
             ("judge", result.judge),
             ("  ratings", result.source),
-            ("  unreadable, failed", lost),
+            (f"  {label}", lost),
         ]
         missing = list(_missing(result))
         if missing:
@@ -86,9 +85,7 @@ def _best_of(
     ]
     heading = "all responses" if base is None else excerpt(base, 20)
     columns = {f"best of {size}": f"best of {size}" for size in sizes}
-    return render.figures(
-        render.Column.text(heading, 20), columns, rows, form=render.COEFFICIENT_CELL, with_n=False
-    )
+    return render.figures(render.Column.text(heading, 20), columns, rows, with_n=False)
 
 
 def _differences(results: Sequence[Result]) -> render.Listing:
@@ -123,7 +120,8 @@ def _differences(results: Sequence[Result]) -> render.Listing:
 
 
 def _less(found: Difference) -> tuple[str, str]:
-    return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
+    cell = render.estimate_cell(found.estimate, short=True, signed=True)
+    return cell, render.p_value(found.p_value)
 
 
 def _correlations(results: Sequence[Result]) -> render.Listing:
@@ -136,7 +134,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
         render.Column.number("p", follows=True),
         render.Column.number("Spearman"),
         render.Column.number("p", follows=True),
-        spacing="flush",
+        spacing="tight",
     )
     for result in results:
         found = {estimate.name: estimate for estimate in result.estimates}
@@ -149,7 +147,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
                 text
                 for name in names
                 for text in (
-                    render.estimate_cell(found[name]),
+                    render.estimate_cell(found[name], short=True),
                     render.p_value(result.details["p_values"][name]),
                 )
             ]

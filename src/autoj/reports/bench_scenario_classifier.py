@@ -31,7 +31,6 @@ _LEGEND = (
     "Percent with 95 % intervals over queries. ECE: the mean gap between probability and accuracy "
     "in ten bins of equal width, 0 to 1. sure: the mean probability of what is named."
 )
-_DIFFERENCE = render.CellFormat(digits=1, interval_digits=1, signed=True)
 
 
 def set_view(
@@ -103,8 +102,8 @@ def _cell(estimate: Estimate) -> str:
     if estimate.name == "expected calibration error":
         return render.number(estimate.value, 3)
     if estimate.name in ("accuracy", "macro F1", "weighted F1"):
-        return render.estimate_cell(estimate, render.PERCENT_CELL)
-    return render.percent(estimate.value, 1, "")
+        return render.estimate_cell(estimate, short=True)
+    return render.percent_cell(estimate.value)
 
 
 def published_table(published: Sequence[PublishedClassifier]) -> RenderableType:
@@ -146,7 +145,7 @@ def difference_table(comparisons: Sequence[Comparison]) -> RenderableType:
 
 
 def _difference(found: Difference) -> tuple[str, str]:
-    return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
+    return render.estimate_cell(found.estimate, signed=True), render.p_value(found.p_value)
 
 
 def sets_view(measured: Sequence[SetMeasurement], *, all_scenarios: bool) -> RenderableType:

@@ -56,7 +56,7 @@ def _group_table(result: Result) -> render.Listing:
             Text(f"{n:,}" if n else "·", style="bold" if name == group else "")
             for name, n in zip(confusion.guesses, counts, strict=True)
         ]
-        listing.add(group, right.n, render.estimate_cell(right, render.ROUNDED_CELL), *cells)
+        listing.add(group, right.n, render.estimate_cell(right, short=True), *cells)
     return listing
 
 
@@ -73,7 +73,7 @@ def _worst_table(result: Result) -> RenderableType:
     listing = _right_table("worst scenarios", 24, render.Column.prose("taken for"))
     for one in worst[:_N_WORST]:
         never = "" if one.can_be_named else " (cannot be named)"
-        right = render.estimate_cell(one.right, render.ROUNDED_CELL)
+        right = render.estimate_cell(one.right, short=True)
         listing.add(one.scenario, one.right.n, right, _taken_for(one.taken_for) + never)
     if len(worst) <= _N_WORST:
         return listing
@@ -88,8 +88,8 @@ def _scenario_table(result: Result) -> render.Listing:
         listing.add(
             scenario,
             right.n,
-            render.estimate_cell(right, render.ROUNDED_CELL),
-            render.percent(harmonic.value, 0, ""),
+            render.estimate_cell(right, short=True),
+            render.percent_cell(harmonic.value),
             _taken_for(others.get(scenario, ())),
         )
     return listing
@@ -105,6 +105,6 @@ def _bin_table(bins: Sequence[ReliabilityBin]) -> render.Listing:
     columns = [render.Column.number(name) for name in ("n", "mean", "accuracy")]
     listing = render.Listing(render.Column.text("probability"), *columns, spacing="tight")
     for one in bins:
-        shares = (render.percent(share, 1, "") for share in (one.confidence, one.accuracy))
+        shares = (render.percent_cell(share) for share in (one.confidence, one.accuracy))
         listing.add(f"{one.low:.1f} to {one.high:.1f}", one.n, *shares)
     return listing

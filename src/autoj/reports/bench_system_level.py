@@ -51,7 +51,7 @@ def _heads(result: Result) -> Table:
     if "n_unreadable" in result.details:
         n_unreadable, n_failed = result.details["n_unreadable"], result.details["n_failed"]
         rows.append(("cases", render.count(result.n_cases)))
-        rows.append(("unreadable, failed", render.lost(n_unreadable, n_failed, " judgments")))
+        rows.append(render.lost(n_unreadable, n_failed))
     return render.facts(rows, "flush")
 
 
@@ -70,9 +70,9 @@ def _rank_table(result: Result) -> render.Listing:
         mean = known.get("mean rating")
         listing.add(
             one.title,
-            render.number(one.rating, 3)
+            render.number(one.rating, 2)
             if mean is None
-            else render.estimate_cell(mean, render.COEFFICIENT_CELL),
+            else render.estimate_cell(mean, short=True),
             render.number(one.reference, 2),
             one.reference_rank,
             one.rank,
@@ -84,7 +84,7 @@ def _rank_table(result: Result) -> render.Listing:
 def _coefficient_table(result: Result, lengths: Result | None) -> render.Listing:
     """As it is, with intervals over models; corrected, with intervals over queries."""
     columns = (render.Column.number(name.capitalize()) for name in _COEFFICIENTS)
-    listing = render.Listing(render.Column.text("correlation"), *columns, spacing="flush")
+    listing = render.Listing(render.Column.text("correlation"), *columns, spacing="tight")
     listing.add("over models", *_cells(result.estimates, ""))
     for over in ("on all queries", "over queries"):
         if result.estimate(f"{_COEFFICIENTS[0]} {over}") is not None:
@@ -96,10 +96,7 @@ def _coefficient_table(result: Result, lengths: Result | None) -> render.Listing
 
 def _cells(estimates: Sequence[Estimate], suffix: str) -> list[str]:
     found = {estimate.name: estimate for estimate in estimates}
-    return [
-        render.estimate_cell(found[f"{name}{suffix}"], render.TIGHT_COEFFICIENT_CELL)
-        for name in _COEFFICIENTS
-    ]
+    return [render.estimate_cell(found[f"{name}{suffix}"], short=True) for name in _COEFFICIENTS]
 
 
 def _published(result: Result) -> list[str]:
@@ -134,7 +131,7 @@ def _precision(found: Precision | None) -> list[str]:
     ):
         more = f"   ({render.number(on_all, 3)} on all {n_all:,})" if n < n_all else ""
         lines.append(f"  {what:<28}{render.number(error, 3)}{more}")
-    share = render.percent(found.n_pairs_apart / found.n_pairs, 0, "%")
+    share = render.percent(found.n_pairs_apart / found.n_pairs)
     lines.append(
         f"{found.n_pairs_apart:,} of {found.n_pairs:,} pairs of models are told apart at 95 %"
         f" ({share})."

@@ -42,8 +42,8 @@ def _pairs(found: CalibrationFit) -> str:
 def _ties(found: CalibrationFit) -> str:
     own = found.n["tie"] / sum(found.n.values())
     if abs(own - found.tie_share) < 5e-4:
-        return f"{render.percent(own, 1)}, as in the file"
-    return f"{render.percent(own, 1)} in the file, weighted to {render.percent(found.tie_share, 1)}"
+        return f"{render.percent(own)}, as in the file"
+    return f"{render.percent(own)} in the file, weighted to {render.percent(found.tie_share)}"
 
 
 def _band(found: CalibrationFit, unit: str) -> str:

@@ -189,7 +189,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
 def _vote(winner: Winner | None, share: float | None) -> str:
     if share is None:
         return "too few draws can be read"
-    percent = render.percent(share, 0, "%")
+    percent = render.percent(share)
     if winner is None:
         return f"no majority; at most {percent} of the readable draws agree"
     return f"{winner}, by {percent} of the readable draws"

@@ -173,14 +173,12 @@ def classified_view(summary: ClassifiedSummary) -> RenderableType:
 
 
 def _cells(count: ScenarioCount, summary: ClassifiedSummary, sure: bool) -> list[render.Cell]:
-    cells: list[render.Cell] = [count.n, render.percent(count.n / summary.n, 1, "%")]
+    cells: list[render.Cell] = [count.n, render.percent(count.n / summary.n)]
     if sure:
         n_below = count.n_below
         cells.append(render.number(count.mean_probability, 2))
         cells.append(
-            None
-            if n_below is None
-            else f"{n_below:,} ({render.percent(n_below / count.n, 0, '%')})"
+            None if n_below is None else f"{n_below:,} ({render.percent(n_below / count.n)})"
         )
     return cells
 
@@ -190,7 +188,7 @@ def _facts(summary: ClassifiedSummary) -> list[tuple[str, str]]:
     left = f" ({summary.n_not_asked:,} not asked yet)" if summary.n_not_asked else ""
     facts = [("by", f"{summary.classifier}{digest}"), ("queries", f"{summary.n:,}{left}")]
     if summary.digest is None:
-        facts.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+        facts.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
         facts.append(("truncated", f"{summary.n_truncated:,} queries were shown cut in the middle"))
     if summary.same_as_row is not None:

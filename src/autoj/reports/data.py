@@ -78,13 +78,13 @@ def overlap_view(
         (names[0], found.n_a, found.n_shared_a),
         (names[1], found.n_b, found.n_shared_b),
     ):
-        listing.add(name, n_rows, n_shared, render.percent(n_shared / n_rows, 1))
+        listing.add(name, n_rows, n_shared, render.percent(n_shared / n_rows))
     how = f"{found.n_same_text:,} of {found.n_shared_a:,} have the same text (letters and digits)"
     if found.ngrams is not None:
         how += f"; the others share {100 * found.threshold:g} % of {found.ngrams}-grams or more"
     parts: list[RenderableType] = [listing, Text(how)]
     for shared in found.shared[:n_shown]:
-        parts.append(Text(f"\n{render.percent(shared.share, 0)} by {shared.by}", style="bold"))
+        parts.append(Text(f"\n{render.percent(shared.share)} by {shared.by}", style="bold"))
         for query in (first[shared.a], second[shared.b]):
             line = visible_text(f"  {Path(query.place).name}: ", style="dim")
             parts.append(line.append_text(excerpt(query.text, 100)))

@@ -109,7 +109,7 @@ def summary_table(
         (render.ESTIMATE_LABELS[each.name], render.estimate_line(each))
         for each in summary.estimates
     ]
-    rows.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+    rows.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
@@ -136,7 +136,7 @@ def _calibrated(calibration: Calibration) -> str:
 def _draws(summary: RunSummary, spec: RunSpec) -> str:
     text = f"{spec.n_draws:,} of each question"
     if summary.vote_share is not None:
-        share = render.percent(summary.vote_share, 1, "%")
+        share = render.percent(summary.vote_share)
         text += f"; {share} of those that can be read agree with their vote"
     if summary.n_split:
         text += f"; {summary.n_split:,} votes without a majority"
@@ -163,7 +163,7 @@ def _parts_table(parts: Mapping[str, tuple[Estimate, ...]]) -> render.Listing:
     names = dict.fromkeys(each.name for its in parts.values() for each in its)
     return render.figures(
         render.Column.prose("", 30),
-        {name: name for name in names},
+        {name: render.ESTIMATE_HEADINGS[name] for name in names},
         [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
         spacing="indented",
     )

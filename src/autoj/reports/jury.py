@@ -22,25 +22,7 @@ from autoj.verdicts.jury import JURY_RULES, JuryVerdict
 _WIDTH = 80
 _MOST_NAMED = 3
 """Judges whose names stand above their columns; more are numbered."""
-_COLUMNS = {
-    "win rate": "win rate of a",
-    "verdict accuracy": "verdict = label",
-    "agreement": "both orders = it",
-    "consistency": "orders agree",
-    "mean rating": "mean rating",
-    "correlation": "with labels",
-    "same winner": "same winner",
-    "kappa": "Cohen's kappa",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-}
-"""Figures and their columns' headings."""
 _METHODS = {"mean": "mean of their probabilities", "majority": "majority of their votes"}
-# Of a jury, agreement and consistency are called as the metrics are.
-_LABELS = {
-    name: render.ESTIMATE_LABELS[name]
-    for name in ("win rate", "verdict accuracy", "mean rating", "correlation")
-}
 
 
 def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.Listing:
@@ -120,7 +102,7 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
         rows.append((rule_label, f"{n:,}: {JURY_RULES[rule]}"))
     for each in summary.jury.estimates:
         if each.value is not None:
-            rows.append((_LABELS.get(each.name, each.name), render.estimate_line(each)))
+            rows.append((render.ESTIMATE_LABELS[each.name], render.estimate_line(each)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     return render.facts(rows)
@@ -166,7 +148,7 @@ def _figures_table(summary: JurySummary) -> render.Listing:
 
 
 def _columns(names: Iterable[str]) -> dict[str, str]:
-    return {name: _COLUMNS[name] for name in names}
+    return {name: render.ESTIMATE_HEADINGS[name] for name in names}
 
 
 def _agreement_table(summary: JurySummary) -> RenderableType:

@@ -15,8 +15,6 @@ from autoj.reports.text import excerpt, visible_text
 
 _COMPLETE = "complete"
 """Seen and unseen scenarios together, as the authors call them."""
-# Where all came out the same, the interval is narrower than what is shown of it.
-_SHARE_CELL = render.CellFormat(digits=2, interval_digits=0, interval=" {}-{}", equal_ends=False)
 
 
 def board_view(board: Board) -> RenderableType:
@@ -128,15 +126,13 @@ def _cell(name: str, figure: Figure | None) -> str:
     """A figure with its interval; as printed where it was published."""
     if isinstance(figure, Printed):
         return _printed(name, figure)
-    return render.estimate_cell(
-        figure, _SHARE_CELL if render.is_share(name) else render.TIGHT_COEFFICIENT_CELL
-    )
+    return render.estimate_cell(figure, short=True)
 
 
 def _printed(name: str, figure: Printed) -> str:
     text = figure.text
     if render.is_share(name) and "/" in text:
-        text = f"{render.percent(figure.value, 1, '')} ({text})"
+        text = f"{render.percent_cell(figure.value)} ({text})"
     return text if figure.remark is None else f"{text}†"
 
 
@@ -146,7 +142,7 @@ def _bare(name: str, figure: Figure | None) -> str:
     if isinstance(figure, Printed) and "/" not in figure.text:
         return figure.text
     if render.is_share(name):
-        return render.percent(figure.value, 1, "")
+        return render.percent_cell(figure.value)
     return render.number(figure.value, 3)
 
 

@@ -39,9 +39,5 @@ def _against(clearing: Clearing) -> str:
     found = clearing.difference
     if found is None or found.value is None:
         return clearing.trivial
-    digits, unit = (1, " points") if render.is_share(clearing.figure) else (3, "")
-    interval = f"{unit} [{{}}, {{}}]"
-    form = render.CellFormat(
-        digits=digits, interval_digits=digits, interval=interval, signed=True, signed_interval=True
-    )
-    return f"{clearing.trivial} ({render.estimate_cell(found, form)})"
+    unit = " points" if render.is_share(clearing.figure) else ""
+    return f"{clearing.trivial} ({render.estimate_cell(found, signed=True)}{unit})"

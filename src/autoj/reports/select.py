@@ -187,7 +187,7 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
     else:
         undecided = f"{summary.n_undecided:,} failed or unreadable"
         rows.append(("matches", f"{summary.n_matches:,}, {undecided}"))
-    rows.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+    rows.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming):
