@@ -22,7 +22,6 @@ NOT_YET = {
     "bench",
     "cli",
     "fetching.py",
-    "reports",
     "scenarios",
     "training",
 }

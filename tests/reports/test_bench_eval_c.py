@@ -71,4 +71,4 @@ def test_a_part_that_nobody_published_has_a_dash():
 def test_texts_that_were_cut_are_told():
     assert "truncated" not in page(critique_view(result("x")))
     cut = page(critique_view(result("x", n_truncated=1200)))
-    assert "1,200 judgments saw a text cut to fit" in cut
+    assert "1,200 judgments had a text cut to fit" in cut

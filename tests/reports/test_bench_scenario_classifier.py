@@ -86,8 +86,8 @@ def test_a_set_is_told_with_what_was_left_out_of_it():
     text = page(set_view(query_set("testbed"), [result("a"), result("b")], []), 120)
     assert text.startswith("testbed: 4 rows, 3 queries, 3 scenarios\n")
     assert "1,196 of the file's 1,200 rows are left out." in text
-    assert "stands in training data: testbed 7; they are kept." in text
-    assert "without: the rows of planning (2) do not count." in text
+    assert "is in training data: testbed 7; they are kept." in text
+    assert "without: the rows of planning (2) are left out." in text
     assert "a, b: a note" in text
     assert "a: answers that could not be read 2, which count as wrong; failed 1, which" in text
 

@@ -73,5 +73,5 @@ def test_what_the_choice_of_queries_leaves_open_is_said():
     text = page(view("a"))
     assert "Standard errors in points of rating, from 100 of 1,200 queries:" in text
     assert "a model's mean              0.100   (0.030 on all 1,200)" in text
-    assert "333 of 1,000 pairs of models are told apart at 95 % (33.3 %)." in text
+    assert "333 of 1,000 pairs of models are significantly different at 95 % (33.3 %)." in text
     assert "Our arithmetic: a, paper: Spearman 0.9." in text

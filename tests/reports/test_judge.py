@@ -80,8 +80,8 @@ def test_figures_say_what_is_missing_and_how_fast_it_was():
     spec = make_spec("judge", replace(CARD, calibration=fitted))
     text = page(summary_table(summarise(judged, spec, 5), spec, counts), 120)
     for words in (
-        "5 (3 not judged yet)", "a 1, b 0, ties 0, no winner known 1", "1 and 1",
-        "1 judgments saw a response cut to fit", "temperature 1.5, tie 0, fitted on votes",
+        "5 (3 not judged yet)", "a 1, b 0, ties 0, no winner 1", "1 and 1",
+        "1 judgments had a response cut to fit", "temperature 1.5, tie 0, fitted on votes",
         "1,200 judgments in 60 s, 1,200/min; 5,000 tokens read, 7 written",
     ):  # fmt: skip
         assert words in text
@@ -91,7 +91,7 @@ def test_figures_say_what_is_missing_and_how_fast_it_was():
 def test_draws_are_told_with_how_far_they_agree():
     judged = [paired("x", winners=("a", None), vote_shares=(0.75, 0.5), winner="a")]
     text = " ".join(page(summary_table(summarise(judged, VOTES, 1), VOTES)).split())
-    assert "5 of each question; 75.0 % of those that can be read agree with their vote" in text
+    assert "5 of each question; 75.0 % of the readable ones agree with their vote" in text
     assert "1 votes without a majority" in text
 
 

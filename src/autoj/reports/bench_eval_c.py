@@ -1,4 +1,4 @@
-"""Tables of Eval-C: whose critiques win, beside what was published; 80 columns are enough."""
+"""Tables of Eval-C: wins of critiques, beside published figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHARES = ("win", "tie", "lose")
 
 
 def critique_view(result: Result) -> RenderableType:
-    """The figures over all cases, one a line, with what must be known of them."""
+    """The figures over all cases, one per line, with their notes."""
     details = result.details
     rows = [
         ("critiques", f"of {result.judge}, against those of {details['against']}"),
@@ -39,12 +39,12 @@ def critique_view(result: Result) -> RenderableType:
         *(("note", note) for note in result.notes),
     ]
     if details["n_truncated"]:
-        rows.append(("truncated", f"{details['n_truncated']:,} judgments saw a text cut to fit"))
+        rows.append(("truncated", f"{details['n_truncated']:,} judgments had a text cut to fit"))
     return render.facts(rows)
 
 
 def published_table(result: Result, published: Sequence[PublishedVotes]) -> RenderableType:
-    """The result beside what was published of comparisons with the same critic, in percent.
+    """The result beside published comparisons with the same critic, in percent.
 
     Args:
         result: of Eval-C.
@@ -80,12 +80,12 @@ def critique_parts_table(
     parts: Mapping[str, Sequence[Estimate]],
     published: Sequence[PublishedVotes] = (),
 ) -> RenderableType:
-    """Shares of each part in percent, the wins with 95 % intervals, beside what was published.
+    """Shares of each part in percent, the wins with 95 % intervals, beside published ones.
 
     Args:
-        title: what the parts are.
+        title: name of the breakdown.
         parts: each part's estimates.
-        published: figures of groups; each judge's get a column of win/tie/lose.
+        published: figures of groups; each judge has a column of win/tie/lose.
     """
     by_judge: dict[str, dict[str, PublishedVotes]] = {}
     for row in published:
@@ -125,11 +125,11 @@ def _shares(row: PublishedVotes | None) -> str:
 
 
 def critic_view(found: CriticMeasurement, by: str) -> RenderableType:
-    """A critic's shares of wins, beside what was published of others.
+    """A critic's shares of wins, beside published ones of others.
 
     Args:
-        found: what was measured.
-        by: the breakdown that is listed.
+        found: the measurement.
+        by: the breakdown to list.
     """
     result, published = found.result, found.published
     parts: list[RenderableType] = [

@@ -1,4 +1,4 @@
-"""Tables of the meta-evaluations on pairs: figures overall, by part, beside the trivial judges."""
+"""Tables of the meta-evaluations on pairs: figures overall, by part, beside the baselines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS = {
 
 
 def result_view(result: Result) -> RenderableType:
-    """The figures over all cases, one a line, with what must be known of them."""
+    """The figures over all cases, one per line, with their notes."""
     n_unreadable, n_failed = (result.details.get(name, 0) for name in ("n_unreadable", "n_failed"))
     return render.facts(
         [
@@ -50,12 +50,12 @@ def parts_table(title: str, parts: Mapping[str, Sequence[Estimate]]) -> render.L
 
 
 def trivial_table(results: Sequence[Result]) -> render.Listing:
-    """The figures of judges that read nothing, on the same cases."""
-    return parts_table("trivial judge", {result.judge: result.estimates for result in results})
+    """The figures of the baselines on the same cases."""
+    return parts_table("baseline", {result.judge: result.estimates for result in results})
 
 
 def comparison_table(comparisons: Sequence[Comparison], other: str) -> RenderableType:
-    """How much higher the judge's figures are than another's, in points, and where for sure."""
+    """Differences of the judge's figures from another's, in points, with their p-values."""
     columns = [render.Column.number(name) for name in ("points [95 % interval]", "p", "p (Holm)")]
     listing = render.Listing(render.Column.prose(f"less {other}"), *columns, spacing="flush")
     for comparison in comparisons:
@@ -72,17 +72,17 @@ def _difference(found: Difference) -> tuple[str, str]:
 
 
 def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
-    """A judge's figures beside those of the trivial judges, and less another judge's.
+    """A judge's figures beside those of the baselines, and their differences from another judge's.
 
     Args:
-        found: what was measured.
-        by: the breakdown that is listed.
+        found: the measurement.
+        by: the breakdown to list.
     """
     result = found.result
     parts: list[RenderableType] = [result_view(result), Text()]
     if found.in_sample is not None:
         parts += [parts_table("tie band chosen in-sample", {"all": found.in_sample.estimates})]
-        parts += [Text(f"{found.in_sample.notes[0]} It flatters.", style="dim"), Text()]
+        parts += [Text(f"{found.in_sample.notes[0]} It is optimistic.", style="dim"), Text()]
     for breakdown in dict.fromkeys([by, "seen and unseen"]):
         if breakdown in result.parts:
             parts += [parts_table(breakdown, result.parts[breakdown]), Text()]

@@ -1,6 +1,6 @@
 """Tables of Eval-R: best of N beside oracle, random, longest and first; differences; correlations.
 
-They are drawn from `Result`s alone, as `bench.eval_r` makes them.
+Only `Result`s of `bench.eval_r` are needed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
 
 _N_COLUMNS = 3
-"""Sizes that stand beside each other in 80 columns."""
+"""Sizes side by side in 80 columns."""
 
 
 def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> RenderableType:
-    """The figures of some judges and of those that read nothing, on the same candidates.
+    """The figures of some judges and of the baselines on the same candidates.
 
     Args:
-        results: of `evaluate`; may be none.
+        results: of `evaluate`; may be empty.
         trivial: of `trivial_results`.
     """
     parts: list[RenderableType] = [_heads(results), Text()] if results else []
@@ -89,14 +89,14 @@ def _best_of(
 
 
 def _differences(results: Sequence[Result]) -> render.Listing:
-    """How much higher a judge's picks are than trivial ones, on the same queries."""
+    """Differences of a judge's picks from the baselines' picks, on the same queries."""
     comparisons: list[tuple[str, Comparison]] = [
         (result.judge, found)
         for result in results
         for found in result.details["comparisons"]
         if found.base_model is None
     ]
-    # Where only picks are graded, the mean of all candidates is not known; the first one is.
+    # If only picks are graded, the mean of all candidates is unknown, but not the first one.
     is_known = any(found.less["random"].estimate.n for _, found in comparisons)
     others = ("random" if is_known else "first", "longest")
     listing = render.Listing(
@@ -125,7 +125,7 @@ def _less(found: Difference) -> tuple[str, str]:
 
 
 def _correlations(results: Sequence[Result]) -> render.Listing:
-    """Of ratings with reference scores, by response."""
+    """Correlations of ratings with reference scores, by response."""
     listing = render.Listing(
         render.Column.text("ratings of", 14),
         render.Column.text("over"),
@@ -157,7 +157,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
 
 
 def _remarks(results: Sequence[Result]) -> list[RenderableType]:
-    """Notes that must be known, each once, and why figures are missing."""
+    """The notes of all results, each once, and the reasons of missing figures."""
     said = list(dict.fromkeys(note for result in results for note in result.notes))
     lines = render.notes(said)
     lines += [

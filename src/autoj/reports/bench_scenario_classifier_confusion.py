@@ -1,4 +1,4 @@
-"""Tables of one scenario classifier: groups and scenarios that it takes for others."""
+"""Tables of one scenario classifier: groups and scenarios that it confuses with others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _N_TAKEN_FOR = 3
 
 
 def classifier_view(result: Result, *, all_scenarios: bool = False) -> RenderableType:
-    """Groups and scenarios that a classifier takes for others, and how sure it is.
+    """Groups and scenarios that a classifier confuses with others, and its probabilities.
 
     Args:
         result: of `figures.evaluate`.
-        all_scenarios: whether all scenarios are listed in place of the worst.
+        all_scenarios: list all scenarios instead of the worst.
     """
     parts: list[RenderableType] = [
         visible_text(_title(result), style="bold"),
@@ -43,7 +43,7 @@ def _title(result: Result) -> str:
 
 
 def _group_table(result: Result) -> render.Listing:
-    """A line a group: its accuracy, and how many of its rows were taken for each group."""
+    """A line per group: its accuracy, and the number of its rows taken for each group."""
     confusion: GroupConfusion = result.details["confusion"]
     columns = (
         render.Column.number("?" if name == UNREADABLE else render.GROUP_HEADINGS.get(name, "else"))
@@ -61,7 +61,7 @@ def _group_table(result: Result) -> render.Listing:
 
 
 def _right_table(name: str, width: int, *columns: render.Column) -> render.Listing:
-    """Groups or scenarios with how often they are named right, and further columns."""
+    """Groups or scenarios with their accuracy, and further columns."""
     counted = (render.Column.number("n"), render.Column.number("accuracy"))
     return render.Listing(render.Column.text(name, width), *counted, *columns, spacing="tight")
 

@@ -1,4 +1,4 @@
-"""The public data sets, and the queries that two of them share; 80 columns are enough."""
+"""The public data sets, and the queries that two of them share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoj.reports.text import excerpt, visible_text
 
 
 def catalog_table(entries: Sequence[Entry]) -> render.Listing:
-    """The data sets with a name: size, licence, and whether each is on this machine."""
+    """The data sets with a name: size, licence and presence on this machine."""
     listing = render.Listing(
         render.Column.text("name"),
         render.Column.word("here"),
@@ -34,7 +34,7 @@ def catalog_table(entries: Sequence[Entry]) -> render.Listing:
 
 
 def entry_record(entry: Entry) -> dict[str, Any]:
-    """A data set of the catalog as plain values, with where it lies."""
+    """A data set of the catalog as plain values, with its place on this machine."""
     here = catalog.is_here(entry.name)
     return {
         **asdict(entry),
@@ -63,14 +63,14 @@ def overlap_view(
     second: Sequence[PlacedQuery],
     n_shown: int,
 ) -> RenderableType:
-    """The shares of two sets' queries that stand in the other, and some of them.
+    """The shares of two sets' queries that are in the other set, and some of these queries.
 
     Args:
         found: the overlap.
         names: of the two sets.
         first: the first set's queries.
         second: the second set's.
-        n_shown: how many of the shared queries are shown.
+        n_shown: the number of shared queries to show.
     """
     columns = map(render.Column.number, ("queries", "shared", "share"))
     listing = render.Listing(render.Column.prose("set"), *columns)
@@ -94,7 +94,7 @@ def overlap_view(
 def overlap_record(
     found: Overlap, first: Sequence[PlacedQuery], second: Sequence[PlacedQuery]
 ) -> dict[str, Any]:
-    """The overlap as plain values, with where each shared query stands."""
+    """The overlap as plain values, with the places of each shared query."""
     return {
         "n_a": found.n_a,
         "n_b": found.n_b,
