@@ -89,7 +89,7 @@ def test_a_set_is_told_with_what_was_left_out_of_it():
     assert "is in training data: testbed 7; they are kept." in text
     assert "without: the rows of planning (2) are left out." in text
     assert "a, b: a note" in text
-    assert "a: answers that could not be read 2, which count as wrong; failed 1, which" in text
+    assert "a: 2 unreadable answers count as wrong; 1 failed requests are left out" in text
 
 
 def test_rows_without_a_scenario_stand_below_those_with_all():
