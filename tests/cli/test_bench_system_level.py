@@ -138,7 +138,7 @@ def test_outputs_are_rated_once_and_the_run_alone_gives_the_figures(
         "on all queries",
         "over queries",
         "from 6 of 10 queries",
-        "told apart",
+        "significantly different",
         "are approximate",
     ):
         assert text in first.stdout

@@ -155,7 +155,7 @@ def test_a_judge_names_scenarios_in_a_run_that_goes_on(run, rows, judges) -> Non
     assert "mean probability" not in out
     assert run("show", "r")[1] == out
     _, case, _ = run("show", "r", "plan")
-    assert "the query   scenario planning" in case
+    assert "the query     scenario planning" in case
     assert "Scenario: planning" in case
     code, _, err = run("export", "r", "--format", "csv", "--out", "e.csv")
     assert code == 2

@@ -251,7 +251,7 @@ def test_mt_bench_gets_ratings_and_none_for_what_could_not_be_read(run, judged):
     assert [row["rating"] for row in table] == ["7.0", "", "7.0"]
     code, _, err = run("export", folder.path, "--format", "alpaca_eval", "--out", "out.json")
     assert code == 2
-    assert "is a run of autoj rate, and AlpacaEval's layout holds pairs" in err
+    assert "is a run of autoj rate, and AlpacaEval's layout is for pairs" in err
     assert not Path("out.json").exists()
 
 

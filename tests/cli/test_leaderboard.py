@@ -109,7 +109,7 @@ def test_measured_judges_stand_beside_and_are_told_what_they_do_not_clear(
     lines = found.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     (line,) = [line for line in lines if "measured" in line and "judge" in line][:1]
-    assert "40.00 30-50" in line
+    assert "40.0 [30, 50]" in line
     assert "\x1b" not in found.stdout
     text = " ".join(found.stdout.split())
     assert "on agreement: does not beat the baseline longest, random, majority; beats first" in text

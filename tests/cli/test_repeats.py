@@ -95,7 +95,7 @@ def test_ratings_are_shown_with_their_deviation(run, tmp_path, pairs_file):
     assert "6.0 ± 1.0" in out
     assert "standard deviation of a rating 1.00 on average" in " ".join(out.split())
     _, out, _ = run("show", "run", "case-0")
-    assert "Rating: 6.0 ± 1.0, 6.0 ± 1.0 (mean ± standard deviation of the draws)" in out
+    assert "Rating: 6.0 ± 1.0, 6.0 ± 1.0 (mean ± standard deviation of the samples)" in out
     row = json.loads(Path("run/verdicts.jsonl").read_text().splitlines()[0])
     assert (row["ratings"], row["rating_sds"]) == ([6, 6], [1, 1])
 
