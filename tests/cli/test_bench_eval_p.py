@@ -59,7 +59,7 @@ def test_predictions_give_every_figure_beside_the_trivial_judges(run, pairs, lab
         "--name", "Mine",
     )  # fmt: skip
     assert code == 0
-    for text in ("Mine", "accuracy", "100.00 %", "agreement", "consistent", "General Commun"):
+    for text in ("Mine", "accuracy", "100.0 %", "agreement", "consistency", "General Commun"):
         assert text in out
     for name in ("longest", "first", "random", "majority"):
         assert name in out
@@ -100,7 +100,7 @@ def test_one_order_has_nothing_averaged(run, pairs, tmp_path, pair_spec):
         judge_run(folder, spec, Recorder())
     code, out, _ = run("bench", "eval-p", "--data", pairs, "--run", "old")
     assert code == 0
-    assert "averaged accuracy none: not applicable" in " ".join(out.split())
+    assert "averaged accuracy Not applicable" in " ".join(out.split())
 
 
 def test_scores_are_compared_with_the_tie_band_that_is_shown(run, pairs, tmp_path):
@@ -156,7 +156,7 @@ def test_scores_show_the_in_sample_band_apart_from_the_honest_one(run, pairs, tm
     assert "in-sample). It flatters." in " ".join(out.split())
     # The validation set is the set itself here, and the note says so.
     assert "in-sample: 12 of its queries are in the set" in " ".join(out.split())
-    assert "not applicable: each response is rated alone" in " ".join(out.split())
+    assert "Not applicable: each response is rated alone." in " ".join(out.split())
 
 
 def test_differences_from_another_judge_are_paired(run, pairs, labels):

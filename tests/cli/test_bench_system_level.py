@@ -94,7 +94,7 @@ def test_a_published_table_is_ranked_without_a_model(run: Any, tmp_path: Path) -
     done = run("--ratings", "table.jsonl", "--save", "kept.json")
     assert done.exit_code == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert re.search(r"Model 0 +5\.500 +90\.00 +1 +2 +\+1", done.stdout)
+    assert re.search(r"Model 0 +5\.50 +90\.00 +1 +2 +\+1", done.stdout)
     assert re.search(r"over models +0\.800", done.stdout)
     assert re.search(r"length alone +-1\.000", done.stdout)
     assert "Table 23" not in done.stdout
@@ -138,7 +138,7 @@ def test_outputs_are_rated_once_and_the_run_alone_gives_the_figures(
         "on all queries",
         "over queries",
         "from 6 of 10 queries",
-        "told apart",
+        "significantly different",
         "are approximate",
     ):
         assert text in first.stdout

@@ -108,7 +108,7 @@ def test_surface_of_other_pairs_counts_beside_the_judge(run, pairs, tmp_path):
     code, out, err = run("calibrate", "val", "--surface", "others.jsonl", "--write", "mine.yaml")
     assert code == 0
     assert "1 rows of others.jsonl ask a query of the run: left out" in err
-    assert "surface characters" in " ".join(out.split())
+    assert "style features characters" in " ".join(out.split())
     fitted = load_card(str(tmp_path / "mine.yaml")).calibration["pairwise-by-rating"]
     assert "lines" in fitted.surface
     assert (fitted.fitted_on or "").endswith("; style features: 700 decided pairs of others.jsonl")
@@ -175,7 +175,7 @@ def test_the_bench_says_whose_ties_they_are_and_searches_no_other(run, pairs, tm
     assert "ties by the card's calibration" in told
     assert "fitted on val.jsonl: " in told
     assert "in-sample" not in told
-    assert "agreement none: not applicable: each response is rated alone" in told
+    assert "agreement Not applicable: each response is rated alone." in told
     code, out, _ = run("bench", "pairs", pairs, "--run", "new", "--json")
     found = json.loads(out)
     figures = {estimate["name"]: estimate["value"] for estimate in found["estimates"]}
@@ -252,9 +252,7 @@ def test_a_judgment_that_failed_is_left_out_and_counted(run, pairs):
     judged(pairs, "val", answer=sometimes)
     code, out, _ = run("calibrate", "val")
     assert code == 0
-    assert f"{N - 1}; 1 more have no label, or a judgment that cannot be read" in " ".join(
-        out.split()
-    )
+    assert f"{N - 1}; 1 more have no label, or an unreadable judgment" in " ".join(out.split())
 
 
 def test_runs_that_cannot_be_fitted_say_what_is_needed(run, pairs, tmp_path):

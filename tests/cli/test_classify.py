@@ -73,10 +73,10 @@ def test_each_query_gets_a_row_and_the_counts_a_table(run, rows, judges) -> None
     assert "runs/rows-scenarios-fast.jsonl" in err
     assert max(map(len, out.splitlines())) <= 80
     cells = [line.split() for line in out.splitlines()]
-    assert ["Exam", "Questions", "1", "33.3%", "0.90", "0", "(0%)"] in cells
-    assert ["chitchat", "1", "33.3%", "0.30", "1", "(100%)"] in cells
-    assert ["all", "3", "100.0%", "0.70", "1", "(33%)"] in cells
-    assert "as the row names it  100.00 %" in out
+    assert ["Exam", "Questions", "1", "33.3", "%", "0.90", "0", "(0.0", "%)"] in cells
+    assert ["chitchat", "1", "33.3", "%", "0.30", "1", "(100.0", "%)"] in cells
+    assert ["all", "3", "100.0", "%", "0.70", "1", "(33.3", "%)"] in cells
+    assert "same as in the row  100.0 %" in out
     found = lines("runs/rows-scenarios-fast.jsonl")
     assert [(row["id"], row["scenario"], row["probability"]) for row in found] == [
         ("plan", "planning", 0.9),
@@ -155,7 +155,7 @@ def test_a_judge_names_scenarios_in_a_run_that_goes_on(run, rows, judges) -> Non
     assert "mean probability" not in out
     assert run("show", "r")[1] == out
     _, case, _ = run("show", "r", "plan")
-    assert "the query   scenario planning" in case
+    assert "the query     scenario planning" in case
     assert "Scenario: planning" in case
     code, _, err = run("export", "r", "--format", "csv", "--out", "e.csv")
     assert code == 2
@@ -173,7 +173,7 @@ def test_judging_breaks_down_by_named_scenarios_and_says_how_they_were_named(
     assert code == 0
     text = " ".join(out.split())
     assert "1 from the file, 2 by the classifier fast (mean probability 0.90)" in text
-    how = out.split("how scenarios were named")[1]
+    how = out.split("origin of scenarios")[1]
     part = "math_reasoning" if by == "scenario" else "Exam Questions"
     assert f"{part} 0 1 0.90" in " ".join(how.split())
     assert max(map(len, out.splitlines())) <= 80
@@ -239,7 +239,7 @@ def test_unknown_scenarios_are_errors_others_or_kept(run, rows, judges) -> None:
     assert "Did you mean planning" in err
     code, out, _ = run(*criteria, "--unknown-scenario", "others", "--out", "o")
     assert code == 0
-    assert "1 unknown in the file and taken for others" in " ".join(out.split())
+    assert "1 unknown in the file and counted as others" in " ".join(out.split())
     assert lines("o/cases.jsonl")[0]["scenario"] == "others"
     code, _, err = run("judge", rows, *PAIRS)
     assert code == 2

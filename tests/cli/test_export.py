@@ -206,7 +206,7 @@ def test_mt_bench_gets_both_games_and_nothing_of_what_failed(run, judged):
     code, _, err = run("export", folder.path, "--format", "mt_bench", "--out", "out.jsonl")
     assert code == 0
     assert "10 rows" in err
-    assert "1 pairs have a judgment that failed or could not be read: left out" in err
+    assert "1 pairs have a judgment that failed or is unreadable: left out" in err
     rows = [json.loads(line) for line in Path("out.jsonl").read_bytes().splitlines()]
     assert list(rows[0]) == [
         "question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge", "g1_user_prompt",
@@ -236,7 +236,7 @@ def test_mt_bench_gets_ratings_and_none_for_what_could_not_be_read(run, judged):
     folder = judged(rows, task="rate", protocol="single", answer=answer)
     code, _, err = run("export", folder.path, "--format", "mt_bench", "--out", "out.jsonl")
     assert code == 0
-    assert "1 ratings failed or could not be read: left out" in err
+    assert "1 ratings failed or are unreadable: left out" in err
     found = [json.loads(line) for line in Path("out.jsonl").read_bytes().splitlines()]
     assert [(row["question_id"], row["model"], row["score"], row["turn"]) for row in found] == [
         ("0", "m1", 7.0, 1), ("2", "m1", 7.0, 1),
@@ -251,7 +251,7 @@ def test_mt_bench_gets_ratings_and_none_for_what_could_not_be_read(run, judged):
     assert [row["rating"] for row in table] == ["7.0", "", "7.0"]
     code, _, err = run("export", folder.path, "--format", "alpaca_eval", "--out", "out.json")
     assert code == 2
-    assert "is a run of autoj rate, and AlpacaEval's layout holds pairs" in err
+    assert "is a run of autoj rate, and AlpacaEval's layout is for pairs" in err
     assert not Path("out.json").exists()
 
 
@@ -306,7 +306,7 @@ def test_a_run_that_was_killed_is_exported_as_far_as_it_is(run, judged):
     folder = judged(dies_after=9)
     code, out, err = run("export", folder.path, "--format", "jsonl", "--out", "o.jsonl", "--json")
     assert code == 0
-    assert "7 of 11 cases are not judged yet: left out, the run is not finished" in err
+    assert "7 of 11 cases are not judged yet and left out: the run is not finished" in err
     told = json.loads(out)
     assert (told["n_judged"], told["n_rows"]) == (4, 4)
     assert len(Path("o.jsonl").read_bytes().splitlines()) == 4
@@ -331,7 +331,7 @@ def test_failures_are_no_scores_in_any_format(run, judged):
     for layout in ("mt_bench", "reward_bench"):
         code, _, err = run("export", folder.path, "--format", layout, "--out", "none")
         assert code == 2
-        assert f"has nothing that {layout} can hold: 2 pairs have" in err
+        assert f"has nothing to write as {layout}: 2 pairs have" in err
         assert not Path("none").exists()
     assert list(read_records(folder.path / "ledger.jsonl", Completion)) == []
 

@@ -226,7 +226,7 @@ def test_where_half_of_the_judges_are_silent_there_is_no_verdict(run, bench, pai
     bench.answers["three"] = down
     code, out, _ = run("judge", pairs_file, "--judge", "one.yaml,three.yaml", "--out", "r")
     assert code == 1
-    assert "no winner known 8" in " ".join(out.split())
+    assert "no winner 8" in " ".join(out.split())
     rows = [json.loads(line) for line in whole_lines(Path("r") / "verdicts.jsonl")]
     assert {(row["winner"], row["rule"]) for row in rows} == {(None, "too few votes")}
 

@@ -109,13 +109,13 @@ def test_measured_judges_stand_beside_and_are_told_what_they_do_not_clear(
     lines = found.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     (line,) = [line for line in lines if "measured" in line and "judge" in line][:1]
-    assert "40.00 30-50" in line
+    assert "40.0 [30, 50]" in line
     assert "\x1b" not in found.stdout
     text = " ".join(found.stdout.split())
-    assert "on agreement: does not clear longest, random, majority; is better than first" in text
+    assert "on agreement: does not beat the baseline longest, random, majority; beats first" in text
     assert "* in-sample" in text
     assert "Moss-RM [" in text
-    assert "Read each response alone, and so have no agreement: ScalarRM, Moss-RM" in text
+    assert "Rate each response alone, so have no agreement: ScalarRM, Moss-RM" in text
 
 
 def test_by_group_has_the_columns_of_table_1(run, eval_p_file):
@@ -248,8 +248,8 @@ def test_sentences_about_clearing():
     assert lines == [
         (
             False,
-            "j (f) on agreement: does not clear longest (-2.8 points [-4.8, -0.8]); "
-            "is better than first.",
+            "j (f) on agreement: does not beat the baseline longest (-2.8 [-4.8, -0.8] points); "
+            "beats first.",
         ),
-        (True, "j (f) on best of 8: is better than longest."),
+        (True, "j (f) on best of 8: beats longest."),
     ]

@@ -91,7 +91,7 @@ def test_what_is_not_judged_is_said(run, tmp_path, recorded, pairs_file):
     code, out, err = run("merge", "part", "--out", "merged")
     assert code == 0
     assert "failed 2" in " ".join(out.split())
-    assert "the command that judged, with --out merged and without --shard, goes on" in err
+    assert "resume with the command that judged, --out merged and without --shard" in err
 
 
 def test_a_shard_is_gone_on_with_by_the_same_command(shard):

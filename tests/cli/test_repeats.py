@@ -55,7 +55,7 @@ def test_the_table_and_the_summary_show_the_votes(judged):
     assert lines["case-1"].split()[1:4] == ["split", "0.33,", "0.33"]
     assert lines["case-2"].split()[1:4] == ["unknown", "-,", "-"]
     said = " ".join(out.split())
-    assert "3 of each question; 66.7% of those that can be read agree with their vote" in said
+    assert "3 of each question; 66.7 % of the readable ones agree with their vote" in said
     assert "2 votes without a majority" in said
     assert "4 and 0" in said  # unreadable draws
 
@@ -76,10 +76,10 @@ def test_a_case_shows_each_draw_and_its_vote(run, judged):
     code, out, _ = run("show", "run", "case-0")
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
-    for text in ("a then b, draw 1", "b then a, draw 3", "Vote on a then b: a, by 67%"):
+    for text in ("a then b, sample 1", "b then a, sample 3", "Vote on a then b: a, by 66.7 %"):
         assert text in out
-    assert "Vote on b then a: no majority; at most 33%" in run("show", "run", "case-1")[1]
-    assert "Vote on a then b: too few draws can be read" in run("show", "run", "case-2")[1]
+    assert "Vote on b then a: no majority; at most 33.3 %" in run("show", "run", "case-1")[1]
+    assert "Vote on a then b: too few readable samples" in run("show", "run", "case-2")[1]
     assert "(no decision has more than half of an order's" in run("show", "run", "case-1")[1]
 
 
@@ -95,7 +95,7 @@ def test_ratings_are_shown_with_their_deviation(run, tmp_path, pairs_file):
     assert "6.0 ± 1.0" in out
     assert "standard deviation of a rating 1.00 on average" in " ".join(out.split())
     _, out, _ = run("show", "run", "case-0")
-    assert "Rating: 6.0 ± 1.0, 6.0 ± 1.0 (mean ± standard deviation of the draws)" in out
+    assert "Rating: 6.0 ± 1.0, 6.0 ± 1.0 (mean ± standard deviation of the samples)" in out
     row = json.loads(Path("run/verdicts.jsonl").read_text().splitlines()[0])
     assert (row["ratings"], row["rating_sds"]) == ([6, 6], [1, 1])
 

@@ -146,7 +146,7 @@ def test_the_highest_rating_is_picked_and_all_are_kept(run, judges, candidates):
     words = " ".join(done.stdout.split())
     assert "case-0 3 2 m1 8.00 3.00 Question 0?" in words
     assert "case-3 1 unreadable - - Question 3?" in words
-    assert "4, nothing to pick by in 1" in words
+    assert "4, no basis for a pick in 1" in words
     assert "without a rating 2 responses" in words
     assert "mean rating of picks 6.50" in words
 

@@ -36,14 +36,14 @@ def card(name: str) -> Result:
 
 
 def test_pages():
-    check_pages(lambda name: audit_view(card(name)), "75.00 %", "100.00 %", "95.0 %", "2,400")
+    check_pages(lambda name: audit_view(card(name)), "75.0 %", "100.0 %", "95.0 %", "2,400")
 
 
 def test_figures_stand_in_their_sections_with_their_words():
     lines = [line.rstrip() for line in page(audit_view(card("mine")), 100).splitlines()]
     at = lines.index("With people")
     assert lines[at + 1].split() == [
-        "accuracy", "(one", "order)", "75.00", "%", "[70.00,", "80.00]", "n=1,200,", "3",
+        "accuracy", "(one", "order)", "75.0", "%", "[70.0,", "80.0]", "n=1,200,", "3",
         "unscored",
     ]  # fmt: skip
     assert lines[at + 2] == "    In words of accuracy and mine."

@@ -47,7 +47,7 @@ def views(name: str) -> Group:
 
 
 def test_pages():
-    check_pages(views, "50.0 [40-60]", "12.5", "37.5", "70/10/20", "70.0")
+    check_pages(views, "50.0 [40, 60]", "12.5", "37.5", "70.0/10.0/20.0", "70.0")
 
 
 def test_published_rows_of_all_cases_stand_below_ours():
@@ -63,7 +63,7 @@ def test_a_part_that_nobody_published_has_a_dash():
     text = page(critique_parts_table("group", {"Code": FIGURES, "Math": FIGURES}, [votes("Code")]))
     head, code, other, *said = rows(text)
     assert head == ["group", "n", "win", "tie", "lose", "agree", "GPT-4"]
-    assert (code[1], code[-2:]) == ("90", ["-", "70/10/20"])
+    assert (code[1], code[-2:]) == ("90", ["-", "70.0/10.0/20.0"])
     assert other[-1] == "-"
     assert " ".join(said[0]).startswith("Right: auto-j against chatgpt, win/tie/lose by GPT-4")
 
@@ -71,4 +71,4 @@ def test_a_part_that_nobody_published_has_a_dash():
 def test_texts_that_were_cut_are_told():
     assert "truncated" not in page(critique_view(result("x")))
     cut = page(critique_view(result("x", n_truncated=1200)))
-    assert "1,200 judgments saw a text cut to fit" in cut
+    assert "1,200 judgments had a text cut to fit" in cut

@@ -66,7 +66,7 @@ def test_pages():
     check_pages(
         lambda name: selection_view([result(name)], [trivial("oracle")]),
         "6.125 [6.09, 6.16]", "+0.250 [+0.24, +0.26]", "-0.125 [-0.14, -0.12]", "<0.001",
-        "-0.30 [-0.35, -0.25]", "1,234",
+        "-0.300 [-0.35, -0.25]", "1,234",
     )  # fmt: skip
 
 

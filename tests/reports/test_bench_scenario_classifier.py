@@ -78,7 +78,7 @@ def views(name: str) -> Group:
 
 def test_pages():
     check_pages(
-        views, "50.00 40-60", "0.500", "50.0", "72.55", "74.12", "+5.0 [4.0, 6.0]", "<0.001"
+        views, "50.0 [40, 60]", "0.500", "50.0", "72.55", "74.12", "+5.0 [+4.0, +6.0]", "<0.001"
     )
 
 
@@ -86,21 +86,21 @@ def test_a_set_is_told_with_what_was_left_out_of_it():
     text = page(set_view(query_set("testbed"), [result("a"), result("b")], []), 120)
     assert text.startswith("testbed: 4 rows, 3 queries, 3 scenarios\n")
     assert "1,196 of the file's 1,200 rows are left out." in text
-    assert "stands in training data: testbed 7; they are kept." in text
-    assert "without: the rows of planning (2) do not count." in text
+    assert "is in training data: testbed 7; they are kept." in text
+    assert "without: the rows of planning (2) are left out." in text
     assert "a, b: a note" in text
-    assert "a: answers that could not be read 2, which count as wrong; failed 1, which" in text
+    assert "a: 2 unreadable answers count as wrong; 1 failed requests are left out" in text
 
 
 def test_rows_without_a_scenario_stand_below_those_with_all():
     lines = rows(page(set_view(query_set("x"), [result("mine")], [])))
-    assert lines[2][:4] == ["mine", "1,200", "50.00", "40-60"]
+    assert lines[2][:4] == ["mine", "1,200", "50.0", "[40,"]
     assert lines[3] == ["without", "1", "-", "-", "-", "-", "-", "-"]
 
 
 def test_a_difference_without_a_value_has_no_p_value():
     lines = rows(page(difference_table([comparison("a"), comparison("a", "without")])))
     assert lines[1] == [
-        "a", "less", "other", "1,200", "+5.0", "[4.0,", "6.0]", "<0.001", "-", "-",
+        "a", "less", "other", "1,200", "+5.0", "[+4.0,", "+6.0]", "<0.001", "-", "-",
     ]  # fmt: skip
     assert lines[2][0] == "without"

@@ -57,8 +57,12 @@ def result(name: str, n_missed: int = 12) -> Result:
 
 
 def test_pages():
-    check_pages(lambda name: classifier_view(result(name)), "1,234", "50 40-60", "95.0", "100.0")
-    check_pages(lambda name: classifier_view(result(name), all_scenarios=True), "50 40-60", "100")
+    check_pages(
+        lambda name: classifier_view(result(name)), "1,234", "50.0 [40, 60]", "95.0", "100.0"
+    )
+    check_pages(
+        lambda name: classifier_view(result(name), all_scenarios=True), "50.0 [40, 60]", "100.0"
+    )
 
 
 def test_groups_stand_in_the_papers_order_under_their_short_names():
@@ -76,8 +80,8 @@ def test_groups_stand_in_the_papers_order_under_their_short_names():
         "else",
         "?",
     ]
-    assert first[:6] == ["Summarization", "1,200", "50", "40-60", "1,234", "1"]
-    assert first[6] == "·"
+    assert first[:6] == ["Summarization", "1,200", "50.0", "[40,", "60]", "1,234"]
+    assert first[7] == "·"
 
 
 def test_the_worst_are_listed_and_the_others_counted():
@@ -91,4 +95,4 @@ def test_the_worst_are_listed_and_the_others_counted():
 
 def test_a_scenario_without_an_f1_has_a_dash():
     lines = rows(page(classifier_view(result("mine"), all_scenarios=True)))
-    assert ["b", "1", "50", "40-60", "-"] in lines
+    assert ["b", "1", "50.0", "[40,", "60]", "-"] in lines

@@ -52,13 +52,15 @@ def view(name: str):
 
 
 def test_pages():
-    check_pages(view, "6.500 [6.25, 6.75]", "91.25", "-0.512 [-0.61,-0.41]", "-0.600 [-0.70,-0.50]")
+    check_pages(
+        view, "6.50 [6.25, 6.75]", "91.25", "-0.512 [-0.61, -0.41]", "-0.600 [-0.70, -0.50]"
+    )
 
 
 def test_a_model_that_is_placed_as_by_the_reference_has_no_sign():
     lines = rows(page(ranking_view(result("a"), None)))
-    assert lines[1] == ["a", "6.500", "[6.25,", "6.75]", "91.25", "1", "3", "+2"]
-    assert lines[2] == ["b", "5.000", "9.00", "2", "2", "0"]
+    assert lines[1] == ["a", "6.50", "[6.25,", "6.75]", "91.25", "1", "3", "+2"]
+    assert lines[2] == ["b", "5.00", "9.00", "2", "2", "0"]
 
 
 def test_a_reason_is_said_once_for_the_figures_that_share_it():
@@ -71,5 +73,5 @@ def test_what_the_choice_of_queries_leaves_open_is_said():
     text = page(view("a"))
     assert "Standard errors in points of rating, from 100 of 1,200 queries:" in text
     assert "a model's mean              0.100   (0.030 on all 1,200)" in text
-    assert "333 of 1,000 pairs of models are told apart at 95 % (33%)." in text
+    assert "333 of 1,000 pairs of models are significantly different at 95 % (33.3 %)." in text
     assert "Our arithmetic: a, paper: Spearman 0.9." in text

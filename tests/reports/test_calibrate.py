@@ -39,15 +39,15 @@ def view(name: str = "plain", **its):
 
 
 def test_pages():
-    check_pages(view, "100.00 %", "62.50 %", "1.2500", "0.5000", "1,234")
+    check_pages(view, "100.0 %", "62.5 %", "1.2500", "0.5000", "1,234")
 
 
 def test_figures_stand_before_after_and_held_out():
     lines = rows(page(view()))
-    assert ["accuracy", "of", "the", "verdict", *("100.00", "%") * 3] in lines
+    assert ["accuracy", "of", "the", "verdict", *("100.0", "%") * 3] in lines
     assert ["log-loss", "(nats)", "-", "1.2500", "1.2500"] in lines
     assert "held" not in page(view(held_out=None)).split("are in-sample")[0]
-    assert "too few pairs or queries to hold some out" in " ".join(
+    assert "Too few pairs or queries to hold some out" in " ".join(
         page(view(held_out=None)).split()
     )
 
@@ -58,6 +58,6 @@ def test_ties_are_told_as_they_were_weighted():
 
 
 def test_a_tie_band_is_told_or_why_there_is_none():
-    assert "1: a tie is the likeliest up to a difference of" in page(view())
+    assert "1: a tie is the likeliest for differences up to" in page(view())
     assert "1: no pair is a tie" in page(view(reason="no pair is a tie"))
     assert "length +0.125" in page(view())

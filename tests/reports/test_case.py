@@ -73,7 +73,7 @@ def pair(name: str) -> CaseRecord:
 
 
 def test_pages():
-    check_pages(lambda name: case_view(pair(name)), "P(a) 0.500", "7.25 ± 0.50", "by 67%")
+    check_pages(lambda name: case_view(pair(name)), "P(a) 0.500", "7.25 ± 0.50", "by 66.7 %")
 
 
 def test_every_outcome_of_a_question_has_its_words():
@@ -81,7 +81,7 @@ def test_every_outcome_of_a_question_has_its_words():
     for words in (
         "Response 2, which is a (0.250 / 0.500 / tie 0.250)", "1,234 + 5, truncated", "Tie",
         "rating 7.25", "score -0.5000", "scenario plain", "unreadable: plain", "failed: plain",
-        "not answered yet", "b then a, draw 1", "a alone, draw 2",
+        "no answer yet", "b then a, sample 1", "a alone, sample 2",
     ):  # fmt: skip
         assert words in text
 
@@ -89,10 +89,10 @@ def test_every_outcome_of_a_question_has_its_words():
 def test_a_verdict_says_how_it_came_about():
     text = page(case_view(pair("plain")), 120)
     assert "Winner: a (both orders name this winner)" in text
-    assert "Vote on a then b: no majority; at most 50% of the readable draws agree" in text
+    assert "Vote on a then b: no majority; at most 50.0 % of the readable samples agree" in text
     assert "Ratings of a and b: 7.25 ± 0.50, unreadable" in text
     assert "Averaged over the orders and calibrated: P(a) 0.500, P(b) 0.250, P(tie) 0.250" in text
-    assert "adds to a: +0.00" in text
+    assert "add to a: +0.00" in text
 
 
 def test_a_case_without_a_verdict_is_shown():

@@ -41,8 +41,8 @@ def test_groups_and_scenarios_are_counted_in_the_taxonomys_order():
 def test_the_table_says_how_sure_the_classifier_was():
     lines = rows(page(classified_view(counted(("planning", 0.25), ("planning", 0.75)))))
     assert lines[0] == ["scenario", "n", "share", "mean", "probability", "below", "0.5"]
-    assert lines[2] == ["planning", "2", "100.0%", "0.50", "1", "(50%)"]
-    assert lines[3] == ["all", "2", "100.0%", "0.50", "1", "(50%)"]
+    assert lines[2] == ["planning", "2", "100.0", "%", "0.50", "1", "(50.0", "%)"]
+    assert lines[3] == ["all", "2", "100.0", "%", "0.50", "1", "(50.0", "%)"]
 
 
 def test_a_judge_says_no_probability():
@@ -63,5 +63,5 @@ def test_names_that_rows_give_are_compared():
 
 def test_pages():
     check_pages(
-        lambda name: classified_view(counted((name, 0.25), (name, 0.5))), "100.0%", "1 (50%)"
+        lambda name: classified_view(counted((name, 0.25), (name, 0.5))), "100.0 %", "1 (50.0 %)"
     )

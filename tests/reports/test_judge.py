@@ -55,7 +55,7 @@ def views(name: str) -> Group:
 def test_pages():
     check_pages(
         views, "0.125  0.750  0.125", "differ", "unknown", "0.75, -", "7.2", "7.2 ± 0.5",
-        "50.0 [40-60]", "1,200",
+        "50.0 [40, 60]", "1,200",
     )  # fmt: skip
 
 
@@ -80,8 +80,8 @@ def test_figures_say_what_is_missing_and_how_fast_it_was():
     spec = make_spec("judge", replace(CARD, calibration=fitted))
     text = page(summary_table(summarise(judged, spec, 5), spec, counts), 120)
     for words in (
-        "5 (3 not judged yet)", "a 1, b 0, ties 0, no winner known 1", "1 and 1",
-        "1 judgments saw a response cut to fit", "temperature 1.5, tie 0, fitted on votes",
+        "5 (3 not judged yet)", "a 1, b 0, ties 0, no winner 1", "1 and 1",
+        "1 judgments had a response cut to fit", "temperature 1.5, tie 0, fitted on votes",
         "1,200 judgments in 60 s, 1,200/min; 5,000 tokens read, 7 written",
     ):  # fmt: skip
         assert words in text
@@ -91,7 +91,7 @@ def test_figures_say_what_is_missing_and_how_fast_it_was():
 def test_draws_are_told_with_how_far_they_agree():
     judged = [paired("x", winners=("a", None), vote_shares=(0.75, 0.5), winner="a")]
     text = " ".join(page(summary_table(summarise(judged, VOTES, 1), VOTES)).split())
-    assert "5 of each question; 75.0% of those that can be read agree with their vote" in text
+    assert "5 of each question; 75.0 % of the readable ones agree with their vote" in text
     assert "1 votes without a majority" in text
 
 
@@ -102,6 +102,6 @@ def test_other_tools_rules_stand_beside_each_other():
         names[1]: estimate("win rate", None, n=0, reason="it takes both orders"),
     }
     lines = page(convention_table(rates), 120).splitlines()
-    assert "50.00 % [40.00, 60.00] n=1,200" in lines[1]
+    assert "50.0 % [40.0, 60.0] n=1,200" in lines[1]
     assert CONVENTIONS[names[0]].says in lines[1]
     assert lines[2].split() == [names[1], "-", "n=0", "it", "takes", "both", "orders"]

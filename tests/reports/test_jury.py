@@ -126,7 +126,7 @@ def test_judges_that_share_no_case_and_judges_of_one_outcome_have_no_kappa(tmp_p
     (same, kappa), (_, beyond), _ = (found.estimates for found in summary.agreements)
     assert (same.value, kappa.value) == (None, None)
     assert kappa.reason == same.reason
-    assert beyond.reason == "both judges name one and the same outcome only"
+    assert beyond.reason == "both judges name only one and the same outcome"
     text = text_of(jury_summary_view(summary, nowhere))
     assert "-: no case could be scored" in " ".join(text.split())
 

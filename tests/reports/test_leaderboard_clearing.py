@@ -12,10 +12,10 @@ def test_a_judge_is_told_to_beat_trivial_judges_or_not():
     [(clears, line)] = clearing_lines(board("mine").clearings)
     assert clears is False
     assert line == (
-        "mine (runs/x) on agreement: does not clear longest (+5.0 points [-1.0, +11.0]); is better "
-        "than first."
+        "mine (runs/x) on agreement: does not beat the baseline longest "
+        "(+5.0 [-1.0, +11.0] points); beats first."
     )
     apart = Clearing(judge="j", source="s", trivial="t", figure="f", difference=None, clears=False)
     assert clearing_lines([apart])[0][1].endswith(
-        "does not clear t (intervals compared, not cases)."
+        "does not beat the baseline t (intervals compared, not cases)."
     )

@@ -25,7 +25,7 @@ def test_pages():
 
 
 def test_answers_that_runs_share_are_told():
-    assert "2,400 (1,000 more were the same)" in page(merged_table(merged("x", n_repeated=1000)))
+    assert "2,400 (1,000 repeated)" in page(merged_table(merged("x", n_repeated=1000)))
     assert "more were the same" not in page(merged_table(merged("x")))
 
 
@@ -33,4 +33,4 @@ def test_what_is_missing_is_said_with_how_to_go_on():
     assert missing_parts(merged("x")) == []
     [line] = missing_parts(merged("x", missing="3/8", n_missing=1200))
     assert "shards 3/8 are missing, 1,200 cases" in line
-    assert "go on with each" in missing_parts(merged("x", several_data=True, n_failed=1))[0]
+    assert "resume each run" in missing_parts(merged("x", several_data=True, n_failed=1))[0]

@@ -43,7 +43,7 @@ def naming_of(cases: list[Case]):
 def test_each_source_is_counted_and_told():
     assert naming_text(naming_of(CASES)) == (
         "2 from the file (1 of them unknown names), 1 by the classifier fast (mean probability "
-        "0.25), 1 unknown in the file and taken for others, 1 without one"
+        "0.25), 1 unknown in the file and counted as others, 1 without one"
     )
 
 

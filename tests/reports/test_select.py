@@ -68,7 +68,7 @@ def test_figures_compare_picks_with_all_responses():
     assert [each.value for each in summary.estimates] == [8.0, 6.0]
     assert (summary.n_cases, summary.n_picked, summary.n_unrated) == (2, 1, 2)
     text = " ".join(page(selection_summary_table(summary, RATE)).split())
-    assert "picked 1, nothing to pick by in 1" in text
+    assert "picked 1, no basis for a pick in 1" in text
     assert "1: no other rating is as high" in text
     assert "without a rating 2 responses" in text
 

@@ -41,4 +41,4 @@ def test_probabilities_and_votes_are_dashes_where_they_are_not_known():
 
 def test_wins_are_counted_with_those_unknown():
     assert wins_text({}) == "a 0, b 0, ties 0"
-    assert wins_text({"b": 1000, "unknown": 1}) == "a 0, b 1,000, ties 0, no winner known 1"
+    assert wins_text({"b": 1000, "unknown": 1}) == "a 0, b 1,000, ties 0, no winner 1"

@@ -1,4 +1,4 @@
-"""The outcome of a run, for eyes and for machines: summaries, and tables that show them."""
+"""Summaries of runs, and the tables that show them."""
 
 from autoj.reports.scenario_sources import Breakdown
 from autoj.reports.summary import RunSummary, summarise

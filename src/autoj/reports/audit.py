@@ -1,4 +1,4 @@
-"""The audit card as a table: each figure with its interval and a line of plain words."""
+"""The audit card as a table: each figure with its interval and a line of explanation."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Reliability": ("test-retest", "unreadable", "failed"),
     "Calibration": ("calibration", "expected calibration error"),
 }  # fmt: skip
-"""The card's figures, in the order in which they are read."""
+"""The card's figures in the order of display."""
 _TITLES = {
     "accuracy": "accuracy (one order)",
     "calibration": "Brier score (0 best, 2 worst)",
 }
 _PART_OF = {
-    "With people": ("Accuracy above that of trivial judges", "trivial"),
+    "With people": ("Accuracy above that of the baselines", "trivial"),
     "Length": ("Format", "format"),
     "Injected verdicts": ("By text", "injection"),
-    "Calibration": ("A calibrated judge, as sure in as many cases", "calibrated"),
+    "Calibration": ("A calibrated judge with the same probabilities", "calibrated"),
 }
 """The breakdown that follows a section, with its heading."""
 
@@ -80,7 +80,7 @@ def _heading(result: Result) -> RenderableType:
 
 
 def _section(title: str, lines: Sequence[tuple[str, Estimate, str]]) -> list[RenderableType]:
-    """A heading, and two lines a figure: the numbers, and what they mean."""
+    """A heading, and two lines per figure: its numbers and their meaning."""
     parts: list[RenderableType] = [Text(title, style="bold")]
     for name, estimate, meaning in lines:
         parts.append(_numbers(name, estimate))
@@ -97,18 +97,18 @@ def _numbers(name: str, estimate: Estimate) -> Text:
 
 
 def _bins(bins: Sequence[Mapping[str, Any]]) -> render.Listing:
-    columns = [render.Column.number(name) for name in ("n", "said", "right")]
+    columns = [render.Column.number(name) for name in ("n", "stated", "right")]
     listing = render.Listing(
         render.Column.text("probability of the verdict"), *columns, spacing="flush"
     )
     for found in bins:
-        shares = (render.percent(found[name], 1) for name in ("confidence", "accuracy"))
+        shares = (render.percent(found[name]) for name in ("confidence", "accuracy"))
         listing.add(f"  {found['low']:.1f} to {found['high']:.1f}", found["n"], *shares)
     return listing
 
 
 def _left_out(result: Result) -> list[str]:
-    """Probes that could not be made, of how many cases, and why."""
+    """Probes that could not be made, with the number of cases and the reason."""
     return [
         f"{probe}: {n:,} ({reason})"
         for probe, reasons in result.details["left_out"].items()

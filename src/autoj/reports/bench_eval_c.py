@@ -1,4 +1,4 @@
-"""Tables of Eval-C: whose critiques win, beside what was published; 80 columns are enough."""
+"""Tables of Eval-C: wins of critiques, beside published figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHARES = ("win", "tie", "lose")
 
 
 def critique_view(result: Result) -> RenderableType:
-    """The figures over all cases, one a line, with what must be known of them."""
+    """The figures over all cases, one per line, with their notes."""
     details = result.details
     rows = [
         ("critiques", f"of {result.judge}, against those of {details['against']}"),
@@ -35,19 +35,16 @@ def critique_view(result: Result) -> RenderableType:
             (_LABELS.get(each.name, each.name), render.estimate_line(each))
             for each in result.estimates
         ),
-        (
-            "unreadable, failed",
-            render.lost(details["n_unreadable"], details["n_failed"], " judgments"),
-        ),
+        render.lost(details["n_unreadable"], details["n_failed"]),
         *(("note", note) for note in result.notes),
     ]
     if details["n_truncated"]:
-        rows.append(("truncated", f"{details['n_truncated']:,} judgments saw a text cut to fit"))
+        rows.append(("truncated", f"{details['n_truncated']:,} judgments had a text cut to fit"))
     return render.facts(rows)
 
 
 def published_table(result: Result, published: Sequence[PublishedVotes]) -> RenderableType:
-    """The result beside what was published of comparisons with the same critic, in percent.
+    """The result beside published comparisons with the same critic, in percent.
 
     Args:
         result: of Eval-C.
@@ -64,14 +61,16 @@ def published_table(result: Result, published: Sequence[PublishedVotes]) -> Rend
     listing.add(
         result.judge,
         str(result.details["judged_by"]),
-        *(_percent(ours[name].value) for name in _SHARES),
+        *(render.percent_cell(ours[name].value) for name in _SHARES),
         "this result",
         style="bold",
     )
     for row in published:
         if row.group == OVERALL:
             judge = _JUDGES.get(row.judged_by, row.judged_by)
-            listing.add(row.critic, judge, *map(_percent, row.shares), row.source, style="dim")
+            listing.add(
+                row.critic, judge, *map(render.percent_cell, row.shares), row.source, style="dim"
+            )
     title = visible_text(f"all cases, against {result.details['against']} (published rows are dim)")
     return Group(title, listing)
 
@@ -81,12 +80,12 @@ def critique_parts_table(
     parts: Mapping[str, Sequence[Estimate]],
     published: Sequence[PublishedVotes] = (),
 ) -> RenderableType:
-    """Shares of each part in percent, the wins with 95 % intervals, beside what was published.
+    """Shares of each part in percent, the wins with 95 % intervals, beside published ones.
 
     Args:
-        title: what the parts are.
+        title: name of the breakdown.
         parts: each part's estimates.
-        published: figures of groups; each judge's get a column of win/tie/lose.
+        published: figures of groups; each judge has a column of win/tie/lose.
     """
     by_judge: dict[str, dict[str, PublishedVotes]] = {}
     for row in published:
@@ -105,10 +104,13 @@ def critique_parts_table(
     for part, its in found.items():
         win = its["win"]
         shares = (
-            _percent(its[name].value if name in its else None) for name in ("tie", "lose", *agree)
+            render.percent_cell(its[name].value if name in its else None)
+            for name in ("tie", "lose", *agree)
         )
         cited = (_shares(rows.get(part)) for rows in by_judge.values())
-        listing.add(part, win.n + win.n_unscored, render.estimate_cell(win), *shares, *cited)
+        listing.add(
+            part, win.n + win.n_unscored, render.estimate_cell(win, short=True), *shares, *cited
+        )
     if not by_judge:
         return listing
     row = next(iter(next(iter(by_judge.values())).values()))
@@ -116,22 +118,18 @@ def critique_parts_table(
     return Group(listing, *render.notes([f"Right: {row.critic} against {row.against}, {said}"]))
 
 
-def _percent(share: float | None) -> str:
-    return render.percent(share, 1, "")
-
-
 def _shares(row: PublishedVotes | None) -> str:
     if row is None:
         return render.MISSING
-    return "/".join(render.percent(share, 0, "") for share in row.shares)
+    return "/".join(map(render.percent_cell, row.shares))
 
 
 def critic_view(found: CriticMeasurement, by: str) -> RenderableType:
-    """A critic's shares of wins, beside what was published of others.
+    """A critic's shares of wins, beside published ones of others.
 
     Args:
-        found: what was measured.
-        by: the breakdown that is listed.
+        found: the measurement.
+        by: the breakdown to list.
     """
     result, published = found.result, found.published
     parts: list[RenderableType] = [

@@ -1,4 +1,4 @@
-"""Tables of the meta-evaluations on pairs: figures overall, by part, beside the trivial judges."""
+"""Tables of the meta-evaluations on pairs: figures overall, by part, beside the baselines."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from autoj.reports.text import excerpt
 _COLUMNS = {
     "accuracy": "accuracy",
     "agreement": "agreement",
-    "consistency": "consistent",
-    "averaged accuracy": "averaged",
+    "consistency": "consistency",
+    "averaged accuracy": "averaged\naccuracy",
 }
-"""The four figures of pairs, and their columns' headings."""
+"""Headings of the four figures of pairs, in the order of their columns."""
 
 
 def result_view(result: Result) -> RenderableType:
-    """The figures over all cases, one a line, with what must be known of them."""
+    """The figures over all cases, one per line, with their notes."""
     n_unreadable, n_failed = (result.details.get(name, 0) for name in ("n_unreadable", "n_failed"))
     return render.facts(
         [
             ("judge", result.judge),
             ("verdicts", result.source),
             ("cases", render.count(result.n_cases)),
-            *((estimate.name, render.estimate_line(estimate)) for estimate in result.estimates),
-            ("unreadable, failed", render.lost(n_unreadable, n_failed, " judgments")),
+            *((each.name, render.estimate_line(each)) for each in result.estimates),
+            render.lost(n_unreadable, n_failed),
             *(("note", note) for note in result.notes),
         ]
     )
@@ -46,20 +46,17 @@ def parts_table(title: str, parts: Mapping[str, Sequence[Estimate]]) -> render.L
         render.Column.text(title, 23),
         {name: heading for name, heading in _COLUMNS.items() if name in known},
         [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
-        form=render.PERCENT_CELL,
     )
 
 
 def trivial_table(results: Sequence[Result]) -> render.Listing:
-    """The figures of judges that read nothing, on the same cases."""
-    return parts_table("trivial judge", {result.judge: result.estimates for result in results})
+    """The figures of the baselines on the same cases."""
+    return parts_table("baseline", {result.judge: result.estimates for result in results})
 
 
 def comparison_table(comparisons: Sequence[FigureDifference], other: str) -> RenderableType:
-    """How much higher the judge's figures are than another's, in points, and where for sure."""
-    columns = [
-        render.Column.number(name) for name in ("difference", "95 % interval", "p", "p (Holm)")
-    ]
+    """Differences of the judge's figures from another's, in points, with their p-values."""
+    columns = [render.Column.number(name) for name in ("points [95 % interval]", "p", "p (Holm)")]
     listing = render.Listing(render.Column.prose(f"less {other}"), *columns, spacing="flush")
     for comparison in comparisons:
         listing.add(Text(comparison.figure, "bold"), *_difference(comparison.overall), "")
@@ -70,27 +67,22 @@ def comparison_table(comparisons: Sequence[FigureDifference], other: str) -> Ren
     return listing
 
 
-def _difference(found: Difference) -> tuple[str, str, str]:
-    estimate = found.estimate
-    return (
-        render.estimate_value(estimate),
-        render.estimate_interval(estimate),
-        render.p_value(found.p_value),
-    )
+def _difference(found: Difference) -> tuple[str, str]:
+    return render.estimate_cell(found.estimate, signed=True), render.p_value(found.p_value)
 
 
 def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
-    """A judge's figures beside those of the trivial judges, and less another judge's.
+    """A judge's figures beside those of the baselines, and their differences from another judge's.
 
     Args:
-        found: what was measured.
-        by: the breakdown that is listed.
+        found: the measurement.
+        by: the breakdown to list.
     """
     result = found.result
     parts: list[RenderableType] = [result_view(result), Text()]
     if found.in_sample is not None:
         parts += [parts_table("tie band chosen in-sample", {"all": found.in_sample.estimates})]
-        parts += [Text(f"{found.in_sample.notes[0]} It flatters.", style="dim"), Text()]
+        parts += [Text(f"{found.in_sample.notes[0]} It is optimistic.", style="dim"), Text()]
     for breakdown in dict.fromkeys([by, "seen and unseen"]):
         if breakdown in result.parts:
             parts += [parts_table(breakdown, result.parts[breakdown]), Text()]

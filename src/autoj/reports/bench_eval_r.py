@@ -1,6 +1,6 @@
 """Tables of Eval-R: best of N beside oracle, random, longest and first; differences; correlations.
 
-They are drawn from `Result`s alone, as `bench.eval_r` makes them.
+Only `Result`s of `bench.eval_r` are needed.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
 
 _N_COLUMNS = 3
-"""Sizes that stand beside each other in 80 columns."""
-_DIFFERENCE = render.CellFormat(digits=3, interval_digits=2, signed=True, signed_interval=True)
+"""Sizes side by side in 80 columns."""
 
 
 def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> RenderableType:
-    """The figures of some judges and of those that read nothing, on the same candidates.
+    """The figures of some judges and of the baselines on the same candidates.
 
     Args:
-        results: of `evaluate`; may be none.
+        results: of `evaluate`; may be empty.
         trivial: of `trivial_results`.
     """
     parts: list[RenderableType] = [_heads(results), Text()] if results else []
@@ -47,11 +46,11 @@ def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> Rend
 def _heads(results: Sequence[Result]) -> RenderableType:
     rows: list[tuple[str, str]] = []
     for result in results:
-        lost = render.lost(result.details["n_unreadable"], result.details["n_failed"])
+        label, lost = render.lost(result.details["n_unreadable"], result.details["n_failed"])
         rows += [
             ("judge", result.judge),
             ("  ratings", result.source),
-            ("  unreadable, failed", lost),
+            (f"  {label}", lost),
         ]
         missing = list(_missing(result))
         if missing:
@@ -86,20 +85,18 @@ def _best_of(
     ]
     heading = "all responses" if base is None else excerpt(base, 20)
     columns = {f"best of {size}": f"best of {size}" for size in sizes}
-    return render.figures(
-        render.Column.text(heading, 20), columns, rows, form=render.COEFFICIENT_CELL, with_n=False
-    )
+    return render.figures(render.Column.text(heading, 20), columns, rows, with_n=False)
 
 
 def _differences(results: Sequence[Result]) -> render.Listing:
-    """How much higher a judge's picks are than trivial ones, on the same queries."""
+    """Differences of a judge's picks from the baselines' picks, on the same queries."""
     comparisons: list[tuple[str, BestOfN]] = [
         (result.judge, found)
         for result in results
         for found in result.details["comparisons"]
         if found.base_model is None
     ]
-    # Where only picks are graded, the mean of all candidates is not known; the first one is.
+    # If only picks are graded, the mean of all candidates is unknown, but not the first one.
     is_known = any(found.less["random"].estimate.n for _, found in comparisons)
     others = ("random" if is_known else "first", "longest")
     listing = render.Listing(
@@ -123,11 +120,12 @@ def _differences(results: Sequence[Result]) -> render.Listing:
 
 
 def _less(found: Difference) -> tuple[str, str]:
-    return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
+    cell = render.estimate_cell(found.estimate, short=True, signed=True)
+    return cell, render.p_value(found.p_value)
 
 
 def _correlations(results: Sequence[Result]) -> render.Listing:
-    """Of ratings with reference scores, by response."""
+    """Correlations of ratings with reference scores, by response."""
     listing = render.Listing(
         render.Column.text("ratings of", 14),
         render.Column.text("over"),
@@ -136,7 +134,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
         render.Column.number("p", follows=True),
         render.Column.number("Spearman"),
         render.Column.number("p", follows=True),
-        spacing="flush",
+        spacing="tight",
     )
     for result in results:
         found = {estimate.name: estimate for estimate in result.estimates}
@@ -149,7 +147,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
                 text
                 for name in names
                 for text in (
-                    render.estimate_cell(found[name]),
+                    render.estimate_cell(found[name], short=True),
                     render.p_value(result.details["p_values"][name]),
                 )
             ]
@@ -159,7 +157,7 @@ def _correlations(results: Sequence[Result]) -> render.Listing:
 
 
 def _remarks(results: Sequence[Result]) -> list[RenderableType]:
-    """Notes that must be known, each once, and why figures are missing."""
+    """The notes of all results, each once, and the reasons of missing figures."""
     said = list(dict.fromkeys(note for result in results for note in result.notes))
     lines = render.notes(said)
     lines += [

@@ -1,4 +1,4 @@
-"""Tables of scenario classifiers: their figures beside trivial and published ones."""
+"""Tables of scenario classifiers: their figures beside baselines and published ones."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ _COLUMNS = {
 }
 _LEGEND = (
     "Percent with 95 % intervals over queries. ECE: the mean gap between probability and accuracy "
-    "in ten bins of equal width, 0 to 1. sure: the mean probability of what is named."
+    "in ten bins of equal width, 0 to 1. sure: the mean probability of the named scenario."
 )
-_DIFFERENCE = render.CellFormat(digits=1, interval_digits=1, signed=True)
 
 
 def set_view(
@@ -42,7 +41,7 @@ def set_view(
     Args:
         found: the set.
         results: of the classifiers, from `figures.evaluate`.
-        trivial: of those that read nothing.
+        trivial: of the baselines.
     """
     columns = [render.Column.number(name) for name in ("rows", *_COLUMNS.values())]
     listing = render.Listing(render.Column.text("classifier", 18), *columns, spacing="tight")
@@ -74,12 +73,12 @@ def _remarks(found: QuerySet, results: Sequence[Result]) -> Iterator[str]:
     if found.seen:
         counted = ", ".join(f"{seen.name} {seen.n_rows:,}" for seen in found.seen)
         kept = "; they are kept" if found.keeps_seen else ""
-        yield f"Rows of the file whose query stands in training data: {counted}{kept}."
+        yield f"Rows of the file whose query is in training data: {counted}{kept}."
     dropped = results[0].details["dropped"] if results else ()
     if dropped:
         counts = {name: sum(case.scenario == name for case in found.cases) for name in dropped}
         listed = ", ".join(f"{name} ({n:,})" for name, n in counts.items())
-        yield f"without: the rows of {listed} do not count."
+        yield f"without: the rows of {listed} are left out."
     by_note: dict[str, list[str]] = {}
     for result in results:
         for note in result.notes:
@@ -89,8 +88,8 @@ def _remarks(found: QuerySet, results: Sequence[Result]) -> Iterator[str]:
         n_unreadable, n_failed = result.details["n_unreadable"], result.details["n_failed"]
         if n_unreadable or n_failed:
             yield (
-                f"{result.judge}: answers that could not be read {n_unreadable:,}, which count as "
-                f"wrong; failed {n_failed:,}, which are left out."
+                f"{result.judge}: {n_unreadable:,} unreadable answers count as "
+                f"wrong; {n_failed:,} failed requests are left out."
             )
 
 
@@ -103,12 +102,12 @@ def _cell(estimate: Estimate) -> str:
     if estimate.name == "expected calibration error":
         return render.number(estimate.value, 3)
     if estimate.name in ("accuracy", "macro F1", "weighted F1"):
-        return render.estimate_cell(estimate, render.PERCENT_CELL)
-    return render.percent(estimate.value, 1, "")
+        return render.estimate_cell(estimate, short=True)
+    return render.percent_cell(estimate.value)
 
 
 def published_table(published: Sequence[PublishedClassifier]) -> RenderableType:
-    """Figures that others published about the same rows, in percent; never measured here."""
+    """Figures that others published on the same rows, in percent, not measured here."""
     columns = (
         render.Column.number("accuracy"),
         render.Column.number("F1"),
@@ -119,11 +118,13 @@ def published_table(published: Sequence[PublishedClassifier]) -> RenderableType:
     )
     for row in published:
         listing.add(row.model, row.accuracy, row.f1, row.source, style="dim")
-    return Group(listing, *render.notes(["F1: over which average of the scenarios is not said."]))
+    return Group(
+        listing, *render.notes(["F1: the source does not give the average over scenarios."])
+    )
 
 
 def difference_table(comparisons: Sequence[ClassifierDifference]) -> RenderableType:
-    """How much higher one classifier's figures are than another's, in points, by query."""
+    """Differences of one classifier's figures from another's, in points, by query."""
     columns = (
         render.Column.number("rows"),
         render.Column.number("accuracy"),
@@ -146,15 +147,15 @@ def difference_table(comparisons: Sequence[ClassifierDifference]) -> RenderableT
 
 
 def _difference(found: Difference) -> tuple[str, str]:
-    return render.estimate_cell(found.estimate, _DIFFERENCE), render.p_value(found.p_value)
+    return render.estimate_cell(found.estimate, signed=True), render.p_value(found.p_value)
 
 
 def sets_view(measured: Sequence[SetMeasurement], *, all_scenarios: bool) -> RenderableType:
-    """All sets with all that is held against each other, and each classifier on the first set.
+    """All sets with their comparisons, and each classifier on the first set.
 
     Args:
-        measured: what was found on each set.
-        all_scenarios: whether every scenario is listed, and not the worst alone.
+        measured: the measurements on each set.
+        all_scenarios: list every scenario instead of the worst only.
     """
     parts: list[RenderableType] = []
     for each in measured:

@@ -1,4 +1,4 @@
-"""Tables of one scenario classifier: groups and scenarios that it takes for others."""
+"""Tables of one scenario classifier: groups and scenarios that it confuses with others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _N_TAKEN_FOR = 3
 
 
 def classifier_view(result: Result, *, all_scenarios: bool = False) -> RenderableType:
-    """Groups and scenarios that a classifier takes for others, and how sure it is.
+    """Groups and scenarios that a classifier confuses with others, and its probabilities.
 
     Args:
         result: of `figures.evaluate`.
-        all_scenarios: whether all scenarios are listed in place of the worst.
+        all_scenarios: list all scenarios instead of the worst.
     """
     parts: list[RenderableType] = [
         visible_text(_title(result), style="bold"),
@@ -43,7 +43,7 @@ def _title(result: Result) -> str:
 
 
 def _group_table(result: Result) -> render.Listing:
-    """A line a group: its accuracy, and how many of its rows were taken for each group."""
+    """A line per group: its accuracy, and the number of its rows taken for each group."""
     confusion: GroupConfusion = result.details["confusion"]
     columns = (
         render.Column.number("?" if name == UNREADABLE else render.GROUP_HEADINGS.get(name, "else"))
@@ -56,12 +56,12 @@ def _group_table(result: Result) -> render.Listing:
             Text(f"{n:,}" if n else "·", style="bold" if name == group else "")
             for name, n in zip(confusion.guesses, counts, strict=True)
         ]
-        listing.add(group, right.n, render.estimate_cell(right, render.ROUNDED_CELL), *cells)
+        listing.add(group, right.n, render.estimate_cell(right, short=True), *cells)
     return listing
 
 
 def _right_table(name: str, width: int, *columns: render.Column) -> render.Listing:
-    """Groups or scenarios with how often they are named right, and further columns."""
+    """Groups or scenarios with their accuracy, and further columns."""
     counted = (render.Column.number("n"), render.Column.number("accuracy"))
     return render.Listing(render.Column.text(name, width), *counted, *columns, spacing="tight")
 
@@ -73,7 +73,7 @@ def _worst_table(result: Result) -> RenderableType:
     listing = _right_table("worst scenarios", 24, render.Column.prose("taken for"))
     for one in worst[:_N_WORST]:
         never = "" if one.can_be_named else " (cannot be named)"
-        right = render.estimate_cell(one.right, render.ROUNDED_CELL)
+        right = render.estimate_cell(one.right, short=True)
         listing.add(one.scenario, one.right.n, right, _taken_for(one.taken_for) + never)
     if len(worst) <= _N_WORST:
         return listing
@@ -88,8 +88,8 @@ def _scenario_table(result: Result) -> render.Listing:
         listing.add(
             scenario,
             right.n,
-            render.estimate_cell(right, render.ROUNDED_CELL),
-            render.percent(harmonic.value, 0, ""),
+            render.estimate_cell(right, short=True),
+            render.percent_cell(harmonic.value),
             _taken_for(others.get(scenario, ())),
         )
     return listing
@@ -105,6 +105,6 @@ def _bin_table(bins: Sequence[ReliabilityBin]) -> render.Listing:
     columns = [render.Column.number(name) for name in ("n", "mean", "accuracy")]
     listing = render.Listing(render.Column.text("probability"), *columns, spacing="tight")
     for one in bins:
-        shares = (render.percent(share, 1, "") for share in (one.confidence, one.accuracy))
+        shares = (render.percent_cell(share) for share in (one.confidence, one.accuracy))
         listing.add(f"{one.low:.1f} to {one.high:.1f}", one.n, *shares)
     return listing

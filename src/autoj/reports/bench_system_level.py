@@ -15,10 +15,10 @@ from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
 
-_RANKS = "rank is the reference's; diff is the judge's less it: below 0 is placed too high"
+_RANKS = "rank is the reference's; diff is the judge's less it: below 0 is ranked too high"
 _APPROXIMATE = (
     "Intervals over queries and on all queries are approximate: in simulations 86 to 100 % of them "
-    "held the true value."
+    "contained the true value."
 )
 _COEFFICIENTS = ("spearman", "pearson", "kendall")
 
@@ -28,7 +28,7 @@ def ranking_view(result: Result, lengths: Result | None) -> RenderableType:
 
     Args:
         result: of `evaluate_table` or `evaluate_ratings`.
-        lengths: of `length_result`, where lengths are known.
+        lengths: of `length_result`, if lengths are known.
     """
     parts: list[RenderableType] = [_rank_table(result), *render.notes([_RANKS]), Text()]
     parts += [_heads(result), Text(), _coefficient_table(result, lengths)]
@@ -51,12 +51,12 @@ def _heads(result: Result) -> Table:
     if "n_unreadable" in result.details:
         n_unreadable, n_failed = result.details["n_unreadable"], result.details["n_failed"]
         rows.append(("cases", render.count(result.n_cases)))
-        rows.append(("unreadable, failed", render.lost(n_unreadable, n_failed, " judgments")))
+        rows.append(render.lost(n_unreadable, n_failed))
     return render.facts(rows, "flush")
 
 
 def _rank_table(result: Result) -> render.Listing:
-    """One line a model, the reference's best first."""
+    """One line per model, the reference's best first."""
     measured = result.parts.get("model", {})
     columns = ("mean rating", "reference", "rank", "judge's", "diff")
     listing = render.Listing(
@@ -70,9 +70,9 @@ def _rank_table(result: Result) -> render.Listing:
         mean = known.get("mean rating")
         listing.add(
             one.title,
-            render.number(one.rating, 3)
+            render.number(one.rating, 2)
             if mean is None
-            else render.estimate_cell(mean, render.COEFFICIENT_CELL),
+            else render.estimate_cell(mean, short=True),
             render.number(one.reference, 2),
             one.reference_rank,
             one.rank,
@@ -82,9 +82,9 @@ def _rank_table(result: Result) -> render.Listing:
 
 
 def _coefficient_table(result: Result, lengths: Result | None) -> render.Listing:
-    """As it is, with intervals over models; corrected, with intervals over queries."""
+    """Correlations with intervals over models; corrected ones with intervals over queries."""
     columns = (render.Column.number(name.capitalize()) for name in _COEFFICIENTS)
-    listing = render.Listing(render.Column.text("correlation"), *columns, spacing="flush")
+    listing = render.Listing(render.Column.text("correlation"), *columns, spacing="tight")
     listing.add("over models", *_cells(result.estimates, ""))
     for over in ("on all queries", "over queries"):
         if result.estimate(f"{_COEFFICIENTS[0]} {over}") is not None:
@@ -96,10 +96,7 @@ def _coefficient_table(result: Result, lengths: Result | None) -> render.Listing
 
 def _cells(estimates: Sequence[Estimate], suffix: str) -> list[str]:
     found = {estimate.name: estimate for estimate in estimates}
-    return [
-        render.estimate_cell(found[f"{name}{suffix}"], render.TIGHT_COEFFICIENT_CELL)
-        for name in _COEFFICIENTS
-    ]
+    return [render.estimate_cell(found[f"{name}{suffix}"], short=True) for name in _COEFFICIENTS]
 
 
 def _published(result: Result) -> list[str]:
@@ -115,7 +112,7 @@ def _published(result: Result) -> list[str]:
 
 
 def _reasons(result: Result) -> list[str]:
-    """Why figures have no value; a reason that several share is said once."""
+    """Reasons of missing figures; a reason that several share stands once."""
     reasons: dict[str, list[str]] = {}
     for estimate in result.estimates:
         if estimate.value is None:
@@ -134,9 +131,9 @@ def _precision(found: Precision | None) -> list[str]:
     ):
         more = f"   ({render.number(on_all, 3)} on all {n_all:,})" if n < n_all else ""
         lines.append(f"  {what:<28}{render.number(error, 3)}{more}")
-    share = render.percent(found.n_pairs_apart / found.n_pairs, 0, "%")
+    share = render.percent(found.n_pairs_apart / found.n_pairs)
     lines.append(
-        f"{found.n_pairs_apart:,} of {found.n_pairs:,} pairs of models are told apart at 95 %"
-        f" ({share})."
+        f"{found.n_pairs_apart:,} of {found.n_pairs:,} pairs of models are "
+        f"significantly different at 95 % ({share})."
     )
     return lines

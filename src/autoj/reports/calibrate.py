@@ -1,4 +1,4 @@
-"""The table of a fitted calibration: what it is, and what it did on the file it was fitted on."""
+"""The table of a fitted calibration: its parameters, and its figures before and after."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:
     ]
     if surface := found.calibration.surface:
         weights = (f"{name} {weight:+.3g}" for name, weight in surface.items())
-        rows.append(("surface", ", ".join(weights)))
+        rows.append(("style features", ", ".join(weights)))
     return Group(render.facts(rows), Text(), _figures(found), Text(), *render.notes([_note(found)]))
 
 
 def _pairs(found: CalibrationFit) -> str:
     text = render.count(sum(found.n.values()))
     if found.n_left_out:
-        text += f"; {found.n_left_out:,} more have no label, or a judgment that cannot be read"
+        text += f"; {found.n_left_out:,} more have no label, or an unreadable judgment"
     return text
 
 
 def _ties(found: CalibrationFit) -> str:
     own = found.n["tie"] / sum(found.n.values())
     if abs(own - found.tie_share) < 5e-4:
-        return f"{render.percent(own, 1)}, as in the file"
-    return f"{render.percent(own, 1)} in the file, weighted to {render.percent(found.tie_share, 1)}"
+        return f"{render.percent(own)}, as in the file"
+    return f"{render.percent(own)} in the file, weighted to {render.percent(found.tie_share)}"
 
 
 def _band(found: CalibrationFit, unit: str) -> str:
@@ -52,8 +52,8 @@ def _band(found: CalibrationFit, unit: str) -> str:
         return f"{text}: {found.reason}"
     width = tie_width(found.calibration)
     if width == 0:
-        return f"{text}: a tie is never the likeliest but where both responses are exactly level"
-    return f"{text}: a tie is the likeliest up to a difference of {width:.3g} in {unit}"
+        return f"{text}: a tie is the likeliest only if both responses are exactly equal"
+    return f"{text}: a tie is the likeliest for differences up to {width:.3g} in {unit}"
 
 
 def _figures(found: CalibrationFit) -> render.Listing:
@@ -77,7 +77,7 @@ def _note(found: CalibrationFit) -> str:
     if found.held_out is not None:
         text += f" Held out: each pair by a fit without its query, {N_FOLDS} folds."
     else:
-        text += " There are too few pairs or queries to hold some out."
+        text += " Too few pairs or queries to hold some out."
     if found.before.log_loss is None:
-        text += " -: there are no probabilities, or one gave a label none."
+        text += " -: there are no probabilities, or one of a label is 0."
     return text

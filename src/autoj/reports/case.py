@@ -1,4 +1,4 @@
-"""One case of a run with all that was said about it; 80 columns are enough."""
+"""One case of a run with its judgments, verdict and critiques."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from autoj.verdicts.resolve import RULES, to_winner
 
 
 def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:
-    """The first critique among some verdicts, to show what there is to read; none where none is."""
+    """The first critique of some verdicts, as an example; empty without one."""
     for case, verdict in pairs:
         for critique in verdict.critiques:
             if critique is not None:
@@ -44,7 +44,7 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
     """A case with its judgments.
 
     Args:
-        record: what the run holds about it.
+        record: its rows in the run.
         n_lines: the most lines of the query and of each response; None shows all.
     """
     case, verdict = record.case, record.verdict
@@ -79,11 +79,11 @@ def _heading(case: Case) -> Text:
 
 
 def _named(naming: Mapping[str, Any]) -> str:
-    """How a scenario came about that the row does not name."""
+    """The origin of a scenario that the row does not name."""
     if naming["by"] == "own name":
         return "unknown name"
     if naming["by"] == "unknown":
-        return f"its row names {naming['row']!r}, which is none"
+        return f"its row names {naming['row']!r}, an unknown scenario"
     guess = f", called {naming['guess']!r}" if "guess" in naming else ""
     return (
         f"by the classifier {naming['classifier']}, probability {naming['probability']:.2f}{guess}"
@@ -103,11 +103,11 @@ def _block(title: str, body: str, n_lines: int | None) -> list[RenderableType]:
 
 
 def _judgments(record: CaseRecord) -> render.Listing:
-    listing = render.Listing(*map(render.Column.prose, ("page shows", "reading", "tokens")))
+    listing = render.Listing(*map(render.Column.prose, ("prompt shows", "reading", "tokens")))
     drawn = len({asked.sample for asked, _ in record.judgments}) > 1
     for asked, outcome in record.judgments:
         page = _page(asked.shown) if record.paired else _alone(asked.shown)
-        page += f", draw {asked.sample + 1}" if drawn else ""
+        page += f", sample {asked.sample + 1}" if drawn else ""
         tokens: render.Cell = None
         if isinstance(outcome, Judgment):
             completion = outcome.completion
@@ -117,7 +117,7 @@ def _judgments(record: CaseRecord) -> render.Listing:
         elif isinstance(outcome, Failure):
             reading = visible_text(f"failed: {outcome.message}", style="red")
         else:
-            reading = Text("not answered yet", style="dim")
+            reading = Text("no answer yet", style="dim")
         listing.add(page, reading, tokens)
     return listing
 
@@ -161,7 +161,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         [rating_cell(rating, digits, spread, missing=missing) for rating, spread in cells]
     )
     if verdict.rating_sds:
-        ratings.append(" (mean ± standard deviation of the draws)")
+        ratings.append(" (mean ± standard deviation of the samples)")
     if not record.paired and not verdict.ratings:
         return visible_text(f"Scenario: {verdict.scenario or 'not known'}")
     if not record.paired:
@@ -176,7 +176,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         text.append("\nRatings of a and b: ").append_text(ratings)
     if record.calibration is not None and record.calibration.surface:
         lead = surface_lead(record.case, record.calibration.surface)
-        text.append(f"\nSurface (length, layout, marks) adds to a: {lead:+.2f}")
+        text.append(f"\nStyle features (length, layout, markup) add to a: {lead:+.2f}")
     if verdict.probabilities is not None:
         a, b, tie = verdict.probabilities
         how = "Averaged over the orders" if verdict.winners else "Calibrated"
@@ -188,8 +188,8 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
 
 def _vote(winner: Winner | None, share: float | None) -> str:
     if share is None:
-        return "too few draws can be read"
-    percent = render.percent(share, 0, "%")
+        return "too few readable samples"
+    percent = render.percent(share)
     if winner is None:
-        return f"no majority; at most {percent} of the readable draws agree"
-    return f"{winner}, by {percent} of the readable draws"
+        return f"no majority; at most {percent} of the readable samples agree"
+    return f"{winner}, by {percent} of the readable samples"

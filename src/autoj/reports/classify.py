@@ -1,4 +1,4 @@
-"""What `autoj classify` found, counted by group and scenario; 80 columns are enough."""
+"""The queries of `autoj classify`, counted by group and scenario."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _NO_GROUP = "(not in the taxonomy)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioCount:
-    """How many queries belong to a scenario, or to a group."""
+    """The queries of a scenario, or of a group."""
 
     scenario: str | None
-    """None where the whole group is meant."""
+    """None for the whole group."""
     group: str
     n: int
     mean_probability: float | None
-    """How sure the classifier was on average; None where a judge named the scenarios."""
+    """The classifier's mean probability; None if a judge named the scenarios."""
     n_below: int | None
-    """Queries of which it was less sure than the summary's confidence; None likewise."""
+    """Queries with a probability below the summary's confidence; None likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +45,24 @@ class ClassifiedSummary:
     classifier: str
     digest: str | None
     confidence: float
-    """The probability from which on a scenario counts as sure."""
+    """The least probability of a confident scenario, 0-1."""
     n: int
     """Queries, with a scenario or without."""
     n_unreadable: int
-    """Queries whose scenario the judge did not say so that it can be read."""
+    """Queries with an unreadable answer of the judge."""
     n_failed: int
-    """Queries that got no answer."""
+    """Queries without an answer."""
     n_not_asked: int
-    """Queries that were not asked about yet."""
+    """Queries that were not sent to the judge yet."""
     n_truncated: int
-    """Queries that the judge was shown without their middle."""
+    """Queries whose middle was cut from the judge's prompt."""
     whole: ScenarioCount | None
-    """All that have a scenario, together; None where none has."""
+    """All queries with a scenario; None without any."""
     groups: tuple[ScenarioCount, ...]
     scenarios: tuple[ScenarioCount, ...]
-    """In the taxonomy's order; those without a query are left out."""
+    """In the taxonomy's order, without those that have no query."""
     same_as_row: Estimate | None
-    """How often it is the scenario that the row itself names; None where no row names one."""
+    """The share whose scenario is the one that the row names; None if no row names one."""
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class ClassifiedCount:
     """Counts classified queries as they come.
 
     Args:
-        confidence: the probability below which a scenario is unsure, 0-1.
+        confidence: the least probability of a confident scenario, 0-1.
     """
 
     def __init__(self, confidence: float) -> None:
@@ -121,7 +121,7 @@ class ClassifiedCount:
             self._clusters.append(cluster_number(case.cluster))
 
     def result(self) -> ClassifiedSummary:
-        """The figures of all that was counted."""
+        """The figures of all counted queries."""
         piles = sorted(self._piles.items(), key=lambda item: _place(*item[0]))
         counts = [pile.count(name, group) for (group, name), pile in piles]
         same = np.asarray(self._same), np.asarray(self._clusters)
@@ -149,7 +149,7 @@ def _spelled(name: str) -> str:
 
 
 def _place(group: str, scenario: str | None) -> tuple[int, int, str]:
-    """Where a scenario stands in the taxonomy; those that it lacks come last, by the alphabet."""
+    """The position of a scenario in the taxonomy; unknown ones come last, alphabetically."""
     known = groups()
     names = known.get(group, ())
     spelled = _spelled(scenario or "")
@@ -158,7 +158,7 @@ def _place(group: str, scenario: str | None) -> tuple[int, int, str]:
 
 
 def classified_view(summary: ClassifiedSummary) -> RenderableType:
-    """The counts by group and scenario, and how sure the classifier was."""
+    """The counts by group and scenario, and the classifier's probabilities."""
     sure = summary.whole is not None and summary.whole.mean_probability is not None
     columns = ["n", "share", *(("mean probability", f"below {summary.confidence:g}") * sure)]
     listing = render.Listing(render.Column.text("scenario"), *map(render.Column.number, columns))
@@ -173,14 +173,12 @@ def classified_view(summary: ClassifiedSummary) -> RenderableType:
 
 
 def _cells(count: ScenarioCount, summary: ClassifiedSummary, sure: bool) -> list[render.Cell]:
-    cells: list[render.Cell] = [count.n, render.percent(count.n / summary.n, 1, "%")]
+    cells: list[render.Cell] = [count.n, render.percent(count.n / summary.n)]
     if sure:
         n_below = count.n_below
         cells.append(render.number(count.mean_probability, 2))
         cells.append(
-            None
-            if n_below is None
-            else f"{n_below:,} ({render.percent(n_below / count.n, 0, '%')})"
+            None if n_below is None else f"{n_below:,} ({render.percent(n_below / count.n)})"
         )
     return cells
 
@@ -190,11 +188,13 @@ def _facts(summary: ClassifiedSummary) -> list[tuple[str, str]]:
     left = f" ({summary.n_not_asked:,} not asked yet)" if summary.n_not_asked else ""
     facts = [("by", f"{summary.classifier}{digest}"), ("queries", f"{summary.n:,}{left}")]
     if summary.digest is None:
-        facts.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+        facts.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
-        facts.append(("truncated", f"{summary.n_truncated:,} queries were shown cut in the middle"))
+        facts.append(
+            ("truncated", f"{summary.n_truncated:,} queries were cut in the middle to fit")
+        )
     if summary.same_as_row is not None:
-        facts.append(("as the row names it", render.estimate_line(summary.same_as_row)))
+        facts.append(("same as in the row", render.estimate_line(summary.same_as_row)))
     return facts
 
 
@@ -205,7 +205,7 @@ def summarise_classified(
 
     Args:
         found: the queries with their cases.
-        confidence: the probability below which a scenario is unsure, 0-1.
+        confidence: the least probability of a confident scenario, 0-1.
     """
     count = ClassifiedCount(confidence)
     for case, row in found:

@@ -1,4 +1,4 @@
-"""The public data sets, and the queries that two of them share; 80 columns are enough."""
+"""The public data sets, and the queries that two of them share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoj.reports.text import excerpt, visible_text
 
 
 def catalog_table(entries: Sequence[Entry]) -> render.Listing:
-    """The data sets with a name: size, licence, and whether each is on this machine."""
+    """The data sets with a name: size, licence and presence on this machine."""
     listing = render.Listing(
         render.Column.text("name"),
         render.Column.word("here"),
@@ -34,7 +34,7 @@ def catalog_table(entries: Sequence[Entry]) -> render.Listing:
 
 
 def entry_record(entry: Entry) -> dict[str, Any]:
-    """A data set of the catalog as plain values, with where it lies."""
+    """A data set of the catalog as plain values, with its place on this machine."""
     here = catalog.is_here(entry.name)
     return {
         **asdict(entry),
@@ -63,14 +63,14 @@ def overlap_view(
     second: Sequence[PlacedQuery],
     n_shown: int,
 ) -> RenderableType:
-    """The shares of two sets' queries that stand in the other, and some of them.
+    """The shares of two sets' queries that are in the other set, and some of these queries.
 
     Args:
         found: the overlap.
         names: of the two sets.
         first: the first set's queries.
         second: the second set's.
-        n_shown: how many of the shared queries are shown.
+        n_shown: the number of shared queries to show.
     """
     columns = map(render.Column.number, ("queries", "shared", "share"))
     listing = render.Listing(render.Column.prose("set"), *columns)
@@ -78,13 +78,13 @@ def overlap_view(
         (names[0], found.n_a, found.n_shared_a),
         (names[1], found.n_b, found.n_shared_b),
     ):
-        listing.add(name, n_rows, n_shared, render.percent(n_shared / n_rows, 1))
+        listing.add(name, n_rows, n_shared, render.percent(n_shared / n_rows))
     how = f"{found.n_same_text:,} of {found.n_shared_a:,} have the same text (letters and digits)"
     if found.ngrams is not None:
         how += f"; the others share {100 * found.threshold:g} % of {found.ngrams}-grams or more"
     parts: list[RenderableType] = [listing, Text(how)]
     for shared in found.shared[:n_shown]:
-        parts.append(Text(f"\n{render.percent(shared.share, 0)} by {shared.by}", style="bold"))
+        parts.append(Text(f"\n{render.percent(shared.share)} by {shared.by}", style="bold"))
         for query in (first[shared.a], second[shared.b]):
             line = visible_text(f"  {Path(query.place).name}: ", style="dim")
             parts.append(line.append_text(excerpt(query.text, 100)))
@@ -94,7 +94,7 @@ def overlap_view(
 def overlap_record(
     found: Overlap, first: Sequence[PlacedQuery], second: Sequence[PlacedQuery]
 ) -> dict[str, Any]:
-    """The overlap as plain values, with where each shared query stands."""
+    """The overlap as plain values, with the places of each shared query."""
     return {
         "n_a": found.n_a,
         "n_b": found.n_b,

@@ -1,4 +1,4 @@
-"""Rich tables of a run; 80 columns are enough for each."""
+"""Tables of a run: its verdicts, and its figures."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from autoj.tasks.run import Run
 
 
 def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.Listing:
-    """One line per case: its verdict and how sure it is."""
+    """One line per case: its verdict with its probabilities."""
     return _pair_table(pairs, spec) if spec.paired else _rating_table(pairs, spec)
 
 
 def _pair_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.Listing:
-    # A text that is drawn has no probabilities; how its draws voted stands in their place.
+    # Sampled completions have no probabilities; the shares of their votes replace them.
     votes = spec.has_orders and spec.n_draws > 1
     sure = ("votes",) if votes else ("P(a)", "P(b)", "P(tie)")
     last = "orders" if spec.has_orders else "a, b rated"
@@ -79,7 +79,7 @@ def _orders(verdict: Verdict) -> str:
 
 
 def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
-    """A run after it judged: its first verdicts, its figures with its speed, and a critique."""
+    """A run: its first verdicts, its figures with its speed, and a critique."""
     listed = list(islice(run, n_shown))
     return Group(
         render.with_more(
@@ -97,21 +97,21 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
 def summary_table(
     summary: RunSummary, spec: RunSpec, counts: RunCounts | None = None
 ) -> RenderableType:
-    """The figures of a run; with `counts`, also how fast this session was."""
+    """The figures of a run; with `counts`, also this session's speed."""
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
     if spec.paired:
         rows.append(("wins", wins_text(summary.winners)))
     if spec.calibration is not None:
         rows.append(("probabilities", _calibrated(spec.calibration)))
     if spec.n_draws > 1:
-        rows.append(("draws", _draws(summary, spec)))
+        rows.append(("samples", _draws(summary, spec)))
     rows += [
         (render.ESTIMATE_LABELS[each.name], render.estimate_line(each))
         for each in summary.estimates
     ]
-    rows.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+    rows.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
-        rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+        rows.append(("truncated", f"{summary.n_truncated:,} judgments had a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     if counts is not None and counts.n_answered:
@@ -128,7 +128,7 @@ def summary_table(
 def _calibrated(calibration: Calibration) -> str:
     return (
         f"calibrated: temperature {calibration.temperature:g}, tie {calibration.tie:g}"
-        + (", with the surface of the responses" if calibration.surface else "")
+        + (", with style features of the responses" if calibration.surface else "")
         + (f", fitted on {calibration.fitted_on}" if calibration.fitted_on else "")
     )
 
@@ -136,8 +136,8 @@ def _calibrated(calibration: Calibration) -> str:
 def _draws(summary: RunSummary, spec: RunSpec) -> str:
     text = f"{spec.n_draws:,} of each question"
     if summary.vote_share is not None:
-        share = render.percent(summary.vote_share, 1, "%")
-        text += f"; {share} of those that can be read agree with their vote"
+        share = render.percent(summary.vote_share)
+        text += f"; {share} of the readable ones agree with their vote"
     if summary.n_split:
         text += f"; {summary.n_split:,} votes without a majority"
     if summary.rating_sd is not None:
@@ -163,14 +163,14 @@ def _parts_table(parts: Mapping[str, tuple[Estimate, ...]]) -> render.Listing:
     names = dict.fromkeys(each.name for its in parts.values() for each in its)
     return render.figures(
         render.Column.prose("", 30),
-        {name: name for name in names},
+        {name: render.ESTIMATE_HEADINGS[name] for name in names},
         [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
         spacing="indented",
     )
 
 
 def convention_table(rates: Mapping[str, Estimate]) -> render.Listing:
-    """The win rate of response a by the rules of other tools, side by side."""
+    """The win rate of response a by the conventions of other tools, side by side."""
     columns = (
         render.Column.text("convention"),
         render.Column.word("win rate of a"),

@@ -1,4 +1,4 @@
-"""The cards of judges, as tables; 80 columns are enough."""
+"""The cards of judges, as tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoj.reports import render
 
 
 def judges_table(cards: Iterable[JudgeCard]) -> render.Listing:
-    """Judges by name, and what each needs to run."""
+    """Judges by name, with their requirements."""
     columns = map(render.Column.prose, ("what", "needs"))
     listing = render.Listing(render.Column.text("name"), *columns)
     for card in cards:
@@ -33,7 +33,7 @@ def _weights(surface: Mapping[str, float]) -> str:
 def _calibrations(card: JudgeCard) -> str | None:
     fitted = [
         f"{protocol}: temperature {found.temperature:.3g}, half tie band {found.tie:.3g}"
-        + (f", surface {_weights(found.surface)}" if found.surface else "")
+        + (f", style features {_weights(found.surface)}" if found.surface else "")
         + (f" (fitted on {found.fitted_on})" if found.fitted_on else "")
         for protocol, found in card.calibration.items()
     ]
@@ -41,7 +41,7 @@ def _calibrations(card: JudgeCard) -> str | None:
 
 
 def card_table(card: JudgeCard) -> Table:
-    """All that a card says of its judge."""
+    """The contents of a card."""
     decoding = card.decoding
     rows: list[tuple[str, str | None]] = [
         ("name", card.name),

@@ -1,4 +1,4 @@
-"""Tables of a jury: each judge's winner or rating beside the jury's, and the same in figures."""
+"""Tables of a jury: each juror's winner or rating beside the jury's, and their figures."""
 
 from __future__ import annotations
 
@@ -21,30 +21,12 @@ from autoj.verdicts.jury import JURY_RULES, JuryVerdict
 
 _WIDTH = 80
 _MOST_NAMED = 3
-"""Judges whose names stand above their columns; more are numbered."""
-_COLUMNS = {
-    "win rate": "win rate of a",
-    "verdict accuracy": "verdict = label",
-    "agreement": "both orders = it",
-    "consistency": "orders agree",
-    "mean rating": "mean rating",
-    "correlation": "with labels",
-    "same winner": "same winner",
-    "kappa": "Cohen's kappa",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-}
-"""Figures and their columns' headings."""
+"""Most jurors with names above their columns; more are numbered."""
 _METHODS = {"mean": "mean of their probabilities", "majority": "majority of their votes"}
-# Of a jury, agreement and consistency are called as the metrics are.
-_LABELS = {
-    name: render.ESTIMATE_LABELS[name]
-    for name in ("win rate", "verdict accuracy", "mean rating", "correlation")
-}
 
 
 def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.Listing:
-    """One line per case, or per rated response: the jury's verdict, then each judge's."""
+    """One line per case, or per rated response: the jury's verdict, then each juror's."""
     listed = list(pairs)
     has_shares = any(verdict.probabilities is not None for _, verdict in listed)
     width = max(6, (_WIDTH - (48 if has_shares else 38)) // len(jury.seats) - 2)
@@ -74,7 +56,7 @@ def _short_names(names: Sequence[str]) -> Sequence[str]:
 
 
 def _vote(verdict: Verdict) -> Text:
-    """A judge's winner, or why it has no vote; "differ" is of its two orders, or of its draws."""
+    """A juror's winner, or "failed", "unread" or "differ" without one."""
     if verdict.winner is not None:
         return Text(verdict.winner)
     if verdict.n_failed:
@@ -87,7 +69,7 @@ def _rating(rating: float | None) -> Text:
 
 
 def jury_view(run: JuryRun, summary: JurySummary, n_shown: int) -> RenderableType:
-    """A jury's first verdicts, and its figures beside its judges'."""
+    """A jury's first verdicts, and its figures beside its jurors'."""
     listed = list(islice(run, n_shown))
     return Group(
         render.with_more(
@@ -99,7 +81,7 @@ def jury_view(run: JuryRun, summary: JurySummary, n_shown: int) -> RenderableTyp
 
 
 def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:
-    """What the jury came to, each judge's figures beside its own, and how far the judges agree."""
+    """The figures of the jury and of each juror, and their agreement with each other."""
     parts: list[RenderableType] = [_head(summary, jury), Text(), _votes_table(summary), Text()]
     parts += [_figures_table(summary), Text(), _agreement_table(summary)]
     if summary.parts:
@@ -120,14 +102,14 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
         rows.append((rule_label, f"{n:,}: {JURY_RULES[rule]}"))
     for each in summary.jury.estimates:
         if each.value is not None:
-            rows.append((_LABELS.get(each.name, each.name), render.estimate_line(each)))
+            rows.append((render.ESTIMATE_LABELS[each.name], render.estimate_line(each)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     return render.facts(rows)
 
 
 def _votes_table(summary: JurySummary) -> render.Listing:
-    """A line per judge and one for the jury: how it voted, and what could not be had of it."""
+    """A line per juror and one for the jury: its votes, and its unreadable and failed judgments."""
     votes = ("a", "b", "tie", "unknown") if summary.jury.winners else ()
     headings = ("no vote" if vote == "unknown" else vote for vote in votes)
     listing = render.Listing(
@@ -144,7 +126,7 @@ def _votes_table(summary: JurySummary) -> render.Listing:
 
 
 def _lines(summary: JurySummary) -> Iterator[tuple[Text, JudgeFigures]]:
-    """The judges, numbered where their columns are, and then the jury."""
+    """The jurors, numbered as their columns are, and then the jury."""
     numbered = len(summary.judges) > _MOST_NAMED
     for number, figures in enumerate(summary.judges, start=1):
         yield excerpt(f"{number} {figures.name}" if numbered else figures.name, 16), figures
@@ -156,7 +138,7 @@ def _style(figures: JudgeFigures, summary: JurySummary) -> str:
 
 
 def _figures_table(summary: JurySummary) -> render.Listing:
-    """The figures of each judge and of the jury; a case without a vote is not counted as wrong."""
+    """The figures of each juror and of the jury; a case without a vote does not count as wrong."""
     rows = [
         render.FigureRow(name=line, estimates=figures.estimates, style=_style(figures, summary))
         for line, figures in _lines(summary)
@@ -166,11 +148,11 @@ def _figures_table(summary: JurySummary) -> render.Listing:
 
 
 def _columns(names: Iterable[str]) -> dict[str, str]:
-    return {name: _COLUMNS[name] for name in names}
+    return {name: render.ESTIMATE_HEADINGS[name] for name in names}
 
 
 def _agreement_table(summary: JurySummary) -> RenderableType:
-    """How far each two judges agree; n are the cases, or responses, that both have a say on."""
+    """The agreement of each two jurors; n counts the cases, or responses, with a vote of both."""
     agreements = summary.agreements
     headings = _columns(each.name for each in agreements[0].estimates).values()
     listing = render.Listing(

@@ -1,4 +1,4 @@
-"""A jury in figures: each judge's beside the jury's, and how far the judges agree."""
+"""A jury in figures: each juror's beside the jury's, and the agreement of the jurors."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFigures:
-    """What one judge, or the jury, came to."""
+    """The figures of one juror, or of the jury."""
 
     name: str
     protocol: str | None
-    """How it was asked; None for the jury."""
+    """The protocol of its prompts; None for the jury."""
     winners: dict[str, int]
-    """Of pairs: how many cases each of "a", "b" and "tie" won; "unknown" where it has no vote."""
+    """Of pairs: cases won by "a", "b" and "tie"; "unknown" counts cases without a vote."""
     estimates: tuple[Estimate, ...]
     n_unreadable: int
     n_failed: int
@@ -48,7 +48,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgesAgreement:
-    """How far two judges agree where both have a say."""
+    """The agreement of two jurors on what both voted on or rated."""
 
     judges: tuple[str, str]
     estimates: tuple[Estimate, ...]
@@ -58,29 +58,29 @@ class JudgesAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JurySummary:
-    """What a jury's run came to."""
+    """The figures of a jury's run."""
 
     n_cases: int
     rules: dict[str, int]
-    """How many cases each of `jury.JURY_RULES` decided."""
+    """Cases by the rule of `jury.JURY_RULES` that decided them."""
     judges: tuple[JudgeFigures, ...]
     jury: JudgeFigures
     agreements: tuple[JudgesAgreement, ...]
     parts: dict[str, tuple[Estimate, ...]]
     """The jury's estimates by scenario or group."""
     naming: ScenarioNaming | None = None
-    """How cases came by their scenarios; None where no case has one."""
+    """Origins of the scenarios; None if no case has one."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
-    """The same by scenario or group, where a classifier named some."""
+    """The same by scenario or group, if a classifier named some."""
 
 
 def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -> JurySummary:
-    """The figures of a jury, from its verdicts as they were last written.
+    """The figures of a jury, from its stored verdicts.
 
     Args:
         path: the jury's folder.
-        jury: who judges in it.
-        breakdown: what the jury's figures are broken down by.
+        jury: its jurors.
+        breakdown: of the jury's figures.
     """
     whole = _Reading(path, jury, None)
     judges = [_Reading(path, jury, number) for number in range(len(jury.seats))]
@@ -113,14 +113,14 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
 
 
 class _Reading:
-    """The verdicts of one judge, or of the jury, gone through once and kept small."""
+    """The verdicts of one juror, or of the jury, read once and kept small."""
 
     def __init__(self, path: Path, jury: Jury, seat: int | None) -> None:
         self.n_cases = self.n_unreadable = self.n_failed = self.n_truncated = 0
         self.winners: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
         self.outcomes = array("b")
-        """Of pairs: the winner of each case, as its place in `_OUTCOMES`."""
+        """Of pairs: the winner of each case, as its index in `_OUTCOMES`."""
         self.clusters = array("q")
         self._jury, self._seat = jury, seat
         self.rows: Rows = tally(self._pairs(path)) if jury.paired else list(self._ratings(path))
@@ -149,7 +149,7 @@ class _Reading:
         return verdict
 
     def figures(self, name: str, protocol: str | None) -> JudgeFigures:
-        """All that is to be said of it."""
+        """Its figures."""
         return JudgeFigures(
             name=name,
             protocol=protocol,
@@ -191,7 +191,7 @@ def _same_winners(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
     )
     same = proportion("same winner", rows, _is_same)
     beyond = kappa.compute(rows, lambda row: row.winner)
-    reason = None if beyond.reason is None else "both judges name one and the same outcome only"
+    reason = None if beyond.reason is None else "both judges name only one and the same outcome"
     if beyond.n == 0:
         reason = same.reason
     return same, replace(beyond, n_unscored=same.n_unscored, reason=reason)

@@ -13,14 +13,14 @@ from autoj.reports import render
 from autoj.reports.leaderboard_clearing import clearing_lines
 from autoj.reports.text import excerpt, visible_text
 
+_STATUS = {"trivial": "baseline"}
+"""Statuses of rows that are shown by another word than in JSON."""
 _COMPLETE = "complete"
-"""Seen and unseen scenarios together, as the authors call them."""
-# Where all came out the same, the interval is narrower than what is shown of it.
-_SHARE_CELL = render.CellFormat(digits=2, interval_digits=0, interval=" {}-{}", equal_ends=False)
+"""Seen and unseen scenarios together, in the authors' words."""
 
 
 def board_view(board: Board) -> RenderableType:
-    """A board with its sources, its notes, and whether measured judges beat the trivial ones."""
+    """A board with its sources, notes, and comparisons of measured judges with the baselines."""
     numbers = _numbered(board)
     parts: list[RenderableType] = []
     for section in board.sections:
@@ -42,7 +42,7 @@ def _title(board: Board, section: Section) -> str:
 
 
 def _numbered(board: Board) -> dict[Citation, int]:
-    """The sources that are cited, numbered as they come; trivial rows have notes instead."""
+    """The cited sources, numbered in order; baselines have notes instead."""
     found = dict.fromkeys(
         source
         for section in board.sections
@@ -66,12 +66,12 @@ def _by_figure(board: Board, section: Section, numbers: dict[Citation, int]) -> 
 
 
 def _heading(name: str, width: int) -> str:
-    """A heading wider than its figures takes a line a word: the room is the judges'."""
+    """A heading, with a line per word if it is wider than its figures."""
     return name if len(name) <= width else name.replace(" ", "\n")
 
 
 def _by_part(board: Board, section: Section, numbers: dict[Citation, int]) -> render.Listing:
-    """Values alone: eight groups with intervals are wider than a terminal."""
+    """Values without intervals: eight groups with intervals are wider than a terminal."""
     breakdown = board.breakdown or ""
     parts = _parts(section, breakdown)
     headings = [render.GROUP_HEADINGS.get(part, part) for part in parts]
@@ -90,7 +90,7 @@ def _by_part(board: Board, section: Section, numbers: dict[Citation, int]) -> re
 def _parts(section: Section, breakdown: str) -> list[str]:
     """Groups in the paper's order, then any others."""
     found = dict.fromkeys(part for row in section.rows for part in row.parts.get(breakdown, {}))
-    # A result repeats all cases as a part of their own; they have the last column.
+    # A result repeats all cases as a part; they have the last column.
     found.pop(_COMPLETE, None)
     known = [group for group in render.GROUP_HEADINGS if group in found]
     return known + [part for part in found if part not in known]
@@ -117,7 +117,7 @@ def _head(row: BoardRow, numbers: dict[Citation, int]) -> tuple[Text, str]:
     known = sorted(numbers[source] for source in row.sources if source in numbers)
     cited = ",".join(map(str, known))
     name = excerpt(row.judge, 60).append(f" [{cited}]" if cited else "", style="dim")
-    return name, row.status + ("*" if row.in_sample else "")
+    return name, _STATUS.get(row.status, row.status) + ("*" if row.in_sample else "")
 
 
 def _style(row: BoardRow) -> str:
@@ -125,18 +125,16 @@ def _style(row: BoardRow) -> str:
 
 
 def _cell(name: str, figure: Figure | None) -> str:
-    """A figure with its interval; as printed where it was published."""
+    """A figure with its interval; a published one as it was printed."""
     if isinstance(figure, Printed):
         return _printed(name, figure)
-    return render.estimate_cell(
-        figure, _SHARE_CELL if render.is_share(name) else render.TIGHT_COEFFICIENT_CELL
-    )
+    return render.estimate_cell(figure, short=True)
 
 
 def _printed(name: str, figure: Printed) -> str:
     text = figure.text
     if render.is_share(name) and "/" in text:
-        text = f"{render.percent(figure.value, 1, '')} ({text})"
+        text = f"{render.percent_cell(figure.value)} ({text})"
     return text if figure.remark is None else f"{text}†"
 
 
@@ -146,23 +144,23 @@ def _bare(name: str, figure: Figure | None) -> str:
     if isinstance(figure, Printed) and "/" not in figure.text:
         return figure.text
     if render.is_share(name):
-        return render.percent(figure.value, 1, "")
+        return render.percent_cell(figure.value)
     return render.number(figure.value, 3)
 
 
 def _key(board: Board) -> Iterator[str]:
     rows = [row for section in board.sections for row in section.rows]
     if board.breakdown is None:
-        yield "With 95 % intervals; published figures have none and stand as they were printed."
+        yield "With 95 % intervals; published figures have none and are shown as printed."
     else:
-        yield "Intervals of measured and trivial rows: --json or --csv."
+        yield "Intervals of measured rows and baselines: --json or --csv."
     if any(row.in_sample for row in rows):
-        yield "* in-sample: a tie threshold was chosen on the very labels that it is scored on."
+        yield "* in-sample: a tie threshold was chosen on the labels it is scored on."
     alone = dict.fromkeys(
         row.judge for row in rows if row.kind == "single" and "averaged accuracy" in row.figures
     )
     if board.breakdown is None and alone:
-        yield f"Read each response alone, and so have no agreement: {', '.join(alone)}."
+        yield f"Rate each response alone, so have no agreement: {', '.join(alone)}."
     remarks = {
         figure.remark
         for row in rows
@@ -181,6 +179,6 @@ def _sources(numbers: dict[Citation, int]) -> RenderableType:
 
 
 def _remarks(board: Board) -> list[str]:
-    """Notes that must be known of single rows, each once."""
+    """The notes of single rows, each once."""
     rows = (row for section in board.sections for row in section.rows)
     return list(dict.fromkeys(f"{row.judge}: {note}" for row in rows for note in row.notes))

@@ -1,4 +1,4 @@
-"""Sentences of a leaderboard on measured judges: better than trivial ones, or not."""
+"""Sentences of a leaderboard: the baselines that each measured judge beats or does not beat."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autoj.reports import render
 
 
 def clearing_lines(clearings: Sequence[Clearing]) -> list[tuple[bool, str]]:
-    """In words, for each measured judge and figure: whether it is better than the trivial judges.
+    """A sentence for each measured judge and figure on the baselines that it beats.
 
     Returns:
-        Whether it is better than all of them, and the sentence.
+        True if it beats all of them, and the sentence.
     """
 
     def key(clearing: Clearing) -> tuple[str, str, str]:
@@ -29,8 +29,8 @@ def clearing_lines(clearings: Sequence[Clearing]) -> list[tuple[bool, str]]:
 def _sentence(judge: str, source: str, figure: str, clearings: Sequence[Clearing]) -> str:
     beaten = " and ".join(clearing.trivial for clearing in clearings if clearing.clears)
     unbeaten = ", ".join(_against(clearing) for clearing in clearings if not clearing.clears)
-    said = [f"does not clear {unbeaten}"] if unbeaten else []
-    said += [f"is better than {beaten}"] if beaten else []
+    said = [f"does not beat the baseline {unbeaten}"] if unbeaten else []
+    said += [f"beats {beaten}"] if beaten else []
     how = "" if clearings[0].difference is not None else " (intervals compared, not cases)"
     return f"{judge} ({source}) on {figure}: {'; '.join(said)}{how}."
 
@@ -39,9 +39,5 @@ def _against(clearing: Clearing) -> str:
     found = clearing.difference
     if found is None or found.value is None:
         return clearing.trivial
-    digits, unit = (1, " points") if render.is_share(clearing.figure) else (3, "")
-    interval = f"{unit} [{{}}, {{}}]"
-    form = render.CellFormat(
-        digits=digits, interval_digits=digits, interval=interval, signed=True, signed_interval=True
-    )
-    return f"{clearing.trivial} ({render.estimate_cell(found, form)})"
+    unit = " points" if render.is_share(clearing.figure) else ""
+    return f"{clearing.trivial} ({render.estimate_cell(found, signed=True)}{unit})"

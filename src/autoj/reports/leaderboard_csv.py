@@ -1,4 +1,4 @@
-"""Leaderboards as rows for a CSV file, which spreadsheets open: no name in them is a formula."""
+"""Leaderboards as rows of a CSV file; no name in them is a formula to a spreadsheet."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ CSV_FIELDS = (
 """The columns of `csv_rows`."""
 
 _FORMULA = re.compile(r"(?![-+][\d.]+\Z)[=+@\t-]")
-"""How a spreadsheet tells a formula; a number with its sign is none."""
+"""Beginnings of a formula in a spreadsheet; a number with a sign is not one."""
 
 
 def csv_rows(board: Board) -> Iterator[dict[str, object]]:
-    """One row per judge and figure, overall and by part; values on the scale 0-1 where shares.
+    """One row per judge and figure, overall and by part; shares as 0-1.
 
-    A text that a spreadsheet would take for a formula begins with an apostrophe.
+    An apostrophe precedes a text that a spreadsheet would take for a formula.
 
     Args:
-        board: with a breakdown, its parts are listed, too.
+        board: its parts are listed, too, if it has a breakdown.
     """
     for row in _records(board):
         yield {name: _csv_cell(value) for name, value in row.items()}
@@ -83,7 +83,7 @@ def write_csv(path: Path, found: Board) -> None:
     """Write all rows of a board as CSV.
 
     Raises:
-        ConfigError: there is no such folder, or it cannot be written to.
+        ConfigError: the folder is missing or not writable.
     """
     try:
         with path.open("w", encoding="utf-8", newline="") as stream:

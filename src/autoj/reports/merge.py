@@ -1,4 +1,4 @@
-"""A run that several were joined into, and how to go on where something is missing."""
+"""The counts of a merged run, and the commands that complete it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from autoj.runs import Merged
 
 
 def merged_table(merged: Merged) -> Table:
-    """The counts of a joined run."""
+    """The counts of a merged run."""
     answers = render.count(merged.n_answers)
     if merged.n_repeated:
-        answers += f" ({merged.n_repeated:,} more were the same)"
-    rows = [("run", merged.run), ("joined from", render.count(merged.n_runs))]
+        answers += f" ({merged.n_repeated:,} repeated)"
+    rows = [("run", merged.run), ("merged from", render.count(merged.n_runs))]
     if merged.shard is not None:
         rows.append(("shard", merged.shard))
     return render.facts(
@@ -28,22 +28,22 @@ def merged_table(merged: Merged) -> Table:
 
 
 def missing_parts(merged: Merged) -> list[str]:
-    """What a joined run lacks, and how to go on with it: a sentence each."""
+    """Sentences on the missing parts of a merged run, with the commands that add them."""
     lines: list[str] = []
     if merged.several_data:
         lines.append(
-            "the runs are of different data: their cases follow each other, and no command goes on "
-            "with the joined run; go on with each, and join them again"
+            "the runs are of different data, so no command can resume the merged run; resume "
+            "each run, and merge them again"
         )
     if merged.missing is not None:
         lines.append(
             f"shards {merged.missing} are missing, {merged.n_missing:,} cases: judge them with "
-            f"--shard {merged.missing}, then join them with {merged.run}"
+            f"--shard {merged.missing}, then merge them with {merged.run}"
         )
     if (merged.n_unjudged or merged.n_failed) and not merged.several_data:
         shard = "without --shard" if merged.shard is None else f"with --shard {merged.shard}"
         lines.append(
-            f"some questions have no answer yet: the command that judged, with --out {merged.run} "
-            f"and {shard}, goes on"
+            f"some requests have no answer yet: resume with the command that judged, --out "
+            f"{merged.run} and {shard}"
         )
     return lines

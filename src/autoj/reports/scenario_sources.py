@@ -1,4 +1,4 @@
-"""How the cases of a run came by their scenarios, and how sure that is; 80 columns are enough."""
+"""The origins of the scenarios of a run's cases: the file, or a classifier."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Breakdown: TypeAlias = Literal["scenario", "group"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioNaming:
-    """How some cases came by their scenarios."""
+    """Counts of cases by the origin of their scenarios."""
 
     n_by_rows: int
     """Cases whose rows name their scenario."""
     n_own_names: int
-    """Those of them whose name is none that is known, and was kept."""
+    """Those of them with an unknown name, which was kept."""
     n_classified: int
-    """Cases that a classifier named the scenario of."""
+    """Cases whose scenario a classifier named."""
     classifiers: tuple[str, ...]
-    """The classifiers' names; one in all runs but those that were joined."""
+    """The classifiers' names; several only in a merged run."""
     mean_probability: float | None
-    """How sure they were on average, 0-1; None where they named nothing."""
+    """Their mean probability, 0-1; None if they named nothing."""
     n_unknown: int
-    """Cases whose rows name a scenario that is none, so that they count as `others`."""
+    """Cases whose rows name an unknown scenario, so that they count as `others`."""
     n_without: int
     """Cases without a scenario."""
 
@@ -58,7 +58,7 @@ class NamingCount:
             self._probabilities.append(naming["probability"])
 
     def result(self) -> ScenarioNaming:
-        """What was counted."""
+        """The counts."""
         known = self._probabilities
         return ScenarioNaming(
             n_by_rows=self._n["row"] + self._n["own name"],
@@ -72,10 +72,10 @@ class NamingCount:
 
 
 class NamedParts:
-    """The parts of a breakdown, and how the cases of each came by their scenarios.
+    """The parts of a breakdown, and the origins of the scenarios of each.
 
     Args:
-        breakdown: by scenario or by group; None counts the whole alone.
+        breakdown: by scenario or by group; None counts only the whole.
     """
 
     def __init__(self, breakdown: Breakdown | None) -> None:
@@ -93,7 +93,7 @@ class NamedParts:
             self._parts.setdefault(part, NamingCount()).add(case)
 
     def part_of(self, row: Row) -> str | None:
-        """The part of a row whose case was counted; None where it has no scenario."""
+        """The part of a row whose case was counted; None if it has no scenario."""
         return self._part(row.scenario)
 
     def _part(self, scenario: str | None) -> str | None:
@@ -102,19 +102,19 @@ class NamedParts:
         return self._own_groups.get(scenario) or group_name(scenario)
 
     def whole(self) -> ScenarioNaming | None:
-        """How all cases came by their scenarios; None where none has one."""
+        """The origins of all scenarios; None if no case has one."""
         naming = self._whole.result()
         return naming if naming.n_by_rows or naming.n_classified or naming.n_unknown else None
 
     def parts(self) -> dict[str, ScenarioNaming]:
-        """The same of each part; nothing where rows name all scenarios."""
+        """The same of each part; empty if rows name all scenarios."""
         if not self._whole.result().n_classified:
             return {}
         return {part: count.result() for part, count in self._parts.items()}
 
 
 def naming_text(naming: ScenarioNaming) -> str:
-    """How scenarios were named, on a line.
+    """The origins of scenarios on a line.
 
     >>> naming_text(ScenarioNaming(n_by_rows=12, n_own_names=0, n_classified=407,
     ...     classifiers=("fast",), mean_probability=0.613, n_unknown=0, n_without=0))
@@ -128,18 +128,18 @@ def naming_text(naming: ScenarioNaming) -> str:
             f"(mean probability {naming.mean_probability:.2f})"
         )
     if naming.n_unknown:
-        parts.append(f"{naming.n_unknown:,} unknown in the file and taken for others")
+        parts.append(f"{naming.n_unknown:,} unknown in the file and counted as others")
     if naming.n_without:
         parts.append(f"{naming.n_without:,} without one")
     return ", ".join(parts)
 
 
 def is_worth_telling(naming: ScenarioNaming | None, is_broken_down: bool = False) -> bool:
-    """Whether it is worth a line how scenarios were named: not where rows name them all.
+    """Tell whether the origins of scenarios need a line: not if rows name them all.
 
     Args:
-        naming: how they were named; None where no case has a scenario.
-        is_broken_down: whether figures are shown by scenario or group.
+        naming: their origins; None if no case has a scenario.
+        is_broken_down: True if figures are shown by scenario or group.
     """
     return naming is not None and bool(
         naming.n_classified
@@ -155,7 +155,7 @@ def naming_table(parts: Mapping[str, ScenarioNaming]) -> render.Listing:
         render.Column.number(name)
         for name in ("from the file", "by classifier", "mean probability")
     )
-    listing = render.Listing(render.Column.prose("how scenarios were named", 30), *columns)
+    listing = render.Listing(render.Column.prose("origin of scenarios", 30), *columns)
     for part, naming in parts.items():
         n_by_file = naming.n_by_rows + naming.n_unknown
         sure = render.number(naming.mean_probability, 2)

@@ -1,4 +1,4 @@
-"""Scenarios and their criteria as tables and as plain values; 80 columns are enough."""
+"""Scenarios and their criteria as tables and as plain values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_GROUP = "your own"
 
 
 def library_view(found: Sequence[Scenario]) -> RenderableType:
-    """Scenarios by group, with how many criteria each has."""
+    """Scenarios by group, with the numbers of their criteria."""
     parts: list[RenderableType] = [
         _group_table(group, [scenario for scenario in found if scenario.group == group])
         for group in dict.fromkeys(scenario.group for scenario in found)
@@ -43,7 +43,7 @@ def _group_table(group: str | None, found: Sequence[Scenario]) -> RenderableType
 
 
 def scenario_view(scenario: Scenario) -> RenderableType:
-    """A scenario: what the user wants, and the criteria by type, with their weights."""
+    """A scenario: its description, and its criteria by type, with their weights."""
     facts = render.facts(
         [
             ("name", scenario.name),
@@ -64,7 +64,7 @@ def scenario_view(scenario: Scenario) -> RenderableType:
 
 
 def scenario_record(scenario: Scenario) -> dict[str, Any]:
-    """A scenario with its criteria and the message that a judge reads, as plain values."""
+    """A scenario with its criteria and its text in the judge's prompt, as plain values."""
     written = [_criterion_record(criterion) for criterion in scenario.criteria]
     return outline_record(scenario) | {"criteria": written, "message": render_message(scenario)}
 

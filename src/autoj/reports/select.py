@@ -1,4 +1,4 @@
-"""The picks of a run in figures and tables: which of N responses, how clearly, and why."""
+"""The picks of a run from N responses, in figures and tables."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from autoj.verdicts.selection import PICK_RULES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionSummary:
-    """What picking came to."""
+    """The figures of a run that picked."""
 
     n_cases: int
     n_responses: int
     n_picked: int
     """Cases with a pick."""
     rules: dict[str, int]
-    """How many picks each of `selection.PICK_RULES` decided."""
+    """Picks by the rule of `selection.PICK_RULES` that decided them."""
     estimates: tuple[Estimate, ...]
-    """The mean rating of the picks and that of all responses; none where pairs were compared."""
+    """The mean rating of the picks and that of all responses; empty if pairs were compared."""
     n_unrated: int
     """Responses without a readable rating."""
     n_matches: int
     """Matches of tournaments."""
     n_undecided: int
-    """Matches that failed or could not be read."""
+    """Matches that failed or were unreadable."""
     n_unreadable: int
-    """Judgments that state nothing on the menu."""
+    """Unreadable judgments."""
     n_failed: int
-    """Requests that got no answer."""
+    """Requests without an answer."""
     n_truncated: int
     """Judgments of a response that was cut to fit."""
     naming: ScenarioNaming | None = None
-    """How cases came by their scenarios; None where no case has one."""
+    """Origins of the scenarios; None if no case has one."""
 
 
 def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> SelectionSummary:
@@ -88,7 +88,7 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
             everything += [_row(found.case, rating) for rating in ratings]
     estimates: tuple[Estimate, ...] = ()
     if spec.task == "rate":
-        # A reward model's scores are on no scale, and the name says how they are shown.
+        # A reward model's scores have no fixed scale; the name decides their digits.
         name = "mean score" if spec.protocol == "scalar" else "mean rating"
         estimates = (mean(name, picks, _rating), mean(name, everything, _rating))
     return SelectionSummary(
@@ -116,7 +116,7 @@ def _rating(row: Row) -> float | None:
 
 
 def selection_table(selections: Iterable[Selection], spec: RunSpec) -> render.Listing:
-    """One line per case: its pick, and how clear that was."""
+    """One line per case: its pick, with its margin."""
     by_rating = spec.task == "rate"
     digits = 3 if spec.protocol == "scalar" else 2
     listing = render.Listing(
@@ -143,13 +143,13 @@ def _pick(found: Selection) -> Text:
 
 
 def _by_rating(found: Selection, digits: int) -> tuple[str, str]:
-    """The pick's rating, and how much higher it is than the next best."""
+    """The pick's rating, and its lead over the next best."""
     rating = None if found.picked is None else found.picked.rating
     return render.number(rating, digits), render.number(found.gap, digits)
 
 
 def _by_pairs(found: Selection) -> tuple[str, str]:
-    """Matches won of those played, and the probability that the last was won with."""
+    """Matches won of those played, and the probability of the last win."""
     if found.picked is None:
         return render.MISSING, render.MISSING
     picked = found.picked.selected
@@ -171,7 +171,7 @@ def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> Rendera
 
 
 def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
-    """The figures of a run that picked, one a line."""
+    """The figures of a run that picked, one per line."""
     how = "each response rated" if spec.task == "rate" else "pairs, by knockout"
     rows = [
         ("judge", f"{spec.judge.name} ({spec.protocol}; {how})"),
@@ -179,7 +179,7 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
         ("picked", _picked(summary)),
     ]
     ordered = sorted(summary.rules.items(), key=lambda item: -item[1])
-    rows += [("  why", f"{n:,}: {PICK_RULES[rule]}") for rule, n in ordered]
+    rows += [("  by rule", f"{n:,}: {PICK_RULES[rule]}") for rule, n in ordered]
     for label, estimate in zip(("of picks", "of all"), summary.estimates, strict=False):
         rows.append((f"{estimate.name} {label}", render.estimate_line(estimate)))
     if spec.task == "rate":
@@ -187,9 +187,9 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
     else:
         undecided = f"{summary.n_undecided:,} failed or unreadable"
         rows.append(("matches", f"{summary.n_matches:,}, {undecided}"))
-    rows.append(("unreadable, failed", render.lost(summary.n_unreadable, summary.n_failed)))
+    rows.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
-        rows.append(("truncated", f"{summary.n_truncated:,} judgments saw a response cut to fit"))
+        rows.append(("truncated", f"{summary.n_truncated:,} judgments had a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming):
         rows.append(("scenarios", naming_text(summary.naming)))
     return render.facts(rows)
@@ -198,5 +198,5 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
 def _picked(summary: SelectionSummary) -> str:
     missing = summary.n_cases - summary.n_picked
     return render.count(summary.n_picked) + (
-        f", nothing to pick by in {missing:,}" if missing else ""
+        f", no basis for a pick in {missing:,}" if missing else ""
     )

@@ -27,33 +27,33 @@ from autoj.runs import RunSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run came to."""
+    """The figures of a run."""
 
     n_cases: int
     n_judged: int
     """Cases with all their judgments, readable or not."""
     winners: dict[str, int]
-    """How many cases each of "a", "b" and "tie" won; "unknown" where no winner is known."""
+    """Cases won by "a", "b" and "tie"; "unknown" counts cases without a winner."""
     n_unreadable: int
-    """Judgments that state nothing on the menu."""
+    """Unreadable judgments."""
     n_failed: int
-    """Requests that got no answer."""
+    """Requests without an answer."""
     n_truncated: int
     """Judgments of a response that was cut to fit."""
     estimates: tuple[Estimate, ...]
     parts: dict[str, tuple[Estimate, ...]]
     """The same estimates by scenario or group."""
     n_split: int = 0
-    """Orders of pairs whose draws have no majority, where each question was asked several times."""
+    """Orders of pairs whose samples have no majority, with several samples per question."""
     vote_share: float | None = None
-    """The share of an order's readable draws that agree with its vote, averaged over all votes;
-    None where each question was asked once, or there is no vote."""
+    """The share of an order's readable samples that agree with its vote, averaged over all votes;
+    None with one sample per question, or without a vote."""
     rating_sd: float | None = None
-    """The standard deviation of a rating's draws, averaged over all ratings; None likewise."""
+    """The standard deviation of a rating's samples, averaged over all ratings; None likewise."""
     naming: ScenarioNaming | None = None
-    """How cases came by their scenarios; None where no case has one."""
+    """Origins of the scenarios; None if no case has one."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
-    """The same by scenario or group, where a classifier named some."""
+    """The same by scenario or group, if a classifier named some."""
 
 
 def summarise(
@@ -67,8 +67,8 @@ def summarise(
     Args:
         judged: the cases that are judged, with their verdicts; pairs may come without texts.
         spec: the run's settings.
-        n_cases: how many cases the run has, judged or not.
-        breakdown: what the figures are broken down by.
+        n_cases: the number of cases of the run, judged or not.
+        breakdown: of the figures.
     """
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
@@ -110,7 +110,7 @@ def summarise(
 
 
 class _Spread:
-    """How far the draws of each question agree, over a run."""
+    """The agreement of the samples of each question, over a run."""
 
     def __init__(self) -> None:
         self.n_split = 0
@@ -133,7 +133,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if spec.task == "rate":
-        # A reward model's scores are on no scale, so their interval is cut to none.
+        # A reward model's scores have no fixed scale, so their interval is not clipped.
         if spec.protocol == "scalar":
             return (mean("mean score", rows, lambda row: row.rating),)
         return (mean_rating.compute(rows),)

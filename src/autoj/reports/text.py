@@ -1,4 +1,4 @@
-"""Judged text on a terminal: it is not to be trusted, so it may not move the cursor or hide."""
+"""Judged text on a terminal: untrusted, so it may not move the cursor or hide text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 def visible_text(text: str, style: str = "") -> Text:
-    """The same for Rich: no markup in it is obeyed."""
+    """The same for Rich, without interpreting markup in it."""
     return Text(visible(text), style=style)
 
 

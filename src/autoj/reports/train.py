@@ -1,4 +1,4 @@
-"""The training of a judge: its cost before, and its figures after; 80 columns are enough."""
+"""The training of a judge: its cost before, and its figures after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GIB = 1 << 30
 
 def plan_table(estimated: Estimated) -> Table:
     """Updates, tokens, weights, memory and time of a training."""
-    table = Table(title="What training will take", show_header=False)
+    table = Table(title="Training plan", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_row("updates", f"{estimated.n_steps:,}")
@@ -21,9 +21,9 @@ def plan_table(estimated: Estimated) -> Table:
     table.add_row("weights", f"{estimated.n_weights:,}")
     table.add_row("of them trained", f"{estimated.n_trained:,}")
     table.add_row("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB")
-    table.add_row("memory that is free", f"{estimated.available_bytes / _GIB:.1f} GiB")
+    table.add_row("free memory", f"{estimated.available_bytes / _GIB:.1f} GiB")
     if estimated.tokens_per_second is not None and estimated.hours is not None:
-        table.add_row("pace here", f"{estimated.tokens_per_second:,.0f} tokens/s")
+        table.add_row("speed here", f"{estimated.tokens_per_second:,.0f} tokens/s")
         table.add_row("time here", _duration(estimated.hours))
     return table
 
@@ -33,7 +33,7 @@ def _duration(hours: float) -> str:
 
 
 def report_lines(report: Report) -> list[str]:
-    """Updates, figures and place of a trained judge; no line where it was trained before."""
+    """Updates, figures and folder of a trained judge; empty if it was trained before."""
     if report.n_steps is None:
         return []
     figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(report.best.items()))

@@ -1,4 +1,4 @@
-"""The training of a scenario classifier, before and after; 80 columns are enough."""
+"""The training of a scenario classifier, before and after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def classifier_plan_table(job: ClassifierJob) -> Table:
     recipe, queries = job.recipe, job.queries
     counts = Counter(queries.scenarios)
     rarest, n_rarest = min(counts.items(), key=lambda item: item[1])
-    table = Table(title="What is trained", show_header=False)
+    table = Table(title="Training plan", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_row("tier", recipe.tier)
@@ -27,12 +27,12 @@ def classifier_plan_table(job: ClassifierJob) -> Table:
 
 
 def classifier_report_table(report: ClassifierReport) -> Table:
-    """The figures on held-out queries, and the size of what was trained."""
+    """The figures on held-out queries, and the size of the classifier."""
     table = Table(title=f"On {report.n_held_out:,} held-out queries", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_row("queries", f"{report.n_queries:,}")
-    table.add_row("that are no near-duplicates", f"{report.n_clusters:,}")
+    table.add_row("without near-duplicates", f"{report.n_clusters:,}")
     for name in ("accuracy", "macro_f1", "top_3"):
         table.add_row(name.replace("_", " "), f"{report.figures[name] * 100:.1f} %")
     table.add_row("mean probability", f"{report.figures['mean_probability'] * 100:.1f} %")

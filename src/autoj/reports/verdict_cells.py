@@ -1,4 +1,4 @@
-"""A verdict in a table: its winner, its ratings and how far its draws agree; wins, counted."""
+"""Cells of a verdict: its winner, ratings, votes and probabilities; and counts of wins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoj.reports import render
 
 
 def winner_cell(verdict: Verdict) -> Text:
-    """Its winner, or why there is none."""
+    """Its winner, or the reason that it has none."""
     if verdict.winner is not None:
         return Text(verdict.winner, style="bold")
     if verdict.rule == "split":
@@ -20,7 +20,7 @@ def winner_cell(verdict: Verdict) -> Text:
 
 
 def why_unrated(verdict: Verdict) -> str:
-    """Why a rating is missing; where some failed and some are unreadable, only that it is.
+    """The reason of a missing rating; "no rating" if some failed and some are unreadable.
 
     >>> why_unrated(Verdict(case_id="1", judge="j", ratings=(None,), n_failed=1))
     'failed'
@@ -37,13 +37,13 @@ def rating_cell(
     *,
     missing: str = "unreadable",
 ) -> Text:
-    """A rating, with the standard deviation of its draws where it was asked several times.
+    """A rating, with the standard deviation of its samples if there are several.
 
     Args:
-        rating: None where there is none.
+        rating: None if it is missing.
         digits: after the point.
-        deviation: of its draws.
-        missing: what is said where there is none, from `why_unrated`.
+        deviation: of its samples.
+        missing: the text of a missing rating, from `why_unrated`.
     """
     if rating is None:
         return Text(missing, style="yellow")
@@ -57,7 +57,7 @@ def ratings_text(verdict: Verdict) -> str:
 
 
 def votes_text(verdict: Verdict) -> str:
-    """Per order, the share of its readable draws that state what most of them state."""
+    """Per order, the share of its readable samples that agree with the majority."""
     return ", ".join(render.number(share, 2) for share in verdict.vote_shares)
 
 
@@ -67,11 +67,11 @@ def probability_cells(verdict: Verdict) -> list[str]:
 
 
 def wins_text(winners: Mapping[str, int]) -> str:
-    """The numbers of cases that a, b and neither won.
+    """The numbers of wins of a and b, and of ties.
 
     >>> wins_text({"a": 1200, "tie": 1, "unknown": 2})
-    'a 1,200, b 0, ties 1, no winner known 2'
+    'a 1,200, b 0, ties 1, no winner 2'
     """
     text = f"a {winners.get('a', 0):,}, b {winners.get('b', 0):,}, ties {winners.get('tie', 0):,}"
     unknown = winners.get("unknown", 0)
-    return text + (f", no winner known {unknown:,}" if unknown else "")
+    return text + (f", no winner {unknown:,}" if unknown else "")

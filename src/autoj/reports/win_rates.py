@@ -1,4 +1,4 @@
-"""Win rates by other tools' rules, for each pair of models; 80 columns are enough."""
+"""Win rates by other tools' conventions, for each pair of models."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ def test_columns_that_do_not_fit_stand_in_a_table_below():
 
     def wide(name: str) -> Listing:
         found = Listing(Column.text("part", 23), *map(Column.number, names), spacing="flush")
-        found.add(name, *(f"{number}0.00 20-80" for number in range(9)))
+        found.add(name, *(f"{number}0.0 [20, 80]" for number in range(9)))
         return found
 
-    check_pages(wide, *names, *(f"{number}0.00 20-80" for number in range(9)))
+    check_pages(wide, *names, *(f"{number}0.0 [20, 80]" for number in range(9)))
     heads = [words for words in rows(page(wide("plain"))) if words[0] == "part"]
     assert [name for words in heads for name in words[1:]] == names
     assert len(heads) > 1
@@ -78,9 +78,9 @@ def test_figures_are_found_by_their_names():
     headings = {"win rate": "wins", "agreement": "agree"}
     assert rows(page(render.figures(Column.text("part"), headings, parts))) == [
         ["part", "n", "wins", "agree"],
-        ["both", "90", "50.0", "[40-60]", "80.0", "[70-90]"],
-        ["turned", "90", "50.0", "[40-60]", "80.0", "[70-90]"],
-        ["one", "90", "-", "80.0", "[70-90]"],
+        ["both", "90", "50.0", "[40,", "60]", "80.0", "[70,", "90]"],
+        ["turned", "90", "50.0", "[40,", "60]", "80.0", "[70,", "90]"],
+        ["one", "90", "-", "80.0", "[70,", "90]"],
     ]
 
 

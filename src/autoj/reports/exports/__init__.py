@@ -1,4 +1,4 @@
-"""A run's verdicts in the files of other tools: one layout a file, written so that they read it."""
+"""A run's verdicts in the file formats of other tools."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ EXPORTS: Mapping[str, Export] = {
     "mt_bench": mt_bench.write,
     "reward_bench": reward_bench.write,
 }
-"""What writes each format."""
+"""Writers by the name of their format."""
 
 
 def export_run(folder: RunFolder, format: str, path: Path) -> JudgedRun:
-    """Write what a run came to, finished or not; the file is there whole or not at all.
+    """Write a run's verdicts to a file, which is complete or absent.
 
-    Verdicts are read anew from the ledger. Cases that are not judged yet are left out and noted.
+    Verdicts are read again from the ledger. Cases that are not judged yet are left out and noted.
 
     Args:
         folder: a run's folder.
         format: a name in `EXPORTS`.
-        path: the file to write; one that is there is replaced.
+        path: the file to write; an existing one is replaced.
 
     Returns:
-        The run, with what was written and what could not be.
+        The run, with counts of what was written and what was left out.
 
     Raises:
         UnknownComponent: there is no such format.
         ConfigError: the format cannot hold such a run.
-        DataError: there is nothing to write, or no place for it.
-        StorageFull: the disk took no more.
+        DataError: there is nothing to write, or nowhere to write it.
+        StorageFull: the disk is full.
     """
     if format not in EXPORTS:
         raise UnknownComponent("export format", format, EXPORTS)
@@ -61,7 +61,7 @@ def export_run(folder: RunFolder, format: str, path: Path) -> JudgedRun:
     except OSError as error:
         raise storage_error(error, path) from error
     finally:
-        # Where nothing can be written, nothing can be removed either.
+        # A folder that is not writable refuses the removal, too.
         with suppress(OSError):
             draft.unlink()
     return run
@@ -70,10 +70,10 @@ def export_run(folder: RunFolder, format: str, path: Path) -> JudgedRun:
 def _note_unjudged(run: JudgedRun) -> None:
     n_cases = run.folder.n_cases()
     if run.n_judged < n_cases:
-        told = f"of {n_cases:,} cases are not judged yet: left out, the run is not finished"
+        told = f"of {n_cases:,} cases are not judged yet and left out: the run is not finished"
         run.notes[told] = n_cases - run.n_judged
 
 
 def _nothing(run: JudgedRun, format: str) -> DataError:
     told = "; ".join(f"{count:,} {what}" for what, count in run.notes.items())
-    return DataError(f"has nothing that {format} can hold: {told}", path=run.folder.path)
+    return DataError(f"has nothing to write as {format}: {told}", path=run.folder.path)

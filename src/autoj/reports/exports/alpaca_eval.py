@@ -45,7 +45,7 @@ def write(run: JudgedRun, path: Path) -> None:
 
 
 def preference_of(verdict: Verdict) -> float | None:
-    """A verdict as a number from 1 (the first response) to 2 (the second); None where it is open.
+    """A verdict as a number from 1 (the first response) to 2 (the second); None without a winner.
 
     >>> preference_of(Verdict(case_id="1", judge="j", winner="b", probabilities=(0.2, 0.7, 0.1)))
     1.75

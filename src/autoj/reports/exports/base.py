@@ -1,4 +1,4 @@
-"""What all exports share: a run's verdicts, read along while what came of them is counted."""
+"""A run's verdicts for an export, with counts of rows and of gaps."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Export", "JudgedRun", "name_of"]
 
 @dataclass(slots=True, kw_only=True)
 class JudgedRun:
-    """A run that is written out: its verdicts, and what came of them."""
+    """A run to export: its verdicts, and counts of what was written."""
 
     folder: RunFolder
     spec: RunSpec
     n_judged: int = 0
-    """Cases whose verdict was read."""
+    """Cases with a verdict."""
     n_rows: int = 0
     """Rows that were written."""
     notes: Counter[str] = field(default_factory=Counter)
-    """How often what is said happened: "pairs have no winner: …"."""
+    """Counts by remark, such as "pairs have no winner: …"."""
 
     def verdicts(self) -> Iterator[tuple[Case, Verdict]]:
-        """The cases that are judged, in order, read anew from the ledger.
+        """The judged cases in order, read from the ledger again.
 
-        Picks of N are made of several verdicts, so theirs are those that were last written.
+        Picks of N consist of several verdicts, so their stored ones are read.
         """
         picked = kind_of(self.folder.path) == "select"
         found = self.folder.judged() if picked else resolve_run(self.folder, self.spec)
@@ -48,16 +48,16 @@ class JudgedRun:
         """
         if self.spec.task != "judge":
             raise ConfigError(
-                f"{self.folder.path} is a run of autoj {self.spec.task}, and {tool}'s layout holds "
-                "pairs of responses",
-                hint="--format jsonl, csv and parquet hold any run.",
+                f"{self.folder.path} is a run of autoj {self.spec.task}, and {tool}'s layout is "
+                "for pairs of responses",
+                hint="Use --format jsonl, csv or parquet, which hold any run.",
             )
 
 
 Export: TypeAlias = Callable[[JudgedRun, Path], None]
-"""Writes a run to a path, and notes what came of it."""
+"""Writes a run to a path, and counts its rows and gaps."""
 
 
 def name_of(case: Case, index: int) -> str:
-    """Who wrote a response; "a", "b", "3", … where that is not known."""
+    """The author of a response; "a", "b", "3", … if unknown."""
     return case.responses[index].model or ("ab"[index] if index < 2 else str(index + 1))

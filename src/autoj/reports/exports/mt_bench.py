@@ -1,8 +1,8 @@
-"""MT-Bench's `model_judgment` files: a pair's two games, or a rating, a line.
+"""MT-Bench's `model_judgment` files: a line per pair with two games, or per rating.
 
 Winners name models, so the second game's is not swapped: `g2` is the game with `model_2` shown
-first. What failed or could not be read is left out: MT-Bench's own code for it is "error" or -1.
-`tstamp` is when the run's last answer came; the run keeps no time per answer.
+first. Failed and unreadable judgments are left out: MT-Bench's own code for it is "error" or -1.
+`tstamp` is the time of the run's last answer; the run keeps no time per answer.
 
 **Source**: lm-sys/FastChat, fastchat/llm_judge/common.py (`play_a_match_pair`,
 `play_a_match_single`, `load_pairwise_model_judgments`) and show_result.py.
@@ -28,10 +28,10 @@ __all__ = ["write"]
 
 
 class _Game(NamedTuple):
-    """What the judge was asked and what it wrote."""
+    """The prompt and the completion of a judgment."""
 
     prompt: str | None
-    """None where a response was cut to fit: the run does not keep the cut text."""
+    """None if a response was cut to fit: the run does not keep the cut text."""
     written: str | None
 
 
@@ -42,18 +42,18 @@ def write(run: JudgedRun, path: Path) -> None:
     """A line per pair with both games, or per rated response.
 
     Raises:
-        ConfigError: the run asked one order alone, or has scores on no scale.
+        ConfigError: the run asked only one order, or has scores without a fixed scale.
     """
     if run.spec.task != "rate":
         run.need_pairs("MT-Bench")
     if run.spec.has_orders and run.spec.orders != "both":
         raise ConfigError(
-            f"{run.folder.path} asked each pair in one order, and MT-Bench's layout holds both"
+            f"{run.folder.path} asked each pair in one order, but MT-Bench's layout needs both"
         )
     if run.spec.protocol == "scalar":
         raise ConfigError(
-            f"{run.folder.path} holds a reward model's scores, which are on no scale; MT-Bench's "
-            "ratings run from 1 to 10"
+            f"{run.folder.path} holds a reward model's scores, which have no fixed scale; "
+            "MT-Bench's ratings run from 1 to 10"
         )
     write_records(path, _pairs(run) if run.spec.paired else _ratings(run))
 
@@ -62,11 +62,11 @@ def _pairs(run: JudgedRun) -> Iterator[dict[str, Any]]:
     has_orders = run.spec.has_orders
     pages = ((0, 1), (1, 0)) if has_orders else ((0,), (1,))
     for case, verdict, games in _with_games(run):
-        # Where each response was rated alone, both games have the verdict's winner, as MT-Bench
+        # If each response was rated alone, both games have the verdict's winner, as MT-Bench
         # does it for pairs of ratings.
         winners = verdict.winners if has_orders else (verdict.winner, verdict.winner)
         if None in winners:
-            run.notes["pairs have a judgment that failed or could not be read: left out"] += 1
+            run.notes["pairs have a judgment that failed or is unreadable: left out"] += 1
             continue
         first, second = (games.get(page, _NO_GAME) for page in pages)
         scores = dict(zip(("m1_score", "m2_score"), verdict.ratings, strict=False))
@@ -92,7 +92,7 @@ def _ratings(run: JudgedRun) -> Iterator[dict[str, Any]]:
     for case, verdict, games in _with_games(run):
         for index, rating in enumerate(verdict.ratings):
             if rating is None:
-                run.notes["ratings failed or could not be read: left out"] += 1
+                run.notes["ratings failed or are unreadable: left out"] += 1
                 continue
             game = games.get((index,), _NO_GAME)
             run.n_rows += 1
@@ -121,7 +121,7 @@ def _stamp(run: JudgedRun) -> float:
 def _with_games(
     run: JudgedRun,
 ) -> Iterator[tuple[Case, Verdict, dict[tuple[int, ...], _Game]]]:
-    """Each case with its verdict and what was written about it, by page; of draws, the first."""
+    """Each case with its verdict and its games by order; of several samples, the first."""
     asked = groupby(run.folder.plan(), key=lambda row: row.case_id)
     with closing(LedgerReader(run.folder.path)) as reader:
         for case, verdict in run.verdicts():

@@ -1,8 +1,8 @@
 """RewardBench's per-prompt results: one JSON object of columns, with a result per pair.
 
-A result is 1 where the judge prefers what people chose, 0 where it prefers the other, 0.5 for a
-tie. RewardBench writes 0.5 for a failed judgment as well; here such a pair is left out, as is one
-of which nobody said which response is better.
+A result is 1 if the judge prefers the chosen response, 0 if it prefers the other, 0.5 for a
+tie. RewardBench writes 0.5 for a failed judgment as well; here such a pair is left out, as is a
+pair without a label.
 
 **Source**: allenai/reward-bench, scripts/run_generative.py and run_rm.py (`eval-set-scores/`).
 """

@@ -1,9 +1,9 @@
 """Runs as CSV, Parquet and JSONL, with the texts.
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula,
-and judged text is anybody's: in CSV such texts begin with an apostrophe, and numbers stay as they
-are. All other texts come back exactly, line ends and quotes with them. Parquet and JSONL hold every
-text as it is, and tell an empty text from none.
+and judged text is untrusted: in CSV an apostrophe precedes such texts; numbers stay as they are.
+All other texts are exact, with line ends and quotes. Parquet and JSONL keep every text as it is,
+and distinguish an empty text from a missing one.
 
 **Source**: RFC 4180; OWASP, "CSV Injection", for the characters.
 """
@@ -24,13 +24,13 @@ from autoj.runs.table import columns_of, flat_rows, full_row
 
 __all__ = ["guarded", "write_csv", "write_jsonl", "write_parquet"]
 
-# The full-width forms are formulas where the spreadsheet's language is Japanese or Chinese.
+# The full-width forms are formulas in a spreadsheet in Japanese or Chinese.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _ROWS_AT_ONCE = 1000
 
 
 def guarded(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula.
+    """A cell that is not a formula to any spreadsheet.
 
     >>> guarded("=1+1"), guarded("1 = 1"), guarded(-1.5)
     ("'=1+1", '1 = 1', -1.5)
@@ -43,7 +43,7 @@ def guarded(value: Any) -> Any:
 def write_csv(run: JudgedRun, path: Path) -> None:
     """A row per pair or per rated response, in UTF-8."""
     columns = columns_of(run.spec)
-    # Line ends in texts are what they are only where the file is opened without translation.
+    # newline="" keeps the line ends of texts as they are.
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(columns)
@@ -104,7 +104,7 @@ def _full_rows(run: JudgedRun) -> Iterator[dict[str, Any]]:
 
 
 def _is_open(verdict: Verdict) -> bool:
-    """Whether nothing was decided, or a response has no rating."""
+    """True if there is no decision, or a response has no rating."""
     if verdict.ratings:
         return None in verdict.ratings
     return verdict.winner is None and verdict.selected is None

@@ -1,19 +1,23 @@
-"""Every number, estimate and table that reports are made of, each built once."""
+"""Number formats, estimates and tables, shared by all reports."""
 
 from autoj.reports.render.estimates import (
-    COEFFICIENT_CELL,
-    PERCENT_CELL,
-    ROUNDED_CELL,
-    TIGHT_COEFFICIENT_CELL,
-    CellFormat,
     estimate_cell,
     estimate_interval,
     estimate_line,
     estimate_value,
     is_share,
 )
-from autoj.reports.render.headings import ESTIMATE_LABELS, GROUP_HEADINGS
-from autoj.reports.render.numbers import MISSING, count, lost, number, p_value, percent, seconds
+from autoj.reports.render.headings import ESTIMATE_HEADINGS, ESTIMATE_LABELS, GROUP_HEADINGS
+from autoj.reports.render.numbers import (
+    MISSING,
+    count,
+    lost,
+    number,
+    p_value,
+    percent,
+    percent_cell,
+    seconds,
+)
 from autoj.reports.render.tables import (
     Cell,
     Column,
@@ -27,15 +31,11 @@ from autoj.reports.render.tables import (
 )
 
 __all__ = [
-    "COEFFICIENT_CELL",
+    "ESTIMATE_HEADINGS",
     "ESTIMATE_LABELS",
     "GROUP_HEADINGS",
     "MISSING",
-    "PERCENT_CELL",
-    "ROUNDED_CELL",
-    "TIGHT_COEFFICIENT_CELL",
     "Cell",
-    "CellFormat",
     "Column",
     "FigureRow",
     "Listing",
@@ -53,6 +53,7 @@ __all__ = [
     "number",
     "p_value",
     "percent",
+    "percent_cell",
     "seconds",
     "with_more",
 ]

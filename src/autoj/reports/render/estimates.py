@@ -1,11 +1,11 @@
-"""Estimates as text: on a line with all that is known of them, and in a cell.
+"""Estimates as text: on a line with their counts and bounds, and in a cell.
 
-A figure that is a share is written in percent, any other with the digits of its metric.
+A share is written in percent with one digit, a rating with two digits, any other figure with three.
+The ends of an interval have the digits of their value; in a short cell, shares are rounded to whole
+percents there and other figures to two digits.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from autoj.records import Estimate
 from autoj.reports.render.numbers import MISSING, number
@@ -21,13 +21,21 @@ _DIGITS = {
     "calibration": 3,
     "expected calibration error": 3,
 }
-"""Figures that are no shares, with the digits after the point."""
+"""Digits after the point of the figures that are not shares."""
 _BEGINNINGS = ("best of ", "pearson", "spearman", "kendall")
-"""Names of figures that are no shares begin so, too; they have three digits."""
+"""Beginnings of the names of further figures that are not shares; they have three digits."""
+_SIGNED = {
+    "position bias",
+    "length bias",
+    "format bias",
+    "above trivial",
+    "flips above harmless text",
+}
+"""Figures that are differences, so that a positive one has its sign, too."""
 
 
 def is_share(name: str) -> bool:
-    """Whether a figure of that name is a share, which is written in percent."""
+    """Tell whether a figure of that name is a share, which is written in percent."""
     return name not in _DIGITS and not name.startswith(_BEGINNINGS)
 
 
@@ -35,24 +43,23 @@ def estimate_value(estimate: Estimate) -> str:
     """The value alone, or a dash."""
     if estimate.value is None:
         return MISSING
-    return _number(estimate, estimate.value) + (" %" if is_share(estimate.name) else "")
+    unit = " %" if is_share(estimate.name) else ""
+    return _number(estimate, estimate.value, signed=estimate.name in _SIGNED) + unit
 
 
 def estimate_interval(estimate: Estimate) -> str:
-    """The interval in brackets, or nothing where there is none."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f"[{_number(estimate, estimate.low)}, {_number(estimate, estimate.high)}]"
+    """The interval in brackets, or an empty text without one."""
+    return _interval(estimate, signed=estimate.name in _SIGNED)
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """The whole estimate on a line: value, interval, cases, queries, what is unscored, bounds.
+    """The estimate on a line: value, interval, cases, queries, unscored cases and bounds.
 
     >>> estimate_line(Estimate(name="accuracy", value=0.5, low=0.4, high=0.6, n=90, n_clusters=80))
-    '50.00 %  [40.00, 60.00]  n=90 on 80 queries'
+    '50.0 %  [40.0, 60.0]  n=90 on 80 queries'
     """
     if estimate.value is None:
-        return f"none: {estimate.reason}"
+        return _sentence(estimate.reason)
     text = estimate_value(estimate)
     if interval := estimate_interval(estimate):
         text += f"  {interval}"
@@ -67,78 +74,47 @@ def estimate_line(estimate: Estimate) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellFormat:
-    """The digits and the interval of an estimate in a cell."""
-
-    digits: int
-    """Of the value, after the point."""
-    interval_digits: int
-    interval: str = " [{}, {}]"
-    """Follows the value, with the interval's ends filled in; a figure that may be negative has no
-    dash between them."""
-    signed: bool = False
-    """Whether the value of a difference has its sign where it is positive, too."""
-    signed_interval: bool = False
-    equal_ends: bool = True
-    """Whether an interval is shown that is narrower than its digits."""
-
-
-PERCENT_CELL = CellFormat(digits=2, interval_digits=0, interval=" {}-{}")
-"""A share, such as "50.00 20-80"."""
-ROUNDED_CELL = CellFormat(digits=0, interval_digits=0, interval=" {}-{}")
-"""A share of few cases beside many columns, such as "50 20-80"."""
-COEFFICIENT_CELL = CellFormat(digits=3, interval_digits=2)
-"""A correlation or a mean, such as "0.512 [0.40, 0.61]"."""
-_COEFFICIENT = CellFormat(digits=2, interval_digits=2)
-"""A figure that may be negative, unless told otherwise: "0.51 [0.40, 0.61]"."""
-TIGHT_COEFFICIENT_CELL = CellFormat(digits=3, interval_digits=2, interval=" [{},{}]")
-"""The same where three intervals below 0 must fit into 80 columns: "-0.512 [-0.61,-0.40]"."""
-
-
-def estimate_cell(estimate: Estimate | None, form: CellFormat | None = None) -> str:
-    """The value and its interval, narrow; a dash where there is no value.
+def estimate_cell(estimate: Estimate | None, *, short: bool = False, signed: bool = False) -> str:
+    """The value and its interval, a share without its sign; a dash without a value.
 
     Args:
-        estimate: None where there is none.
-        form: the digits; by default one less than on a line, and no more in a share's interval.
+        estimate: None if the row has no such figure.
+        short: round the interval's ends, shares to whole percents and other figures to two digits,
+            and leave out an interval whose ends are then equal; for tables with several intervals
+            in a row.
+        signed: write the sign of positive numbers, as for differences.
 
     >>> found = Estimate(name="accuracy", value=0.5, n=8, n_clusters=8, low=0.2, high=0.8)
-    >>> estimate_cell(found), estimate_cell(found, PERCENT_CELL)
-    ('50.0 [20-80]', '50.00 20-80')
+    >>> estimate_cell(found), estimate_cell(found, short=True), estimate_cell(found, signed=True)
+    ('50.0 [20.0, 80.0]', '50.0 [20, 80]', '+50.0 [+20.0, +80.0]')
     """
     if estimate is None or estimate.value is None:
         return MISSING
-    if form is None:
-        form = _default_form(estimate)
-    scale = _scale(estimate)
-    text = number(estimate.value * scale, form.digits, signed=form.signed)
+    signed = signed or estimate.name in _SIGNED
+    text = _number(estimate, estimate.value, signed=signed)
+    interval = _interval(estimate, short=short, signed=signed)
+    low, _, high = interval[1:-1].partition(", ")
+    return text if not interval or (short and low == high) else f"{text} {interval}"
+
+
+def _sentence(reason: str | None) -> str:
+    return f"{reason[0].upper()}{reason[1:]}." if reason else MISSING
+
+
+def _interval(estimate: Estimate, *, short: bool = False, signed: bool) -> str:
     if estimate.low is None or estimate.high is None:
-        return text
+        return ""
+    most = 2 if short else 3
+    if short and is_share(estimate.name):
+        most = 0
     low, high = (
-        number(end * scale, form.interval_digits, signed=form.signed_interval)
-        for end in (estimate.low, estimate.high)
+        _number(estimate, end, most, signed=signed) for end in (estimate.low, estimate.high)
     )
-    return text if low == high and not form.equal_ends else text + form.interval.format(low, high)
+    return f"[{low}, {high}]"
 
 
-def _default_form(estimate: Estimate) -> CellFormat:
-    name, digits = estimate.name, _digits(estimate.name)
-    if not is_share(name) and not name.startswith("mean "):
-        return _COEFFICIENT
-    if estimate.low is None:
-        return CellFormat(digits=digits, interval_digits=digits)
-    interval_digits = 0 if is_share(name) else digits - 1
-    return CellFormat(digits=digits - 1, interval_digits=interval_digits, interval=" [{}-{}]")
-
-
-def _digits(name: str) -> int:
-    return 2 if is_share(name) else _DIGITS.get(name, 3)
-
-
-def _scale(estimate: Estimate) -> int:
-    return 100 if is_share(estimate.name) else 1
-
-
-def _number(estimate: Estimate, value: float) -> str:
-    return number(value * _scale(estimate), _digits(estimate.name))
+def _number(estimate: Estimate, value: float, most: int = 3, *, signed: bool = False) -> str:
+    """A value with the digits of its figure, but no more than a given count."""
+    if is_share(estimate.name):
+        return number(100 * value, min(1, most), signed=signed)
+    return number(value, min(_DIGITS.get(estimate.name, 3), most), signed=signed)

@@ -1,4 +1,4 @@
-"""Labels of figures and headings of groups, one for all reports."""
+"""Labels and column headings of figures, and headings of groups, one for all reports."""
 
 from __future__ import annotations
 
@@ -11,10 +11,28 @@ ESTIMATE_LABELS = {
     "averaged accuracy": "accuracy (verdict = label)",
     "verdict accuracy": "accuracy (verdict = label)",
     "mean rating": "mean rating (1-10)",
-    "mean score": "mean score (on no scale)",
+    "mean score": "mean score (no fixed scale)",
     "correlation": "Pearson with the labels",
 }
-"""Estimates of a run by their names, as a line's label says them."""
+"""Labels of a run's figures on a line, by the figures' names."""
+
+ESTIMATE_HEADINGS = {
+    "win rate": "win rate",
+    "win rate, corrected by the labels": "corrected",
+    "consistency": "consistency",
+    "accuracy": "accuracy",
+    "agreement": "agreement",
+    "averaged accuracy": "verdict\naccuracy",
+    "verdict accuracy": "verdict\naccuracy",
+    "mean rating": "mean rating",
+    "mean score": "mean score",
+    "correlation": "Pearson",
+    "same winner": "same winner",
+    "kappa": "Cohen's kappa",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+}
+"""Headings of a run's and a jury's figures in a table, by the figures' names."""
 
 GROUP_HEADINGS = {
     "Summarization": "Summ",
@@ -26,4 +44,4 @@ GROUP_HEADINGS = {
     "General Communication": "Comm",
     "NLP Tasks": "NLP",
 }
-"""The paper's short names of the groups (Table 1), of four letters at most, in its order."""
+"""The paper's short names of the groups (Table 1), at most four letters each, in its order."""

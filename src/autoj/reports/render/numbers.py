@@ -1,13 +1,13 @@
-"""Numbers as text: counts, shares, values, p-values and times; a dash where there is none."""
+"""Numbers as text: counts, shares, values, p-values and times; a dash for a missing one."""
 
 from __future__ import annotations
 
 MISSING = "-"
-"""Stands in a table for a number that there is not."""
+"""A missing number in a table."""
 
 
 def count(n: int) -> str:
-    """A count with its thousands apart.
+    """A count with commas between thousands.
 
     >>> count(12345)
     '12,345'
@@ -15,18 +15,28 @@ def count(n: int) -> str:
     return f"{n:,}"
 
 
-def percent(share: float | None, digits: int = 2, unit: str = " %") -> str:
+def percent(share: float | None) -> str:
     """A share in percent.
 
     Args:
-        share: 0-1, or a difference of shares; None where it is not known.
-        digits: after the point.
-        unit: follows the number; empty where a table's heading says it.
+        share: 0-1; None if it is not known.
 
-    >>> percent(0.5), percent(0.5, 0, "%"), percent(None)
-    ('50.00 %', '50%', '-')
+    >>> percent(0.5), percent(None)
+    ('50.0 %', '-')
     """
-    return MISSING if share is None else f"{share * 100:.{digits}f}{unit}"
+    return MISSING if share is None else f"{percent_cell(share)} %"
+
+
+def percent_cell(share: float | None) -> str:
+    """A share in percent without the sign, for a table whose heading says percent.
+
+    Args:
+        share: 0-1; None if it is not known.
+
+    >>> percent_cell(0.5)
+    '50.0'
+    """
+    return number(None if share is None else 100 * share, 1)
 
 
 def number(value: float | None, digits: int, *, signed: bool = False) -> str:
@@ -39,7 +49,7 @@ def number(value: float | None, digits: int, *, signed: bool = False) -> str:
 
 
 def p_value(p_value: float | None) -> str:
-    """A p-value of three digits; smaller ones are told by that alone.
+    """A p-value with three digits; one below 0.001 is written as such.
 
     >>> p_value(0.04), p_value(1e-9), p_value(None)
     ('0.040', '<0.001', '-')
@@ -56,10 +66,10 @@ def seconds(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
-def lost(n_unreadable: int, n_failed: int, unit: str = "") -> str:
-    """Counts of the judgments that state nothing and of the requests without an answer.
+def lost(n_unreadable: int, n_failed: int) -> tuple[str, str]:
+    """A label and the counts of unreadable judgments and of failed requests.
 
-    >>> lost(1200, 3, " judgments")
-    '1,200 and 3 judgments'
+    >>> lost(1200, 3)
+    ('unreadable, failed', '1,200 and 3')
     """
-    return f"{n_unreadable:,} and {n_failed:,}{unit}"
+    return "unreadable, failed", f"{n_unreadable:,} and {n_failed:,}"

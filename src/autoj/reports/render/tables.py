@@ -1,8 +1,8 @@
 """The tables of all reports: labels with values, lists with columns, and estimates by column.
 
 Texts in cells are judged texts or names that others chose: none is markup, and control characters
-are spelled out. Where a terminal is narrow, texts give way first; a number is shown whole, if need
-be in a further table below.
+are spelled out. On a narrow terminal, texts are clipped or wrapped first; a number is never cut,
+and columns that do not fit move to a further table below.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from autoj.records import Estimate
-from autoj.reports.render.estimates import CellFormat, estimate_cell
+from autoj.reports.render.estimates import estimate_cell
 from autoj.reports.render.numbers import MISSING, count
 from autoj.reports.text import excerpt, visible_text
 
 Cell: TypeAlias = Text | str | int | None
-"""A text that is shown as it is, a count, or nothing known."""
+"""A text that is shown as it is, a count, or None for an unknown value."""
 Spacing: TypeAlias = Literal["indented", "flush", "tight"]
-"""Columns two apart with one before the first; two apart; one apart, for the widest tables."""
+"""Columns two apart with a space before the first; two apart; one apart, for wide tables."""
 
 _PADDING: dict[Spacing, tuple[int, int, int, int]] = {
     "indented": (0, 1, 0, 1),
@@ -32,9 +32,9 @@ _PADDING: dict[Spacing, tuple[int, int, int, int]] = {
     "tight": (0, 1, 0, 0),
 }
 _LEAST_TEXT = 12
-"""Characters that are left of a text at least before a table is broken."""
+"""Characters that a text keeps at least before a table is broken."""
 _MOST_TEXT = 24
-"""Characters that a text gets at most where a table is broken."""
+"""Characters that a text gets at most in a broken table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,12 @@ class Column:
 
     heading: Cell
     gives_way: Literal["clipped", "wrapped", "never"]
-    """What becomes of its cells where the terminal is too narrow."""
+    """Treatment of its cells on a terminal that is too narrow."""
     width: int | None = None
     """Characters of a text at most; longer ones are clipped on any terminal."""
     right: bool = False
     follows: bool = False
-    """Whether it means nothing without the column before it."""
+    """Stays in one table with the column before it, such as a p-value."""
     style: str = ""
 
     @classmethod
@@ -63,7 +63,7 @@ class Column:
 
     @classmethod
     def word(cls, heading: Cell) -> Column:
-        """Single words, or numbers that stand on the left."""
+        """Single words, or numbers aligned on the left."""
         return cls(heading=heading, gives_way="never")
 
     @classmethod
@@ -73,12 +73,12 @@ class Column:
 
     @classmethod
     def number(cls, heading: Cell, *, follows: bool = False, style: str = "") -> Column:
-        """Numbers that stand on the right."""
+        """Numbers aligned on the right."""
         return cls(heading=heading, gives_way="never", right=True, follows=follows, style=style)
 
 
 class Listing:
-    """A table whose columns have headings, broken by columns where the terminal is too narrow.
+    """A table with column headings, broken by columns if the terminal is too narrow.
 
     Args:
         columns: from left to right.
@@ -96,7 +96,7 @@ class Listing:
         self._rows.append((tuple(_shown(cell, column) for cell, column in pairs), style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        # At a page's edges there is no space but in an indented table.
+        # Only an indented table has space at the page's edges.
         width = options.max_width + {"indented": 0, "flush": 2, "tight": 1}[self._spacing]
         for block in self._blocks(width):
             yield self._drawn(block, width)
@@ -120,7 +120,7 @@ class Listing:
         return table
 
     def _blocks(self, width: int) -> Iterator[list[int]]:
-        """The columns of each table: all in one where they fit, else with the first texts again."""
+        """The columns of each table: all in one if they fit, else each repeats the first texts."""
         if sum(self._widths(_LEAST_TEXT, _LEAST_TEXT)) <= width:
             yield list(range(len(self._columns)))
             return
@@ -138,7 +138,7 @@ class Listing:
         yield block
 
     def _groups(self, start: int) -> list[list[int]]:
-        """Columns that stay together."""
+        """Columns, grouped by what stays in one table."""
         groups: list[list[int]] = []
         for index in range(start, len(self._columns)):
             if groups and self._columns[index].follows:
@@ -148,7 +148,7 @@ class Listing:
         return groups
 
     def _widths(self, clipped: int, wrapped: int) -> list[int]:
-        """The columns' widths with the space beside them, texts no wider than is said."""
+        """The columns' widths with the space beside them, texts limited to the given widths."""
         most = {"clipped": clipped, "wrapped": wrapped}
         widths = []
         for index, column in enumerate(self._columns):
@@ -185,7 +185,7 @@ def _table(spacing: Spacing, *, header_style: str = "", show_header: bool = True
 
 
 def facts(rows: Iterable[tuple[str, Cell]], spacing: Spacing = "indented") -> Table:
-    """Labels with their values, a line each; long values are wrapped.
+    """Labels with their values, one per line; long values are wrapped.
 
     Args:
         rows: label and value.
@@ -200,7 +200,7 @@ def facts(rows: Iterable[tuple[str, Cell]], spacing: Spacing = "indented") -> Ta
 
 
 def citations(rows: Iterable[tuple[int, str]]) -> Table:
-    """Numbered sources, as they stand below a table.
+    """Numbered sources below a table.
 
     Args:
         rows: number and source.
@@ -228,18 +228,16 @@ def figures(
     columns: Mapping[str, str],
     rows: Iterable[FigureRow],
     *,
-    form: CellFormat | None = None,
     with_n: bool = True,
     spacing: Spacing = "flush",
 ) -> Listing:
-    """Estimates beside each other: a row a judge or part, a column a figure.
+    """Estimates side by side: a row per judge or part, a column per figure.
 
     Args:
         name: the first column.
-        columns: the figures' names, with their headings.
-        rows: from top to bottom; a figure that one lacks is a dash.
-        form: of the cells, from `estimates`.
-        with_n: whether a column says how many cases there are, scored or not.
+        columns: headings by the figures' names.
+        rows: from top to bottom; a missing figure is a dash.
+        with_n: add a column with the number of cases, scored or not.
         spacing: between columns.
     """
     counted = [Column.count("n")] if with_n else []
@@ -247,18 +245,18 @@ def figures(
     for row in rows:
         found = {estimate.name: estimate for estimate in row.estimates}
         n = [max(each.n + each.n_unscored for each in found.values())] if with_n else []
-        cells = [estimate_cell(found.get(figure), form) for figure in columns]
+        cells = [estimate_cell(found.get(figure), short=True) for figure in columns]
         listing.add(row.name, *n, *cells, style=row.style)
     return listing
 
 
 def with_more(listing: RenderableType, n_more: int, file: Path) -> RenderableType:
-    """A listing, and below it how many rows more a file holds."""
+    """A listing, and below it the number of further rows in a file."""
     if n_more <= 0:
         return listing
     return Group(listing, Text(f" … {n_more:,} more in {file}", style="dim"))
 
 
 def notes(lines: Iterable[str], style: str = "dim") -> list[RenderableType]:
-    """Sentences below a table, a line each."""
+    """Sentences below a table, one per line."""
     return [visible_text(line, style=style) for line in lines]
