@@ -46,8 +46,6 @@ from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 
-__all__ = ["audit_card", "read_plan", "save_plan"]
-
 _PLAN = "audit_plan.json"
 
 

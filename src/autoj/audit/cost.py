@@ -20,8 +20,6 @@ from autoj.runs.ledger import Ledger
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, plan_case
 
-__all__ = ["Workload", "estimate_workload"]
-
 _N_FIRST = 8
 """Judgments that are asked to time the rest; they are kept, and not asked again."""
 _N_COUNTED = 24

@@ -13,8 +13,6 @@ from typing import Literal, TypeAlias
 
 from autoj.critiques import Language
 
-__all__ = ["EDITS", "Edit", "NoEdit", "apply_edit", "text_language"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoEdit:

@@ -12,8 +12,6 @@ from typing import Literal, TypeAlias
 from autoj.audit.edits import NoEdit
 from autoj.critiques import DECISION_HEADING, Language, decision_sentence
 
-__all__ = ["HARMLESS", "STYLES", "Place", "inject"]
-
 Place: TypeAlias = Literal["1", "2"] | None
 """The position of the injected response in the prompt; None where it is rated alone."""
 

@@ -31,22 +31,6 @@ from autoj.metrics.rows import cluster_number, pair_row
 from autoj.records import WINNERS, Case, Estimate, Verdict
 from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
 
-__all__ = [
-    "ALONE",
-    "Judged",
-    "above_trivial",
-    "because",
-    "calibrated_error",
-    "length_figures",
-    "people_figures",
-    "position_figures",
-    "probability_figures",
-    "reading_figures",
-    "scored_row",
-    "share_of",
-    "without",
-]
-
 Judged: TypeAlias = Sequence[tuple[Case, Verdict]]
 """Cases with their verdicts."""
 

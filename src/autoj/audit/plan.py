@@ -38,16 +38,6 @@ from autoj.runs import RunSpec, make_spec
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import OnUnknownScenario
 
-__all__ = [
-    "N_PROBED",
-    "N_SAMPLE",
-    "AuditPlan",
-    "Part",
-    "StoredPlan",
-    "audit_spec",
-    "plan_audit",
-]
-
 N_SAMPLE = 200
 """Cases that are judged as they are."""
 N_PROBED = 40

@@ -16,8 +16,6 @@ from autoj.metrics import Row, difference
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict, Winner
 
-__all__ = ["format_bias", "identical_pairs", "injection_figures", "retest"]
-
 _SAME_RATING = 0.05
 """Two ratings that differ by less are printed alike."""
 

@@ -13,16 +13,6 @@ from autoj.audit.injections import HARMLESS, STYLES
 from autoj.records import Estimate
 from autoj.verdicts.baselines import TRIVIAL_JUDGES
 
-__all__ = [
-    "CALIBRATED",
-    "accuracy_words",
-    "calibration_error_words",
-    "edit_words",
-    "figure_words",
-    "injection_words",
-    "trivial_words",
-]
-
 CALIBRATED = "By chance alone, a perfectly calibrated judge gets this."
 """The meaning of the expected calibration error of a calibrated judge."""
 

@@ -15,16 +15,6 @@ from autoj.metrics.base import Rows
 from autoj.records import Case, Estimate, Verdict
 from autoj.scenarios import group_of, scenario_names
 
-__all__ = [
-    "Figures",
-    "align",
-    "broken_down",
-    "group_name",
-    "in_paper_order",
-    "lost_counts",
-    "set_digest",
-]
-
 Figures: TypeAlias = Callable[[Rows], tuple[Estimate, ...]]
 """The figures of some rows."""
 

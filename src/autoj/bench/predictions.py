@@ -12,8 +12,6 @@ from autoj.jsonl import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
 from autoj.verdicts.resolve import settle, to_winner
 
-__all__ = ["read_predictions", "read_scores"]
-
 _UNREAD = -1
 """The release's label for a judgment that it could not read."""
 

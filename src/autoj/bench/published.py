@@ -18,17 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autoj.errors import DataError
 
-__all__ = [
-    "Citation",
-    "Kind",
-    "Printed",
-    "PublishedRow",
-    "Work",
-    "merged",
-    "published",
-    "read_published",
-]
-
 Kind: TypeAlias = Literal["pairwise", "single"]
 """A judge's kind: it compares two responses, or rates each alone."""
 

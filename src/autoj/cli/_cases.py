@@ -12,8 +12,6 @@ from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_ma
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 
-__all__ = ["JoinRule", "Map", "Questions", "Turn", "find_cases"]
-
 Map: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

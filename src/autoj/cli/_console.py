@@ -25,16 +25,6 @@ from autoj.errors import AutojError, Unfinished
 from autoj.reports.text import visible, visible_text
 from autoj.runs.watch import Watch
 
-__all__ = [
-    "TerminalWatch",
-    "print_error",
-    "print_json",
-    "print_message",
-    "print_result",
-    "set_json",
-    "watching",
-]
-
 _PLAIN_SECONDS = 30.0
 """The interval of progress reports where stderr is not a terminal."""
 _PATIENCE_SECONDS = 2.0

@@ -34,8 +34,6 @@ from autoj.cli.show import show
 from autoj.cli.train import train
 from autoj.errors import AutojError, UserError
 
-__all__ = ["app", "main"]
-
 app = App(
     name="autoj",
     help="Generative judges of language models: compare two responses, rate one, and explain why.",

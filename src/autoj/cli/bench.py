@@ -10,8 +10,6 @@ from autoj.cli.bench_pairs import pairs
 from autoj.cli.bench_scenario_classifier import scenario_classifier
 from autoj.cli.bench_system_level import system_level
 
-__all__ = ["bench_app"]
-
 bench_app = App(
     no_args_is_help=True,
     help="Measure a judge against human labels and published figures, with 95% intervals.",

@@ -14,8 +14,6 @@ from autoj.runs import RunFolder
 from autoj.runs.kind import is_jury
 from autoj.tasks.classify import SCENARIOS
 
-__all__ = ["export"]
-
 
 def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, finished or not.")],

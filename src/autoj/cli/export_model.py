@@ -11,8 +11,6 @@ from autoj.cli import _console, _options
 from autoj.training.judge.export import Format
 from autoj.training.judge.export import export_model as write_export
 
-__all__ = ["export_model"]
-
 
 def export_model(
     judge: Annotated[Path, typer.Argument(help="The folder that autoj train wrote.")],

@@ -17,8 +17,6 @@ from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
 from autoj.tasks.jury_folder import make_jury
 
-__all__ = ["judge"]
-
 
 def judge(
     data: _options.Data = None,

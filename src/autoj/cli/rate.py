@@ -13,8 +13,6 @@ from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
 from autoj.tasks.jury_folder import make_jury
 
-__all__ = ["rate"]
-
 
 def rate(
     data: _options.Data = None,

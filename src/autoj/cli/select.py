@@ -19,8 +19,6 @@ from autoj.tasks.run import Run
 from autoj.tasks.select import select as pick
 from autoj.tasks.selection_folder import PickedResponse, make_select_spec, read_selections
 
-__all__ = ["select", "show_selection"]
-
 _N_SHOWN = 20
 """Cases whose picks are listed above the summary."""
 

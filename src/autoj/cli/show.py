@@ -27,8 +27,6 @@ from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
 from autoj.tasks.win_rates import published_win_rates, win_rates
 
-__all__ = ["show"]
-
 _N_LINES = 12
 
 

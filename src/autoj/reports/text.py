@@ -6,8 +6,6 @@ import re
 
 from rich.text import Text
 
-__all__ = ["excerpt", "visible", "visible_text"]
-
 # Control characters (but line feed and tab) and directional overrides, which reorder what follows.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 

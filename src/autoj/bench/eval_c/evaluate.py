@@ -31,8 +31,6 @@ from autoj.protocols.base import JudgeProtocol
 from autoj.records import Case, Decision, Estimate, Verdict, Winner
 from autoj.verdicts.resolve import settle, to_winner
 
-__all__ = ["Comparison", "evaluate", "figures", "read_set", "voted"]
-
 _BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "group": lambda row: group_name(row.scenario),
     "scenario": lambda row: row.scenario,

@@ -17,8 +17,6 @@ from autoj.errors import DataError
 from autoj.jsonl import read_rows, write_records
 from autoj.records import Case
 
-__all__ = ["Critiques", "Vote", "read_critiques", "read_votes", "write_votes"]
-
 _FAILED = "Failed!"
 """The release's mark for a model that gave no answer."""
 _IN_THE_SET = "critiques"

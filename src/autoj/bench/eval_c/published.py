@@ -15,8 +15,6 @@ import yaml
 
 from autoj.records import normalise_query
 
-__all__ = ["OVERALL", "PublishedVotes", "published_against", "published_eval_c"]
-
 _FILE = Path(__file__).parents[1] / "data" / "published_eval_c.yaml"
 OVERALL = "Overall"
 """The name of all cases together, among the groups."""

@@ -22,8 +22,6 @@ from autoj.records import Case, Completion, Rating, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 from autoj.runs.ledger import LedgerReader
 
-__all__ = ["Derivation", "compared", "comparison_cases", "critiques_of_run", "votes_of_run"]
-
 _RATING = {"en": "Rating: ", "zh": "评分: "}
 
 

@@ -31,16 +31,6 @@ from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.scenarios import groups, resolve_scenario
 from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
 
-__all__ = [
-    "BREAKDOWNS",
-    "TieBand",
-    "evaluate",
-    "figures",
-    "fit_tie_band",
-    "read_unseen",
-    "trivial_results",
-]
-
 _GRID = tuple(step / 100 for step in range(201))
 """The paper's leaderboard searches the tie threshold of reward models from 0 to 2.0 by 0.01."""
 

@@ -11,8 +11,6 @@ from autoj.metrics.base import Score
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Verdict
 
-__all__ = ["FIGURE_SCORES", "FigureDifference", "compare"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureDifference:

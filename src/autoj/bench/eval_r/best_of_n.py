@@ -17,8 +17,6 @@ from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Response
 
-__all__ = ["BESIDE", "BestOfN", "Scores", "compare", "figures", "scores_beside"]
-
 BESIDE: Mapping[str, str] = {
     "oracle": "picks the highest reference score: no judge can do better",
     "random": "picks at random: the exact mean over the candidates",

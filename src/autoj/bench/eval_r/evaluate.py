@@ -30,8 +30,6 @@ from autoj.metrics.result import Result
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case
 
-__all__ = ["BENCH", "all_picks", "evaluate", "trivial_picks", "trivial_results"]
-
 BENCH = "eval-r"
 """The name of these results."""
 _COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman")

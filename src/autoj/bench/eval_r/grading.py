@@ -13,8 +13,6 @@ from autoj.bench.eval_r.selection import RatedCandidates
 from autoj.datasets.base import Cases, ReadRow
 from autoj.records import Case
 
-__all__ = ["graded_cases", "pick_id", "picked_cases"]
-
 
 def pick_id(case: Case, index: int) -> str:
     """The id of the case that grades one candidate, counted from 1 in it."""

@@ -18,8 +18,6 @@ from autoj.records import WINNERS, Case, Estimate, Verdict, Winner
 from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
 from autoj.verdicts.resolve import settle
 
-__all__ = ["longer_critique_row", "longest_in_hindsight", "pair_baselines"]
-
 _BANDS = tuple(step / 100 for step in range(101))
 
 

@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 from autoj.bench.published import Citation, Kind, Printed
 from autoj.records import Estimate
 
-__all__ = ["Board", "BoardRow", "Clearing", "Figure", "Parts", "Section", "Status"]
-
 Status: TypeAlias = Literal["published", "computed", "measured", "trivial"]
 """The origin of a row: a publication; our arithmetic on a published table; a saved result of
 `autoj bench`; a baseline, which reads nothing or only lengths, computed on the data itself."""

@@ -18,8 +18,6 @@ from autoj.bench.leaderboard.sections import Sections, eval_c_sections, eval_p_s
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics.result import Result, read_result
 
-__all__ = ["BREAKDOWNS", "Bench", "board", "find_results", "value_of"]
-
 Bench: TypeAlias = Literal["eval-p", "eval-c", "eval-r", "system-level"]
 
 BREAKDOWNS: Mapping[str, str] = {"group": "group", "seen": "seen and unseen"}

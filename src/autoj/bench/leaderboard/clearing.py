@@ -20,8 +20,6 @@ from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder
 from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
 
-__all__ = ["by_intervals", "clear_pairs", "is_above_zero"]
-
 
 def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> list[Clearing]:
     """A judge's figures on pairs compared with each baseline's.

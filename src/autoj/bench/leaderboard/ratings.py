@@ -23,8 +23,6 @@ from autoj.errors import DataError
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 
-__all__ = ["eval_r_sections", "system_level_sections"]
-
 _COEFFICIENTS = ("pearson", "spearman")
 _ALL = " of all responses"
 _INDEX = "system-level-index"

@@ -13,16 +13,6 @@ from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.scenarios import groups
 
-__all__ = [
-    "Measured",
-    "by_name",
-    "in_order",
-    "measured_row",
-    "ours",
-    "published_row",
-    "published_votes",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:

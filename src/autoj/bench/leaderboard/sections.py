@@ -18,8 +18,6 @@ from autoj.metrics.result import Result
 from autoj.records import WINNERS, Case, normalise_query
 from autoj.scenarios import groups
 
-__all__ = ["Sections", "eval_c_sections", "eval_p_sections", "public_cases"]
-
 _VOTES = ("win", "tie", "lose")
 _REFERENCE = "ChatGPT"
 """The critic whose critiques the release compares all others with."""

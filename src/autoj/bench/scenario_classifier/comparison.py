@@ -12,8 +12,6 @@ from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.metrics import Difference, difference_of, f1_difference
 from autoj.records import Case
 
-__all__ = ["ClassifierDifference", "compare_all"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierDifference:

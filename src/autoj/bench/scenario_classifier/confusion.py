@@ -14,17 +14,6 @@ from autoj.metrics.base import proportion_of
 from autoj.records import Estimate
 from autoj.scenarios import groups
 
-__all__ = [
-    "UNREADABLE",
-    "Confused",
-    "GroupConfusion",
-    "Missed",
-    "confused",
-    "group_confusion",
-    "in_order",
-    "missed",
-]
-
 UNREADABLE = "(unreadable)"
 """The column of rows whose guess could not be read."""
 

@@ -29,19 +29,6 @@ from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
 from autoj.scenarios import groups, scenario_names
 
-__all__ = [
-    "ALL",
-    "TOP",
-    "Rows",
-    "check_labels",
-    "dropped_names",
-    "evaluate",
-    "hits",
-    "rows_of",
-    "top_hits",
-    "views",
-]
-
 ALL = "all"
 """The name of all rows together."""
 TOP = 3

@@ -18,16 +18,6 @@ from autoj.records import Case, Verdict
 from autoj.scenarios import resolve_scenario, scenario_names
 from autoj.scenarios.classifier import ScenarioClassifier, ScenarioGuess
 
-__all__ = [
-    "TRIVIAL_CLASSIFIERS",
-    "Classified",
-    "Guess",
-    "OnClassified",
-    "classify",
-    "classify_trivially",
-    "guesses_of_run",
-]
-
 OnClassified = Callable[[int, int], None]
 """Told how many queries are classified, and how many there are."""
 _BATCH = 64

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from autoj.bench.base import set_digest
 from autoj.bench.scenario_classifier.query_set import QuerySet
 
-__all__ = ["PUBLISHED", "RELEASED", "PublishedClassifier", "published_on"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedClassifier:

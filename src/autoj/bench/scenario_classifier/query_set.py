@@ -10,8 +10,6 @@ from autoj.errors import DataError
 from autoj.records import Case
 from autoj.scenarios.seeds import query_digest
 
-__all__ = ["BENCH", "QuerySet", "SeenQueries", "read_set", "without_seen"]
-
 BENCH = "scenario-classifier"
 """The name of these results."""
 

@@ -35,8 +35,6 @@ from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 
-__all__ = ["BENCH", "evaluate_ratings", "evaluate_table", "length_result"]
-
 BENCH = "system-level"
 """The name of these results."""
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")

@@ -17,8 +17,6 @@ from autoj.errors import ConfigError, DataError
 from autoj.jsonl import read_lines, read_rows
 from autoj.records import Case, normalise_query
 
-__all__ = ["OutputSet", "open_outputs", "output_files", "read_queries"]
-
 _ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _PUBLIC_NAME = "model_outputs"
 """AlpacaEval's name of each model's file, in a folder of the model's name."""

@@ -15,8 +15,6 @@ from typing import Any
 from autoj.errors import DataError
 from autoj.jsonl import read_rows
 
-__all__ = ["ModelRow", "read_models"]
-
 _KEYS = ("key", "model", "generator", "name")
 _RATINGS = ("rating", "autoj_rating")
 _REFERENCES = ("reference", "gpt4_winrate", "win_rate")

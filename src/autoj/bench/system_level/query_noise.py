@@ -26,8 +26,6 @@ from autoj.metrics import Floats, cluster_weights
 from autoj.metrics.correlation import Coefficient
 from autoj.records import Estimate
 
-__all__ = ["coefficient_draws", "without_noise"]
-
 _Curve = Callable[[Floats], Floats]
 _CURVES: dict[Coefficient, tuple[_Curve, _Curve]] = {
     "pearson": (lambda r: r, lambda r: r),

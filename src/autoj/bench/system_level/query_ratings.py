@@ -19,8 +19,6 @@ from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Verdict
 
-__all__ = ["Precision", "QueryRatings", "collect", "precision", "query_residuals"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryRatings:

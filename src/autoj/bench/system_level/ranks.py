@@ -12,8 +12,6 @@ from scipy import stats
 
 from autoj.bench.system_level.model_table import ModelRow
 
-__all__ = ["TABLE_23", "Ranked", "ranked", "reference_digest"]
-
 TABLE_23 = "53 models, digest 23a78867db7486a5"
 """The `reference_digest` of Table 23's models and GPT-4's win rates."""
 

@@ -19,8 +19,6 @@ from autoj.jsonl import encode as encode_json
 from autoj.records import Case, Verdict
 from autoj.reports.exports.base import JudgedRun, name_of
 
-__all__ = ["preference_of", "write"]
-
 # A conflict of both orders that counts as a tie is one, whatever the probabilities are.
 _DISCRETE_RULES = ("tie",)
 

@@ -13,8 +13,6 @@ from autoj.records import Case, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 from autoj.runs.kind import kind_of
 
-__all__ = ["Export", "JudgedRun", "name_of"]
-
 
 @dataclass(slots=True, kw_only=True)
 class JudgedRun:

@@ -24,8 +24,6 @@ from autoj.reports.exports.base import JudgedRun, name_of
 from autoj.runs import RunSpec
 from autoj.runs.ledger import LedgerReader
 
-__all__ = ["write"]
-
 
 class _Game(NamedTuple):
     """The prompt and the completion of a judgment."""

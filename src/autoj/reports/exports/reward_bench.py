@@ -16,8 +16,6 @@ from autoj.jsonl import encode
 from autoj.records import Case, Message, Verdict
 from autoj.reports.exports.base import JudgedRun
 
-__all__ = ["write"]
-
 _PREFIX = "reward-bench-"
 _COLUMNS = ("text_chosen", "text_rejected", "results", "subset", "id")
 _SCORES = ("scores_chosen", "scores_rejected")

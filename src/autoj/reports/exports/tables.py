@@ -22,8 +22,6 @@ from autoj.records import Verdict
 from autoj.reports.exports.base import JudgedRun
 from autoj.runs.table import columns_of, flat_rows, full_row
 
-__all__ = ["guarded", "write_csv", "write_jsonl", "write_parquet"]
-
 # The full-width forms are formulas in a spreadsheet in Japanese or Chinese.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _ROWS_AT_ONCE = 1000
