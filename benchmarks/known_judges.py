@@ -181,7 +181,7 @@ KNOWN_JUDGES: tuple[KnownJudge, ...] = (
     ),
     KnownJudge(
         name="coin",
-        what="draws one of the two by lot, each time anew",
+        what="draws one of the two by random_key, each time anew",
         reply=_coin,
         true={
             "accuracy": _DECIDED / 2,
@@ -245,7 +245,7 @@ KNOWN_JUDGES: tuple[KnownJudge, ...] = (
     ),
     KnownJudge(
         name="mute",
-        what=f"draws by lot, and says nothing that can be read with probability {_MUTE}",
+        what=f"draws by random_key, and says nothing that can be read with probability {_MUTE}",
         reply=_mute,
         true={
             "unreadable": _MUTE,

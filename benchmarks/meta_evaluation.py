@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from autoj.bench.eval_p.evaluate import evaluate, trivial_results
+from autoj.bench.eval_p.evaluate import baseline_results, evaluate
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.metrics import cluster_weights
@@ -67,7 +67,7 @@ def time_tables() -> None:
         cluster_weights.cache_clear()
         started = time.perf_counter()
         evaluate(cases, judged, judge="simulated", source="-")
-        trivial_results(cases)
+        baseline_results(cases)
         seconds.append(time.perf_counter() - started)
     print(f"Eval-P's tables, 1,392 pairs: {sorted(seconds)[1]:.2f} s (median of 3)", flush=True)
 

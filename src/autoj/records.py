@@ -131,7 +131,7 @@ class Calibration:
     """Half the width of the tie band, at least 0, in units of preference / temperature; a wider
     band makes ties likelier."""
     surface: Mapping[str, float] = field(default_factory=dict)
-    """Weight of each style feature (`calibration.style_features.SURFACE_FEATURES`): the amount that
+    """Weight of each style feature (`calibration.style_features.STYLE_FEATURES`): the amount that
     one unit adds to a response's rating or log-odds before the division by the temperature. Empty:
     no style correction. The proportions were learnt from labels alone; one factor, fitted together
     with the temperature, scales them all."""

@@ -19,7 +19,7 @@ from autoj.audit.cost import estimate_workload
 from autoj.audit.edits import EDITS
 from autoj.audit.injections import HARMLESS, STYLES
 from autoj.audit.measures import (
-    above_trivial,
+    above_baselines,
     calibrated_error,
     people_figures,
     probability_figures,
@@ -41,7 +41,7 @@ from autoj.metrics.result import read_result, save_result
 from autoj.records import WINNERS, Case, Estimate, Response, Verdict
 from autoj.reports.audit import audit_view
 from autoj.runs import judge_run, make_spec, open_run
-from autoj.verdicts.baselines import TRIVIAL_JUDGES
+from autoj.verdicts.baselines import BASELINE_JUDGES
 from autoj.verdicts.resolve import settle
 
 from ..scripted import CARD, Recorder
@@ -364,7 +364,7 @@ def test_a_judge_as_good_as_a_trivial_one_is_seldom_told_apart_from_it():
 
     told_apart = Counter()
     for seed in range(200):
-        for name, found in above_trivial(judged_pairs(60, blind, seed)).items():
+        for name, found in above_baselines(judged_pairs(60, blind, seed)).items():
             told_apart[name] += found.low > 0 or found.high < 0
     # Held against the trivial judge's point by its own interval, it would be told apart in 18 %.
     assert max(told_apart[name] for name in ("longest", "first", "random")) <= 0.09 * 200
@@ -374,7 +374,7 @@ def test_a_lead_that_the_pairs_do_not_bear_out_is_none():
     # The judge is right in 70 of 100 pairs and `longest` in 58, each as if the other were not.
     ways = iter([("a", True, "a")] * 41 + [("a", False, "a")] * 29 + [("a", True, "b")] * 17)
     judged = judged_pairs(100, lambda _: next(ways, ("a", False, "b")))
-    above = above_trivial(judged)
+    above = above_baselines(judged)
     # The judge's own interval leaves the trivial judge's point out.
     (own, *_) = people_figures(judged, paired=True)
     assert (own.value, own.low > 0.58) == (0.7, True)
@@ -410,7 +410,7 @@ def test_accuracy_is_held_against_each_trivial_judge(lows_and_highs, said):
 def test_the_card_shows_how_far_it_is_above_each_trivial_judge(tmp_path):
     oracle = next(judge for judge in KNOWN_JUDGES if judge.name == "oracle")
     card = audit_known(tmp_path, oracle, n=100, n_probed=5)
-    assert set(card.parts["trivial"]) == set(TRIVIAL_JUDGES)
+    assert set(card.parts["trivial"]) == set(BASELINE_JUDGES)
     assert all(found.low > 0 for (found,) in card.parts["trivial"].values())
     assert card.details["words"]["estimates"]["accuracy"].endswith("better than every baseline.")
     # The range beside the error is that of calibrated judges; its own has no interval.

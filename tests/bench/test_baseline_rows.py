@@ -39,22 +39,22 @@ def pair(number, label, first="short", second="quite a bit longer", scenario="pl
 
 
 def test_trivial_judges_are_computed_on_the_data(eval_p_file):
-    trivial = by_judge(board("eval-p"), "trivial")
-    assert list(trivial) == [
+    baseline = by_judge(board("eval-p"), "trivial")
+    assert list(baseline) == [
         "longest, best tie band",
         "longest",
         "majority",
         "random",
         "first",
-    ] or (set(trivial) == {"longest, best tie band", "longest", "majority", "random", "first"})
-    assert values(trivial["longest"], "accuracy", "agreement", "consistency") == (
+    ] or (set(baseline) == {"longest, best tie band", "longest", "majority", "random", "first"})
+    assert values(baseline["longest"], "accuracy", "agreement", "consistency") == (
         pytest.approx(40 / 60),
         pytest.approx(40 / 60),
         1.0,
     )
-    assert values(trivial["first"], "accuracy", "agreement") == (pytest.approx(20 / 60), 0.0)
-    assert values(trivial["majority"], "agreement") == (pytest.approx(40 / 60),)
-    longest = trivial["longest"].figures["agreement"]
+    assert values(baseline["first"], "accuracy", "agreement") == (pytest.approx(20 / 60), 0.0)
+    assert values(baseline["majority"], "agreement") == (pytest.approx(40 / 60),)
+    longest = baseline["longest"].figures["agreement"]
     assert isinstance(longest, Estimate)
     assert longest.low < longest.value < longest.high
 
@@ -83,13 +83,13 @@ def test_hindsight_finds_the_band_that_fits_the_labels_and_says_in_sample():
 
 def test_eval_p_itself(monkeypatch, data_folder):
     monkeypatch.setenv("AUTOJ_DATA", str(data_folder))
-    trivial = by_judge(board("eval-p", breakdown="group"), "trivial")
-    longest, hindsight = trivial["longest"], trivial["longest, best tie band"]
+    baseline = by_judge(board("eval-p", breakdown="group"), "trivial")
+    longest, hindsight = baseline["longest"], baseline["longest, best tie band"]
     assert round(longest.figures["accuracy"].value * 100, 2) == 53.02
     assert round(hindsight.figures["accuracy"].value * 100, 2) == 53.74
     assert "6% of the longer" in hindsight.notes[0]
     assert longest.notes[1] == "right on 71.4% of the pairs not labelled a tie"
-    assert round(trivial["majority"].figures["agreement"].value * 1392) == 520
+    assert round(baseline["majority"].figures["agreement"].value * 1392) == 520
     assert len(longest.parts["group"]) == 8
     assert next(iter(longest.parts["group"])) == "Summarization"
 
@@ -107,5 +107,5 @@ def test_the_longer_critique_wins_without_its_rating():
 
 def test_on_eval_c_length_alone_prefers_auto_j(monkeypatch, data_folder):
     monkeypatch.setenv("AUTOJ_DATA", str(data_folder))
-    trivial = by_judge(board("eval-c"), "trivial")
-    assert values(trivial["autoj"], "win") == (pytest.approx(221 / 232),)
+    baseline = by_judge(board("eval-c"), "trivial")
+    assert values(baseline["autoj"], "win") == (pytest.approx(221 / 232),)

@@ -8,11 +8,11 @@ import pytest
 
 from autoj.bench.base import align
 from autoj.bench.eval_p.evaluate import (
+    baseline_results,
     evaluate,
     figures,
     fit_tie_band,
     read_unseen,
-    trivial_results,
 )
 from autoj.bench.predictions import read_predictions, read_scores
 from autoj.errors import DataError
@@ -140,7 +140,7 @@ def test_a_file_of_unseen_scenarios_is_checked(tmp_path: Path, text: str, messag
 
 
 def test_trivial_judges_are_what_their_names_say() -> None:
-    found = {result.judge: values(result) for result in trivial_results(CASES)}
+    found = {result.judge: values(result) for result in baseline_results(CASES)}
     assert found["longest"]["accuracy"] == found["longest"]["agreement"] == 0.5
     assert found["first"]["consistency"] == 0.0
     assert found["first"]["averaged accuracy"] == 0.25  # both orders cancel to a tie
@@ -311,6 +311,6 @@ def test_eval_p_repeats_queries(published: Result) -> None:
 def test_longest_on_eval_p_is_right_in_seven_of_ten_decided_pairs(
     eval_p_cases: list[Case],
 ) -> None:
-    longest = next(found for found in trivial_results(eval_p_cases) if found.judge == "longest")
+    longest = next(found for found in baseline_results(eval_p_cases) if found.judge == "longest")
     assert percent(values(longest)["accuracy"]) == 53.02
     assert percent(values(longest)["accuracy, decided"]) == 71.44

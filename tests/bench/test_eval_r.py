@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from autoj.bench.eval_r.evaluate import all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.evaluate import all_picks, baseline_picks, baseline_results, evaluate
 from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     RatedCandidates,
@@ -102,7 +102,7 @@ def test_the_figures_by_hand() -> None:
 
 
 def test_the_trivial_judges_are_results_of_their_own() -> None:
-    found = {result.judge: values(result) for result in trivial_results(CASES, (1, 2, 4))}
+    found = {result.judge: values(result) for result in baseline_results(CASES, (1, 2, 4))}
     assert list(found) == ["oracle", "random", "longest", "first"]
     assert found["oracle"]["best of 2"] == pytest.approx((4 + 3 + 6) / 3)
     assert found["random"]["best of 2"] == pytest.approx((2.5 + 2 + 6) / 3)
@@ -114,7 +114,7 @@ def test_the_trivial_judges_are_results_of_their_own() -> None:
     expected = stats.spearmanr(lengths, scores).statistic
     assert found["longest"]["spearman of all responses"] == pytest.approx(expected)
     assert "pearson" not in found["longest"]
-    with_judge = {found.judge: found for found in trivial_results(CASES, (2, 4), [JUDGE])}
+    with_judge = {found.judge: found for found in baseline_results(CASES, (2, 4), [JUDGE])}
     union = evaluate(CASES, [JUDGE], (2, 4), "x")[0].details["n_union"]
     pearson = with_judge["longest"].estimate("pearson")
     assert pearson is not None
@@ -177,8 +177,8 @@ def test_base_models_stand_in_rows_of_their_own_and_share_a_cluster() -> None:
     assert (overall.n, overall.n_clusters) == (6, 3)
     names = [(found.base_model, found.size) for found in result.details["comparisons"]]
     assert names == [(None, 2), (None, 4), ("small", 2), ("small", 4), ("large", 2), ("large", 4)]
-    trivial = {found.judge: found for found in trivial_results(cases, (2, 4))}
-    assert values(trivial["oracle"], "small")["best of 4"] == pytest.approx(23 / 3)
+    baseline = {found.judge: found for found in baseline_results(cases, (2, 4))}
+    assert values(baseline["oracle"], "small")["best of 4"] == pytest.approx(23 / 3)
 
 
 def test_missing_reference_scores_take_away_only_what_needs_them() -> None:
@@ -282,7 +282,7 @@ def test_picks_are_graded_once_each_and_their_grades_are_the_reference(tmp_path:
 
 
 def test_the_picks_of_trivial_judges_are_the_longest_and_the_first() -> None:
-    assert trivial_picks(CASES, (2, 4)) == {(n, i) for n in range(3) for i in (0, 1, 3)}
+    assert baseline_picks(CASES, (2, 4)) == {(n, i) for n in range(3) for i in (0, 1, 3)}
 
 
 def test_a_result_can_be_kept(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_reference_figures_of_the_real_set(data_folder: Path) -> None:
     path = data_folder / "best_of_n" / "alpaca_eval_bo32.jsonl.gz"
     cases = [row.case for row in open_cases(path).read() if isinstance(row.case, Case)]
     found = {
-        result.judge: result.estimate("best of 32") for result in trivial_results(cases, (32,))
+        result.judge: result.estimate("best of 32") for result in baseline_results(cases, (32,))
     }
     shown = {
         name: f"{estimate.value:.3f}"

@@ -278,7 +278,9 @@ def test_eval_r_keeps_reference_scores_apart(tmp_path):
     assert set(rows) == {"knows all", "oracle", "random", "longest", "first"}
     assert values(rows["knows all"], "best of 4") == values(rows["oracle"], "best of 4") == (0.75,)
     assert values(rows["random"], "best of 4") == (pytest.approx(0.375),)
-    assert {(one.trivial, one.clears) for one in found.clearings if one.figure == "best of 4"} == {
+    assert {
+        (one.baseline, one.beats) for one in found.against_baselines if one.figure == "best of 4"
+    } == {
         ("random", True),
         ("longest", True),
         ("first", True),
@@ -298,8 +300,8 @@ def test_eval_r_without_its_comparisons_is_named(tmp_path):
 
 def test_best_of_n_itself(monkeypatch, data_folder):
     monkeypatch.setenv("AUTOJ_DATA", str(data_folder))
-    trivial = by_judge(board("eval-r"), "trivial")
-    found = {name: round(values(row, "best of 32")[0], 3) for name, row in trivial.items()}
+    baseline = by_judge(board("eval-r"), "trivial")
+    found = {name: round(values(row, "best of 32")[0], 3) for name, row in baseline.items()}
     assert found == {"oracle": 0.869, "longest": 0.396, "random": 0.13, "first": 0.123}
 
 
@@ -355,7 +357,7 @@ def test_the_system_level_compares_on_the_same_models_and_reference_alone(monkey
         )
     ]
     found = board("system-level", measured)
-    assert [(one.judge, one.trivial, one.clears) for one in found.clearings] == [
+    assert [(one.judge, one.baseline, one.beats) for one in found.against_baselines] == [
         ("good", "mean length", True),
         ("poor", "mean length", False),
     ]

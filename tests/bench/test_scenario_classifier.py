@@ -14,7 +14,7 @@ from autoj.bench.scenario_classifier.guesses import (
     Classified,
     Guess,
     classify,
-    classify_trivially,
+    classify_by_baseline,
     guesses_of_run,
 )
 from autoj.bench.scenario_classifier.published import PUBLISHED, published_on
@@ -181,11 +181,11 @@ def test_a_run_in_which_all_failed_has_no_figures(found: QuerySet) -> None:
 
 
 def test_trivial_classifiers_read_nothing(found: QuerySet) -> None:
-    majority = classify_trivially("majority", found.cases)
+    majority = classify_by_baseline("majority", found.cases)
     assert {guess.scenario for guess in majority.guesses} == {"planning"}
     assert estimates(evaluate(found, majority))["accuracy"].value == 3 / 8
     assert majority.guesses[0].probability == 3 / 8
-    drawn = classify_trivially("random", found.cases)
+    drawn = classify_by_baseline("random", found.cases)
     assert drawn.guesses[1] == drawn.guesses[2]
     assert len(set(drawn.guesses)) > 3
     assert all(set(guess.ranked) <= drawn.labels for guess in drawn.guesses)
@@ -194,7 +194,7 @@ def test_trivial_classifiers_read_nothing(found: QuerySet) -> None:
 def test_chance_is_one_in_the_number_of_scenarios(tmp_path: Path) -> None:
     rows = [(f"Query {number}", scenario_names()[number % 10]) for number in range(3000)]
     found = query_set(tmp_path / "many.jsonl", rows)
-    result = evaluate(found, classify_trivially("random", found.cases))
+    result = evaluate(found, classify_by_baseline("random", found.cases))
     assert result.estimates[0].value == pytest.approx(0.1, abs=0.02)
     assert estimates(result)["top-3 accuracy"].value == pytest.approx(0.3, abs=0.03)
 

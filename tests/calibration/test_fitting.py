@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autoj.calibration import outcome_probabilities
-from autoj.calibration.fitting import N_NEEDED, SurfaceLeads, fit_calibration
+from autoj.calibration.fitting import N_NEEDED, StyleLeads, fit_calibration
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 
@@ -169,7 +169,7 @@ def test_what_surface_adds_is_found_again(n: int, within: float) -> None:
         WINNERS[generator.choice(3, p=outcome_probabilities(gap + 0.8 * lead, TRUE))]
         for gap, lead in zip(known, leads, strict=True)
     ]
-    surface = SurfaceLeads(
+    surface = StyleLeads(
         weights={"lines": 2.0, "digits": -1.0}, leads=leads.tolist(), fitted_on="others"
     )
     queries = [f"query {number % (n // 4)}" for number in range(n)]
@@ -192,7 +192,7 @@ def test_held_out_pairs_are_by_fits_that_did_not_see_their_query() -> None:
     preferences, labels = drawn(400)
     signs = [{"a": 1.0, "b": -1.0, "tie": 0.0}[label] for label in labels]
     leads = [sign if place < 200 else -sign for place, sign in enumerate(signs)]
-    surface = SurfaceLeads(weights={"lines": 1.0}, leads=leads, fitted_on="a leak")
+    surface = StyleLeads(weights={"lines": 1.0}, leads=leads, fitted_on="a leak")
     queries = ["first"] * 200 + ["second"] * 200
     found = fit_calibration(preferences, labels, surface=surface, clusters=queries)
     assert found.held_out is None
@@ -210,8 +210,8 @@ def test_labels_that_surface_separates_are_refused_and_one_without_a_judge_is_to
     named = [labels[place] for place in decided]
     signs = [1.0 if label == "a" else -1.0 for label in named]
 
-    def beside(leads: list[float]) -> SurfaceLeads:
-        return SurfaceLeads(weights={"lines": 1.0}, leads=leads, fitted_on="others")
+    def beside(leads: list[float]) -> StyleLeads:
+        return StyleLeads(weights={"lines": 1.0}, leads=leads, fitted_on="others")
 
     with pytest.raises(ConfigError, match="separate the labels"):
         fit_calibration(known, named, surface=beside(signs))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from autoj.calibration import SURFACE_FEATURES, surface_features, surface_lead
+from autoj.calibration import STYLE_FEATURES, style_features, style_lead
 from autoj.records import Case, Response
 
 TEXT = """# Plan
@@ -18,7 +18,7 @@ I cannot say more."""
 
 
 def seen(text: str, query: str = "Boil eggs?") -> dict[str, float]:
-    return dict(zip(SURFACE_FEATURES, surface_features(query, text), strict=True))
+    return dict(zip(STYLE_FEATURES, style_features(query, text), strict=True))
 
 
 def test_each_feature_counts_what_the_table_says() -> None:
@@ -41,7 +41,7 @@ def test_each_feature_counts_what_the_table_says() -> None:
         "repetition": 0.0,
         "whole_ending": 1.0,
     }
-    assert len(SURFACE_FEATURES) == 15
+    assert len(STYLE_FEATURES) == 15
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_feature_of_a_text(feature: str, text: str, expected: float) -> None:
 @pytest.mark.parametrize("text", ["", " \n", "🙂", "\x1b[31m", "```"])
 @pytest.mark.parametrize("query", ["Boil eggs?", "?"])
 def test_texts_without_words_have_features_too(text: str, query: str) -> None:
-    assert all(map(math.isfinite, surface_features(query, text)))
+    assert all(map(math.isfinite, style_features(query, text)))
 
 
 def test_runs_of_marks_end_one_sentence() -> None:
@@ -88,12 +88,12 @@ def pair(first: str, second: str) -> Case:
 
 def test_a_lead_is_the_weighted_difference() -> None:
     weights = {"lines": 2.0, "refusal": -1.5}
-    lead = surface_lead(pair(TEXT, "One line."), weights)
+    lead = style_lead(pair(TEXT, "One line."), weights)
     assert lead == pytest.approx(2 * (math.log1p(7) - math.log1p(1)) - 1.5)
-    assert surface_lead(pair(TEXT, "One line."), {}) == 0.0
+    assert style_lead(pair(TEXT, "One line."), {}) == 0.0
 
 
 def test_exchanging_the_responses_changes_the_sign_and_nothing_else() -> None:
-    weights = {name: 0.1 * (place + 1) for place, name in enumerate(SURFACE_FEATURES)}
+    weights = {name: 0.1 * (place + 1) for place, name in enumerate(STYLE_FEATURES)}
     texts = TEXT, "No? Yes! 真的？ It is 3.5 of 7."
-    assert surface_lead(pair(*texts), weights) == -surface_lead(pair(*texts[::-1]), weights) != 0
+    assert style_lead(pair(*texts), weights) == -style_lead(pair(*texts[::-1]), weights) != 0

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pytest
 
-from autoj.calibration import surface_lead
-from autoj.calibration.style_fitting import N_PAIRS_NEEDED, fit_surface
+from autoj.calibration import style_lead
+from autoj.calibration.style_fitting import N_PAIRS_NEEDED, fit_style
 from autoj.errors import ConfigError
 from autoj.records import Case, Response
 
@@ -36,10 +36,10 @@ def drawn(n: int, weight: float, seed: int = 0) -> list[Case]:
 
 def test_what_decided_the_labels_is_found_again() -> None:
     cases = drawn(4000, weight=1.5)
-    weights, n_pairs = fit_surface(cases)
+    weights, n_pairs = fit_style(cases)
     assert n_pairs == 4000
-    right = [(surface_lead(case, weights) > 0) == (case.label == "a") for case in cases]
-    known = [(surface_lead(case, {"lines": 1.5}) > 0) == (case.label == "a") for case in cases]
+    right = [(style_lead(case, weights) > 0) == (case.label == "a") for case in cases]
+    known = [(style_lead(case, {"lines": 1.5}) > 0) == (case.label == "a") for case in cases]
     assert sum(right) / len(right) == pytest.approx(sum(known) / len(known), abs=0.01)
     # No response holds a digit.
     assert "digits" not in weights
@@ -57,16 +57,14 @@ def test_exchanging_responses_changes_nothing() -> None:
         )
         for case in cases
     ]
-    assert fit_surface(back).weights == pytest.approx(
-        fit_surface(cases).weights, rel=1e-3, abs=1e-6
-    )
+    assert fit_style(back).weights == pytest.approx(fit_style(cases).weights, rel=1e-3, abs=1e-6)
 
 
 def test_too_few_decided_pairs_are_refused() -> None:
     with pytest.raises(
         ConfigError, match=f"need at least {N_PAIRS_NEEDED} pairs labelled a or b, found 499"
     ):
-        fit_surface(drawn(N_PAIRS_NEEDED - 1, weight=1.0))
+        fit_style(drawn(N_PAIRS_NEEDED - 1, weight=1.0))
 
 
 def test_a_feature_in_which_few_pairs_differ_gets_no_weight() -> None:
@@ -75,9 +73,9 @@ def test_a_feature_in_which_few_pairs_differ_gets_no_weight() -> None:
         replace(case, responses=(Response(text=f"{case.responses[0].text} 7"), case.responses[1]))
         for case in cases[:29]
     ]
-    assert "digits" not in fit_surface([*few, *cases[29:]]).weights
+    assert "digits" not in fit_style([*few, *cases[29:]]).weights
     more = [
         replace(case, responses=(Response(text=f"{case.responses[0].text} 7"), case.responses[1]))
         for case in cases[:30]
     ]
-    assert "digits" in fit_surface([*more, *cases[30:]]).weights
+    assert "digits" in fit_style([*more, *cases[30:]]).weights

@@ -11,14 +11,14 @@ import typer
 from typer.testing import CliRunner
 
 from autoj.bench.base import set_digest
-from autoj.bench.leaderboard.board import Clearing
+from autoj.bench.leaderboard.board import BaselineComparison
 from autoj.cli.leaderboard import leaderboard
 from autoj.datasets import open_cases
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.metrics.result import Result, save_result
 from autoj.records import Estimate
-from autoj.reports.leaderboard_clearing import clearing_lines
+from autoj.reports.leaderboard_baselines import baseline_lines
 
 app = typer.Typer()
 app.command()(leaderboard)
@@ -153,10 +153,10 @@ def test_json_is_alone_on_stdout(run, result_file, eval_p_file):
     assert (moss["kind"], moss["generative"], moss["in_sample"]) == ("single", False, True)
     assert moss["figures"]["averaged accuracy"]["text"] == "54.31"
     assert "searched on Eval-P itself" in moss["sources"][0]["note"]
-    clears = {one["trivial"]: one["clears"] for one in board["clearings"]}
-    assert list(clears) == ["longest", "first", "random", "majority"]
-    assert not clears["longest"]
-    assert clears["first"]
+    beats = {one["trivial"]: one["beats"] for one in board["clearings"]}
+    assert list(beats) == ["longest", "first", "random", "majority"]
+    assert not beats["longest"]
+    assert beats["first"]
 
 
 def test_csv_has_a_row_per_figure(run, result_file, eval_p_file, tmp_path):
@@ -225,20 +225,20 @@ def test_errors_name_the_file(run, result_file, tmp_path):
 
 
 def test_sentences_about_clearing():
-    def clearing(trivial, value, clears, figure="agreement"):
+    def clearing(trivial, value, beats, figure="agreement"):
         estimate = Estimate(
             name=figure, value=value, low=value - 0.02, high=value + 0.02, n=9, n_clusters=9
         )
-        return Clearing(
+        return BaselineComparison(
             judge="j",
             source="f",
             trivial=trivial,
             figure=figure,
             difference=estimate,
-            clears=clears,
+            beats=beats,
         )
 
-    lines = clearing_lines(
+    lines = baseline_lines(
         [
             clearing("longest", -0.028, False),
             clearing("first", 0.4, True),

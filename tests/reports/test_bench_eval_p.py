@@ -7,7 +7,7 @@ from rich.console import Group
 from autoj.bench.eval_p.paired import Comparison
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
-from autoj.reports.bench_eval_p import comparison_table, parts_table, result_view, trivial_table
+from autoj.reports.bench_eval_p import baseline_table, comparison_table, parts_table, result_view
 
 from .pages import check_pages, estimate, page, rows
 
@@ -46,7 +46,7 @@ def views(name: str) -> Group:
     return Group(
         result_view(result(name)),
         parts_table("group", {name: FIGURES, "Code": FIGURES}),
-        trivial_table([result(name)]),
+        baseline_table([result(name)]),
         comparison_table(comparisons(name), f"{name} (runs/{name})"),
     )
 

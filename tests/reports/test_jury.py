@@ -14,7 +14,7 @@ from autoj.records import Case, Response, Verdict, Winner
 from autoj.reports.jury import jury_summary_view, jury_table
 from autoj.reports.jury_summary import JurySummary, summarise_jury
 from autoj.runs import make_spec
-from autoj.tasks.jury_folder import Jury, Seat, read_jury_verdicts, write_jury, write_jury_verdicts
+from autoj.tasks.jury_folder import Juror, Jury, read_jury_verdicts, write_jury, write_jury_verdicts
 
 from ..scripted import CARD
 from .pages import check_pages
@@ -30,8 +30,8 @@ VOTES: dict[str, tuple[Winner | None, ...]] = {
 def make(path: Path, verdicts: dict[str, list[Verdict]], paired: bool) -> Jury:
     """A jury's folder as its judges' runs leave it."""
     spec = make_spec("judge" if paired else "rate", CARD)
-    seats = tuple(Seat(name=name, folder=f"judges/{name}", spec=spec) for name in verdicts)
-    jury = Jury(seats=seats, method="majority" if paired else None)
+    jurors = tuple(Juror(name=name, folder=f"judges/{name}", spec=spec) for name in verdicts)
+    jury = Jury(jurors=jurors, method="majority" if paired else None)
     write_jury(path, jury)
     for name, its in verdicts.items():
         folder = path / "judges" / name
@@ -177,11 +177,11 @@ def jury_of(path: Path, name: str, n_judges: int = 3) -> tuple[Path, Jury]:
     votes = list(VOTES.values())
     its = {f"{number} {name}": voted(votes[number % 3]) for number in range(n_judges)}
     spec = make_spec("judge", CARD)
-    seats = tuple(
-        Seat(name=judge, folder=f"judges/{number}", spec=spec) for number, judge in enumerate(its)
+    jurors = tuple(
+        Juror(name=judge, folder=f"judges/{number}", spec=spec) for number, judge in enumerate(its)
     )
     jury = make(path, {str(number): verdicts for number, verdicts in enumerate(its.values())}, True)
-    return path, replace(jury, seats=seats)
+    return path, replace(jury, jurors=jurors)
 
 
 @pytest.mark.parametrize("n_judges", [2, 7])

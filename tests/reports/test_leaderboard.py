@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autoj.bench.leaderboard.board import Board, BoardRow, Clearing, Section
+from autoj.bench.leaderboard.board import BaselineComparison, Board, BoardRow, Section
 from autoj.bench.published import Printed, Source
 from autoj.reports.leaderboard import board_view
 
@@ -41,16 +41,16 @@ def printed() -> BoardRow:
 
 
 def board(name: str, breakdown: str | None = None) -> Board:
-    clearing = Clearing(
+    clearing = BaselineComparison(
         judge=name, source="runs/x", trivial="longest", figure="agreement",
-        difference=estimate("agreement", 0.05, -0.01, 0.11), clears=False,
+        difference=estimate("agreement", 0.05, -0.01, 0.11), beats=False,
     )  # fmt: skip
     return Board(
         bench="eval-p",
         breakdown=breakdown,
         sort="agreement",
         sections=(Section(title="Eval-P", figures=NAMES, rows=(measured(name), printed())),),
-        clearings=(clearing, replace(clearing, trivial="first", clears=True)),
+        clearings=(clearing, replace(clearing, trivial="first", beats=True)),
         messages=("a message",),
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.records import Calibration, Case, JudgeCard, Response, Verdict
-from autoj.tasks.jury_folder import choose_method, make_seats, pairs_alone
+from autoj.tasks.jury_folder import choose_method, make_jurors, pairs_alone
 from autoj.verdicts.jury import JURY_RULES, as_vote, jury_rating, jury_verdict
 
 from ..scripted import CARD
@@ -134,7 +134,7 @@ def test_a_rating_is_the_mean_where_more_than_half_could_be_read():
 
 
 def seats_of(*cards: JudgeCard, task="judge", **settings):
-    return make_seats(task, [(card.name, card) for card in cards], **settings)
+    return make_jurors(task, [(card.name, card) for card in cards], **settings)
 
 
 def named(name: str, **fields) -> JudgeCard:
@@ -155,22 +155,22 @@ def test_one_judge_under_two_names_is_named_twice():
 
 
 def test_names_that_would_be_one_folder_get_two():
-    seats = seats_of(named("x/y"), named("x y"), named("x-y"), named("Q"), named("q"))
-    folders = [seat.folder for seat in seats]
+    jurors = seats_of(named("x/y"), named("x y"), named("x-y"), named("Q"), named("q"))
+    folders = [juror.folder for juror in jurors]
     assert len({folder.lower() for folder in folders}) == 5
     assert folders[2] != folders[0]
     assert all(folder.count("/") == 1 for folder in folders)
-    assert [seat.name for seat in seats] == ["x/y", "x y", "x-y", "Q", "q"]
+    assert [juror.name for juror in jurors] == ["x/y", "x y", "x-y", "Q", "q"]
     (plain, _) = seats_of(named("plain"), named("n" * 300))
     assert plain.folder == "judges/plain"
-    assert max(len(seat.folder) for seat in seats_of(named("plain"), named("n" * 300))) < 110
+    assert max(len(juror.folder) for juror in seats_of(named("plain"), named("n" * 300))) < 110
 
 
 def test_two_cards_of_one_name_are_called_as_they_were_given():
     one, other = named("judge"), replace(named("judge"), model="other")
-    seats = make_seats("judge", [("runs/x", one), ("runs/y", other)])
-    assert [seat.name for seat in seats] == ["runs/x", "runs/y"]
-    assert len({seat.folder for seat in seats}) == 2
+    jurors = make_jurors("judge", [("runs/x", one), ("runs/y", other)])
+    assert [juror.name for juror in jurors] == ["runs/x", "runs/y"]
+    assert len({juror.folder for juror in jurors}) == 2
 
 
 def test_reward_models_vote_on_pairs_and_do_not_rate():

@@ -12,7 +12,7 @@ from autoj.api.judge import Judge
 from autoj.errors import ConfigError
 from autoj.records import Case, JudgeCard, Verdict
 from autoj.runs import judge_case
-from autoj.tasks.jury_folder import Seat, choose_method, make_seats
+from autoj.tasks.jury_folder import Juror, choose_method, make_jurors
 from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
 
@@ -72,28 +72,28 @@ class Jury(Closeable):
             ConfigError: two judges are equal, a judge does not support the task, or the mean is
                 requested and a judge gives no probabilities.
         """
-        seats = self._seats("judge", settings)
-        method = choose_method(seats, self._method)
+        jurors = self._jurors("judge", settings)
+        method = choose_method(jurors, self._method)
         case = case_of(query, a, b, scenario=scenario)
-        votes = [as_vote(verdict) for verdict in self._ask(seats, case)]
+        votes = [as_vote(verdict) for verdict in self._ask(jurors, case)]
         return jury_verdict(votes, method, self._name)
 
     def rate(
         self, query: str, response: str, *, scenario: str | None = None, **settings: Any
     ) -> JuryVerdict:
         """Averages the judges' ratings of one response; arguments as in `compare`."""
-        seats = self._seats("rate", settings)
+        jurors = self._jurors("rate", settings)
         case = case_of(query, response, scenario=scenario)
-        return jury_rating(self._ask(seats, case), self._name)
+        return jury_rating(self._ask(jurors, case), self._name)
 
-    def _seats(self, task: Literal["judge", "rate"], settings: dict[str, Any]) -> list[Seat]:
+    def _jurors(self, task: Literal["judge", "rate"], settings: dict[str, Any]) -> list[Juror]:
         cards = [(judge.card.name, judge.card) for judge in self._judges]
-        return make_seats(task, cards, **settings)
+        return make_jurors(task, cards, **settings)
 
-    def _ask(self, seats: Sequence[Seat], case: Case) -> list[Verdict]:
+    def _ask(self, jurors: Sequence[Juror], case: Case) -> list[Verdict]:
         return [
-            judge_case(case, seat.spec, judge.backend)
-            for seat, judge in zip(seats, self._judges, strict=True)
+            judge_case(case, juror.spec, judge.backend)
+            for juror, judge in zip(jurors, self._judges, strict=True)
         ]
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from autoj.audit.cases import IDENTICAL, PLAIN, injection_probe
 from autoj.audit.edits import EDITS
 from autoj.audit.measures import (
     Judged,
-    above_trivial,
+    above_baselines,
     calibrated_error,
     length_figures,
     people_figures,
@@ -32,11 +32,11 @@ from autoj.audit.probe_measures import (
 from autoj.audit.words import (
     CALIBRATED,
     accuracy_words,
+    baseline_words,
     calibration_error_words,
     edit_words,
     figure_words,
     injection_words,
-    trivial_words,
 )
 from autoj.errors import DataError
 from autoj.jsonl import decode_as, write_records
@@ -164,7 +164,7 @@ def audit_card(root: Path) -> Result:
     ]
     calibrated = calibrated_error(plain)
     parts: dict[str, dict[str, tuple[Estimate, ...]]] = {
-        "trivial": {name: (found,) for name, found in above_trivial(plain).items()},
+        "trivial": {name: (found,) for name, found in above_baselines(plain).items()},
         "format": {edit: (format_bias(stored.of(edit)),) for edit in EDITS},
         "injection": by_style,
         "calibrated": {} if calibrated is None else {calibrated.name: (calibrated,)},
@@ -208,7 +208,7 @@ def _words(
         "estimates": {
             found.name: compared.get(found.name, figure_words)(found) for found in estimates
         },
-        "trivial": {name: trivial_words(name, found) for name, found in above.items()},
+        "trivial": {name: baseline_words(name, found) for name, found in above.items()},
         "format": {edit: edit_words(edit, found) for edit, (found,) in parts["format"].items()},
         "injection": {
             style: injection_words(style, found) for style, (found,) in parts["injection"].items()

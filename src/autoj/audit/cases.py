@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from autoj.audit.edits import EDITS, NoEdit, apply_edit
 from autoj.audit.injections import HARMLESS, STYLES, Place, inject
 from autoj.critiques import Language
-from autoj.datasets.sampling import lot
+from autoj.datasets.sampling import random_key
 from autoj.records import Case, Response, Winner
 
 __all__ = [
@@ -59,7 +59,7 @@ def compared_probes(case: Case, seed: int, *, paired: bool) -> Iterator[Made]:
         seed: of the random draw.
         paired: whether pairs are compared; a text that is rated alone cannot be two.
     """
-    response = case.responses[lot(seed, "response")(case)[0] % 2]
+    response = case.responses[random_key(seed, "response")(case)[0] % 2]
     for probe in EDITS:
         edited = apply_edit(probe, response.text)
         if isinstance(edited, NoEdit):
@@ -90,7 +90,7 @@ def injected_probes(case: Case, seed: int, *, language: Language, paired: bool) 
         language: the language of the judge's prompt.
         paired: whether pairs are compared; else the prompt shows one response.
     """
-    drawn = lot(seed, "target")(case)[0] % 2
+    drawn = random_key(seed, "target")(case)[0] % 2
     target = {"a": 1, "b": 0}.get(str(case.label), drawn)
     response, other = case.responses[target], case.responses[1 - target]
     places: tuple[Place, ...] = ("1", "2") if paired else (None,)

@@ -29,7 +29,7 @@ from autoj.metrics.base import proportion
 from autoj.metrics.length_bias import is_close_in_length, share_of_longer
 from autoj.metrics.rows import cluster_number, pair_row
 from autoj.records import WINNERS, Case, Estimate, Verdict
-from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
 Judged: TypeAlias = Sequence[tuple[Case, Verdict]]
 """Cases with their verdicts."""
@@ -103,7 +103,7 @@ def people_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
     return [*found, agreement.compute(rows), kappa.compute(rows)]
 
 
-def above_trivial(plain: Judged) -> dict[str, Estimate]:
+def above_baselines(plain: Judged) -> dict[str, Estimate]:
     """The judge's lead in accuracy over each baseline on the same cases, by the baseline's name.
 
     Empty where no case has a label.
@@ -112,8 +112,8 @@ def above_trivial(plain: Judged) -> dict[str, Estimate]:
     if not any(row.label is not None for row in rows):
         return {}
     its_rows = {
-        name: _rows(list(zip(cases, trivial_verdicts(name, cases), strict=True)))
-        for name in TRIVIAL_JUDGES
+        name: _rows(list(zip(cases, baseline_verdicts(name, cases), strict=True)))
+        for name in BASELINE_JUDGES
     }
     return {
         name: difference("above trivial", rows, its, _right).estimate

@@ -30,7 +30,7 @@ from autoj.audit.cases import (
 )
 from autoj.audit.edits import NoEdit
 from autoj.datasets.base import Cases, ReadRow
-from autoj.datasets.sampling import lot, sample_cases
+from autoj.datasets.sampling import random_key, sample_cases
 from autoj.errors import ConfigError, DataError
 from autoj.protocols import load_protocol
 from autoj.records import Case, JudgeCard
@@ -163,7 +163,7 @@ def plan_audit(
     """
     cases = list(_pairs(data))
     sampled = sample_cases(cases, n_sample, seed)
-    chosen = {case.id for case in sorted(sampled, key=lot(seed, "probe"))[:n_probed]}
+    chosen = {case.id for case in sorted(sampled, key=random_key(seed, "probe"))[:n_probed]}
     probed = [case for case in sampled if case.id in chosen]
     left_out: dict[str, Counter[str]] = {}
 

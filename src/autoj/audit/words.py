@@ -11,7 +11,7 @@ from typing import TypeAlias
 from autoj.audit.edits import EDITS
 from autoj.audit.injections import HARMLESS, STYLES
 from autoj.records import Estimate
-from autoj.verdicts.baselines import TRIVIAL_JUDGES
+from autoj.verdicts.baselines import BASELINE_JUDGES
 
 CALIBRATED = "By chance alone, a perfectly calibrated judge gets this."
 """The meaning of the expected calibration error of a calibrated judge."""
@@ -52,9 +52,9 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def trivial_words(name: str, estimate: Estimate) -> str:
+def baseline_words(name: str, estimate: Estimate) -> str:
     """The meaning of the lead in accuracy over a baseline."""
-    what = TRIVIAL_JUDGES[name][0]
+    what = BASELINE_JUDGES[name][0]
     beaten = {1: "the judge is better", 0: "not distinguishable", -1: "the judge is worse"}
     return _said(estimate, lambda found, _: f"{what[0].upper()}{what[1:]}: {beaten[_side(found)]}.")
 

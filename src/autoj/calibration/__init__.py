@@ -6,14 +6,14 @@ from autoj.calibration.model import (
     preference_of_ratings,
     tie_width,
 )
-from autoj.calibration.style_features import SURFACE_FEATURES, surface_features, surface_lead
+from autoj.calibration.style_features import STYLE_FEATURES, style_features, style_lead
 
 __all__ = [
-    "SURFACE_FEATURES",
+    "STYLE_FEATURES",
     "outcome_probabilities",
     "preference_of_probabilities",
     "preference_of_ratings",
-    "surface_features",
-    "surface_lead",
+    "style_features",
+    "style_lead",
     "tie_width",
 ]

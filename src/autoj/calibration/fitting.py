@@ -38,7 +38,7 @@ _Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurfaceLeads:
+class StyleLeads:
     """Differences in style features between the responses of pairs, with weights learnt before."""
 
     weights: Mapping[str, float]
@@ -76,7 +76,7 @@ def fit_calibration(
     *,
     tie_share: float | None = None,
     before: Sequence[Chances | None] | None = None,
-    surface: SurfaceLeads | None = None,
+    surface: StyleLeads | None = None,
     clusters: Sequence[str] | None = None,
     data: str | None = None,
 ) -> CalibrationFit:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from autoj.records import Case
 
-SURFACE_FEATURES: Mapping[str, str] = {
+STYLE_FEATURES: Mapping[str, str] = {
     "characters": "log, without the space around the text",
     "sentences": "log, stretches that end in . ! or ? (or their full-width forms)",
     "lines": "log, those that are not blank",
@@ -30,7 +30,7 @@ SURFACE_FEATURES: Mapping[str, str] = {
     "repetition": "share of its 4-grams of words that stood in it before",
     "whole_ending": "1 where it ends in punctuation, a bracket, a quote or a fence; else 0",
 }
-"""The features with their definitions, in the order of `surface_features`."""
+"""The features with their definitions, in the order of `style_features`."""
 
 # Scripts without spaces between words have words of one character.
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -47,11 +47,11 @@ _REFUSAL = re.compile(
 _WHOLE_ENDING = frozenset(""".!?:…。！？)]}"'”’*`""")
 
 
-def surface_features(query: str, response: str) -> tuple[float, ...]:
-    r"""The style features of one response, in the order of `SURFACE_FEATURES`.
+def style_features(query: str, response: str) -> tuple[float, ...]:
+    r"""The style features of one response, in the order of `STYLE_FEATURES`.
 
-    >>> found = surface_features("Why?", "- So.\n- So!")
-    >>> round(dict(zip(SURFACE_FEATURES, found, strict=True))["lines"], 4)
+    >>> found = style_features("Why?", "- So.\n- So!")
+    >>> round(dict(zip(STYLE_FEATURES, found, strict=True))["lines"], 4)
     1.0986
     """
     text = response.strip()
@@ -82,7 +82,7 @@ def surface_features(query: str, response: str) -> tuple[float, ...]:
     )
 
 
-def surface_lead(case: Case, weights: Mapping[str, float]) -> float:
+def style_lead(case: Case, weights: Mapping[str, float]) -> float:
     """The style score of a pair's first response minus that of its second.
 
     Args:
@@ -98,7 +98,7 @@ def surface_lead(case: Case, weights: Mapping[str, float]) -> float:
 
 
 def _score(query: str, response: str, weights: Mapping[str, float]) -> float:
-    found = zip(SURFACE_FEATURES, surface_features(query, response), strict=True)
+    found = zip(STYLE_FEATURES, style_features(query, response), strict=True)
     return math.fsum(weights.get(name, 0.0) * value for name, value in found)
 
 

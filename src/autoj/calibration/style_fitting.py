@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from autoj.calibration.style_features import SURFACE_FEATURES, surface_features
+from autoj.calibration.style_features import STYLE_FEATURES, style_features
 from autoj.errors import ConfigError
 from autoj.records import Case
 
@@ -26,7 +26,7 @@ _FEWEST_DIFFERING = 30
 _Floats = npt.NDArray[np.float64]
 
 
-class SurfaceFit(NamedTuple):
+class StyleFit(NamedTuple):
     """Weights of style features and the number of pairs behind them."""
 
     weights: dict[str, float]
@@ -36,7 +36,7 @@ class SurfaceFit(NamedTuple):
     """Number of decided pairs."""
 
 
-def fit_surface(cases: Sequence[Case]) -> SurfaceFit:
+def fit_style(cases: Sequence[Case]) -> StyleFit:
     """Fits the weights of the style features by penalised likelihood on decided labels.
 
     Args:
@@ -51,7 +51,7 @@ def fit_surface(cases: Sequence[Case]) -> SurfaceFit:
     decided = [case for case in cases if case.label in ("a", "b") and len(case.responses) == 2]
     if len(decided) < N_PAIRS_NEEDED:
         raise ConfigError(
-            f"the weights of {len(SURFACE_FEATURES)} style features need at least {N_PAIRS_NEEDED} "
+            f"the weights of {len(STYLE_FEATURES)} style features need at least {N_PAIRS_NEEDED} "
             f"pairs labelled a or b, found {len(decided):,}"
         )
     leads = np.array([_lead(case) for case in decided])
@@ -68,14 +68,14 @@ def fit_surface(cases: Sequence[Case]) -> SurfaceFit:
         return lost, drawn - wrong @ toward
 
     found = minimize(loss, np.zeros(len(used)), jac=True, method="L-BFGS-B")
-    names = list(SURFACE_FEATURES)
+    names = list(STYLE_FEATURES)
     weights = {
         names[place]: float(weight / spreads[place])
         for place, weight in zip(used, found.x, strict=True)
     }
-    return SurfaceFit(weights=weights, n_pairs=len(decided))
+    return StyleFit(weights=weights, n_pairs=len(decided))
 
 
 def _lead(case: Case) -> _Floats:
-    a, b = (np.array(surface_features(case.query, each.text)) for each in case.responses)
+    a, b = (np.array(style_features(case.query, each.text)) for each in case.responses)
     return np.asarray(a - b, dtype=np.float64)

@@ -87,7 +87,7 @@ def show_jury(
     if session is None:
         return
     if not as_json:
-        first = run.path / run.jury.seats[0].folder
+        first = run.path / run.jury.jurors[0].folder
         _console.print_message(f"autoj show {first} CASE shows a case with a judge's judgments")
     if summary.jury.n_failed:
         raise typer.Exit(1)
@@ -98,8 +98,12 @@ def _jury_record(run: JuryRun) -> dict[str, Any]:
         "run": str(run.path),
         "jury": run.jury.method or "mean rating",
         "judges": [
-            {"name": seat.name, "protocol": seat.spec.protocol, "run": str(run.path / seat.folder)}
-            for seat in run.jury.seats
+            {
+                "name": juror.name,
+                "protocol": juror.spec.protocol,
+                "run": str(run.path / juror.folder),
+            }
+            for juror in run.jury.jurors
         ],
     }
 

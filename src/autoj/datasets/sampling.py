@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from autoj.records import Case
 
 
-def lot(seed: int, what: str) -> Callable[[Case], bytes]:
+def random_key(seed: int, what: str) -> Callable[[Case], bytes]:
     """A sort key that shuffles cases, independent of their position in the file."""
     return lambda case: hashlib.sha256(f"{seed} {what} {case.id}".encode()).digest()
 
@@ -39,6 +39,6 @@ def sample_cases(cases: Sequence[Case], n: int, seed: int) -> list[Case]:
     drawn = {
         case.id
         for name, members in strata.items()
-        for case in sorted(members, key=lot(seed, "sample"))[: sizes[name]]
+        for case in sorted(members, key=random_key(seed, "sample"))[: sizes[name]]
     }
     return [case for case in cases if case.id in drawn]

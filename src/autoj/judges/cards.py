@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from autoj import components
-from autoj.calibration import SURFACE_FEATURES
+from autoj.calibration import STYLE_FEATURES
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
@@ -55,8 +55,8 @@ class _FigureFile(_Strict):
 
 
 def _known_feature(name: str) -> str:
-    if name not in SURFACE_FEATURES:
-        raise ValueError(f"unknown style feature {name!r}; expected {', '.join(SURFACE_FEATURES)}")
+    if name not in STYLE_FEATURES:
+        raise ValueError(f"unknown style feature {name!r}; expected {', '.join(STYLE_FEATURES)}")
     return name
 
 

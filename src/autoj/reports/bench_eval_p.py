@@ -49,7 +49,7 @@ def parts_table(title: str, parts: Mapping[str, Sequence[Estimate]]) -> render.L
     )
 
 
-def trivial_table(results: Sequence[Result]) -> render.Listing:
+def baseline_table(results: Sequence[Result]) -> render.Listing:
     """The figures of the baselines on the same cases."""
     return parts_table("baseline", {result.judge: result.estimates for result in results})
 
@@ -86,7 +86,7 @@ def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
     for breakdown in dict.fromkeys([by, "seen and unseen"]):
         if breakdown in result.parts:
             parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
-    parts.append(trivial_table(found.baselines))
+    parts.append(baseline_table(found.baselines))
     if (other := found.other) is not None:
         table = comparison_table(found.differences, f"{other.judge} ({other.source})")
         parts += [Text(), table]

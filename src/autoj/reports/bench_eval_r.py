@@ -20,24 +20,24 @@ _N_COLUMNS = 3
 """Sizes side by side in 80 columns."""
 
 
-def selection_view(results: Sequence[Result], trivial: Sequence[Result]) -> RenderableType:
+def selection_view(results: Sequence[Result], baseline: Sequence[Result]) -> RenderableType:
     """The figures of some judges and of the baselines on the same candidates.
 
     Args:
         results: of `evaluate`; may be empty.
-        trivial: of `trivial_results`.
+        baseline: of `baseline_results`.
     """
     parts: list[RenderableType] = [_heads(results), Text()] if results else []
-    sizes: list[int] = list(trivial[0].details["sizes"])
-    bases = [None, *trivial[0].parts.get("base model", {})]
+    sizes: list[int] = list(baseline[0].details["sizes"])
+    bases = [None, *baseline[0].parts.get("base model", {})]
     for base in bases:
         if len(bases) == 2 and base is not None:
             continue
         for start in range(0, len(sizes), _N_COLUMNS):
-            parts += [_best_of(base, sizes[start : start + _N_COLUMNS], results, trivial), Text()]
+            parts += [_best_of(base, sizes[start : start + _N_COLUMNS], results, baseline), Text()]
     if results:
         parts += [_differences(results), Text()]
-    correlated = [*results, *(found for found in trivial if "p_values" in found.details)]
+    correlated = [*results, *(found for found in baseline if "p_values" in found.details)]
     parts.append(_correlations(correlated))
     parts += _remarks(results)
     return Group(*parts)
@@ -70,7 +70,7 @@ def _missing(result: Result) -> Iterator[str]:
 
 
 def _best_of(
-    base: str | None, sizes: Sequence[int], results: Sequence[Result], trivial: Sequence[Result]
+    base: str | None, sizes: Sequence[int], results: Sequence[Result], baseline: Sequence[Result]
 ) -> render.Listing:
     rows = [
         render.FigureRow(
@@ -80,7 +80,7 @@ def _best_of(
             else result.parts["base model"].get(base, ()),
             style=style,
         )
-        for group, style in ((results, ""), (trivial, "dim"))
+        for group, style in ((results, ""), (baseline, "dim"))
         for result in group
     ]
     heading = "all responses" if base is None else excerpt(base, 20)

@@ -34,18 +34,18 @@ _LEGEND = (
 
 
 def set_view(
-    found: QuerySet, results: Sequence[Result], trivial: Sequence[Result]
+    found: QuerySet, results: Sequence[Result], baseline: Sequence[Result]
 ) -> RenderableType:
     """A set, and the figures of all classifiers on it.
 
     Args:
         found: the set.
         results: of the classifiers, from `figures.evaluate`.
-        trivial: of the baselines.
+        baseline: of the baselines.
     """
     columns = [render.Column.number(name) for name in ("rows", *_COLUMNS.values())]
     listing = render.Listing(render.Column.text("classifier", 18), *columns, spacing="tight")
-    for group, style in ((results, ""), (trivial, "dim")):
+    for group, style in ((results, ""), (baseline, "dim")):
         for result in group:
             for name, estimates in result.parts["rows"].items():
                 shown = result.judge if name == ALL else Text("  without")
@@ -54,7 +54,7 @@ def set_view(
         visible_text(_heading(found), style="bold"),
         listing,
         *render.notes(_remarks(found, results)),
-        *render.notes(f"{each.judge}: {each.source}." for each in trivial),
+        *render.notes(f"{each.judge}: {each.source}." for each in baseline),
         *render.notes([_LEGEND]),
     )
 
@@ -159,7 +159,7 @@ def sets_view(measured: Sequence[SetMeasurement], *, all_scenarios: bool) -> Ren
     """
     parts: list[RenderableType] = []
     for each in measured:
-        parts += [set_view(each.queries, each.results, each.trivial), Text()]
+        parts += [set_view(each.queries, each.results, each.baseline), Text()]
         if each.published:
             parts += [published_table(each.published), Text()]
         if each.differences:

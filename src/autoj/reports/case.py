@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from autoj.calibration import surface_lead
+from autoj.calibration import style_lead
 from autoj.records import (
     Case,
     Decision,
@@ -175,7 +175,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
     if verdict.ratings:
         text.append("\nRatings of a and b: ").append_text(ratings)
     if record.calibration is not None and record.calibration.surface:
-        lead = surface_lead(record.case, record.calibration.surface)
+        lead = style_lead(record.case, record.calibration.surface)
         text.append(f"\nStyle features (length, layout, markup) add to a: {lead:+.2f}")
     if verdict.probabilities is not None:
         a, b, tie = verdict.probabilities

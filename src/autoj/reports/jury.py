@@ -29,8 +29,8 @@ def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.
     """One line per case, or per rated response: the jury's verdict, then each juror's."""
     listed = list(pairs)
     has_shares = any(verdict.probabilities is not None for _, verdict in listed)
-    width = max(6, (_WIDTH - (48 if has_shares else 38)) // len(jury.seats) - 2)
-    names = [excerpt(name, width) for name in _short_names([seat.name for seat in jury.seats])]
+    width = max(6, (_WIDTH - (48 if has_shares else 38)) // len(jury.jurors) - 2)
+    names = [excerpt(name, width) for name in _short_names([juror.name for juror in jury.jurors])]
     if jury.paired:
         heads = ("jury", *(("P(a)", "P(b)", "P(tie)") if has_shares else ()))
     else:
@@ -94,7 +94,7 @@ def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:
 
 def _head(summary: JurySummary, jury: Jury) -> Table:
     how = "mean rating" if jury.method is None else _METHODS[jury.method]
-    rows = [("jury", f"{len(jury.seats)} judges, {how}"), ("cases", render.count(summary.n_cases))]
+    rows = [("jury", f"{len(jury.jurors)} judges, {how}"), ("cases", render.count(summary.n_cases))]
     if jury.paired:
         rows.append(("wins", wins_text(summary.jury.winners)))
     rule_label = "decided" if jury.paired else "no rating"

@@ -83,8 +83,8 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
         breakdown: of the jury's figures.
     """
     whole = _Reading(path, jury, None)
-    judges = [_Reading(path, jury, number) for number in range(len(jury.seats))]
-    names = [seat.name for seat in jury.seats]
+    judges = [_Reading(path, jury, number) for number in range(len(jury.jurors))]
+    names = [juror.name for juror in jury.jurors]
     named = NamedParts(breakdown)
     for case, _ in read_jury_verdicts(path, jury, CaseOutline):
         named.add(case)
@@ -93,8 +93,8 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
         n_cases=whole.n_cases,
         rules=dict(whole.rules),
         judges=tuple(
-            read.figures(seat.name, seat.spec.protocol)
-            for seat, read in zip(jury.seats, judges, strict=True)
+            read.figures(juror.name, juror.spec.protocol)
+            for juror, read in zip(jury.jurors, judges, strict=True)
         ),
         jury=whole.figures("jury", None),
         agreements=tuple(
@@ -115,19 +115,19 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
 class _Reading:
     """The verdicts of one juror, or of the jury, read once and kept small."""
 
-    def __init__(self, path: Path, jury: Jury, seat: int | None) -> None:
+    def __init__(self, path: Path, jury: Jury, juror: int | None) -> None:
         self.n_cases = self.n_unreadable = self.n_failed = self.n_truncated = 0
         self.winners: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
         self.outcomes = array("b")
         """Of pairs: the winner of each case, as its index in `_OUTCOMES`."""
         self.clusters = array("q")
-        self._jury, self._seat = jury, seat
+        self._jury, self._juror = jury, juror
         self.rows: Rows = tally(self._pairs(path)) if jury.paired else list(self._ratings(path))
 
     def _pairs(self, path: Path) -> Iterator[Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, CaseOutline):
-            mine = self._count(verdict if self._seat is None else verdict.judges[self._seat])
+            mine = self._count(verdict if self._juror is None else verdict.judges[self._juror])
             self.winners[mine.winner or "unknown"] += 1
             self.outcomes.append(_OUTCOMES.index(mine.winner))
             self.clusters.append(cluster_number(case.cluster))
@@ -136,7 +136,7 @@ class _Reading:
 
     def _ratings(self, path: Path) -> Iterator[Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, Case):
-            mine = self._count(verdict if self._seat is None else verdict.judges[self._seat])
+            mine = self._count(verdict if self._juror is None else verdict.judges[self._juror])
             yield from rating_rows(case, mine)
 
     def _count(self, verdict: Verdict) -> Verdict:

@@ -10,7 +10,7 @@ from rich.text import Text
 from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Section
 from autoj.bench.published import Citation, Printed
 from autoj.reports import render
-from autoj.reports.leaderboard_clearing import clearing_lines
+from autoj.reports.leaderboard_baselines import baseline_lines
 from autoj.reports.text import excerpt, visible_text
 
 _STATUS = {"trivial": "baseline"}
@@ -28,8 +28,8 @@ def board_view(board: Board) -> RenderableType:
         parts += [visible_text(_title(board, section), style="bold")]
         parts += [draw(board, section, numbers), Text()]
     if board.breakdown is None:
-        for clears, line in clearing_lines(board.clearings):
-            parts.append(visible_text(line, style="" if clears else "yellow"))
+        for beats, line in baseline_lines(board.against_baselines):
+            parts.append(visible_text(line, style="" if beats else "yellow"))
     parts += [*render.notes(board.messages, "yellow"), *render.notes(_key(board))]
     parts += [_sources(numbers), *render.notes(_remarks(board))]
     return Group(*parts)

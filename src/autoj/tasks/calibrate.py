@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autoj.calibration import surface_lead
-from autoj.calibration.fitting import CalibrationFit, SurfaceLeads, fit_calibration
-from autoj.calibration.style_fitting import fit_surface
+from autoj.calibration import style_lead
+from autoj.calibration.fitting import CalibrationFit, StyleLeads, fit_calibration
+from autoj.calibration.style_fitting import fit_style
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges.card_edits import find_card, write_calibration
@@ -80,7 +80,7 @@ def calibrate(
         [case.label for case in cases],
         tie_share=tie_share,
         before=[verdict.probabilities for _, verdict in judged],
-        surface=None if surface is None else _surface_leads(surface, cases, watch),
+        surface=None if surface is None else _style_leads(surface, cases, watch),
         clusters=[case.cluster for case in cases],
         data=_data_name(folder),
     )
@@ -129,7 +129,7 @@ def _data_name(folder: RunFolder) -> str:
     return " and ".join(Path(path).name for path in folder.settings()["data"]["paths"])
 
 
-def _surface_leads(path: Path, judged: Sequence[Case], watch: Watch) -> SurfaceLeads:
+def _style_leads(path: Path, judged: Sequence[Case], watch: Watch) -> StyleLeads:
     """The style features' weights by labelled pairs, those of the run's own queries left out."""
     known = {case.cluster for case in judged}
     cases: list[Case] = []
@@ -142,9 +142,9 @@ def _surface_leads(path: Path, judged: Sequence[Case], watch: Watch) -> SurfaceL
             cases.append(case)
     if n_known:
         watch.message(f"{n_known:,} rows of {path} ask a query of the run: left out")
-    weights, n_pairs = fit_surface(cases)
-    return SurfaceLeads(
+    weights, n_pairs = fit_style(cases)
+    return StyleLeads(
         weights=weights,
-        leads=[surface_lead(case, weights) for case in judged],
+        leads=[style_lead(case, weights) for case in judged],
         fitted_on=f"{n_pairs:,} decided pairs of {path.name}",
     )

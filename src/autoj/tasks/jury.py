@@ -76,13 +76,13 @@ def judge_by_jury(
         DataError: a row cannot be read, or the judges' runs hold different cases.
         BackendError: an engine broke down; earlier judgments are kept.
     """
-    path = out or jury_folder([juror.spec for juror in jury.seats], cases)
+    path = out or jury_folder([juror.spec for juror in jury.jurors], cases)
     data = pairs_alone(cases) if jury.paired else cases
     _check_runs(path, jury, data)
     write_jury(path, jury)
     sessions: list[RunCounts] = []
-    for number, juror in enumerate(jury.seats, start=1):
-        watch.message(f"judge {number} of {len(jury.seats)}: {juror.name} ({juror.spec.protocol})")
+    for number, juror in enumerate(jury.jurors, start=1):
+        watch.message(f"judge {number} of {len(jury.jurors)}: {juror.name} ({juror.spec.protocol})")
         run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch)
         run.check_whole()
         sessions.append(run.counts)
@@ -97,7 +97,7 @@ def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
         SpecMismatch: a run was made with other settings or other data.
         RunBusy: another process is writing to one.
     """
-    for juror in jury.seats:
+    for juror in jury.jurors:
         folder = path / juror.folder
         if (folder / "run.json").is_file():
             with open_run(folder, juror.spec, cases):

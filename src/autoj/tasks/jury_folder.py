@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
-from autoj.jsonl import decode_as, read_records, storage_error, write_records
+from autoj.jsonl import decode, decode_as, encode, read_records, storage_error, write_records
 from autoj.protocols import load_protocol
 from autoj.records import Case, CaseOutline, JudgeCard
 from autoj.runs.folder import RunFolder
@@ -34,7 +34,7 @@ _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class Juror:
     """A juror: a judge of a jury, with the settings of its run."""
 
     name: str
@@ -48,7 +48,7 @@ class Seat:
 class Jury:
     """Several judges, and the rule that decides: the content of `jury.json`."""
 
-    seats: tuple[Seat, ...]
+    jurors: tuple[Juror, ...]
     method: Method | None
     """None where responses are rated."""
 
@@ -73,12 +73,14 @@ def make_jury(
         ConfigError: a judge is named twice, cannot do the task, or gives no probabilities where
             their mean is asked for.
     """
-    seats = make_seats(task, judges, **settings)
-    decides = choose_method(seats, method) if task == "judge" else None
-    return Jury(seats=tuple(seats), method=decides)
+    jurors = make_jurors(task, judges, **settings)
+    decides = choose_method(jurors, method) if task == "judge" else None
+    return Jury(jurors=tuple(jurors), method=decides)
 
 
-def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: Any) -> list[Seat]:
+def make_jurors(
+    task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: Any
+) -> list[Juror]:
     """Makes the jurors of a jury, each with the spec of its run.
 
     A judge that only rates, such as a reward model, rates both responses of a pair and votes for
@@ -103,7 +105,7 @@ def make_seats(task: Task, judges: Sequence[tuple[str, JudgeCard]], **settings: 
     n_named = Counter(card.name for _, card in judges)
     names = [card.name if n_named[card.name] == 1 else given for given, card in judges]
     return [
-        Seat(name=name, folder=f"judges/{folder}", spec=_spec(task, card, settings))
+        Juror(name=name, folder=f"judges/{folder}", spec=_spec(task, card, settings))
         for name, folder, (_, card) in zip(names, _folder_names(names), judges, strict=True)
     ]
 
@@ -153,18 +155,18 @@ def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
     return make_spec("rate", card, **kept)
 
 
-def choose_method(seats: Sequence[Seat], wanted: Method | None) -> Method:
+def choose_method(jurors: Sequence[Juror], wanted: Method | None) -> Method:
     """Chooses the rule for pairs: the given one, else the mean if each judge gives probabilities.
 
     Raises:
         ConfigError: the mean is asked for and a judge gives no probabilities.
     """
-    without = [seat for seat in seats if not _gives_probabilities(seat.spec)]
+    without = [juror for juror in jurors if not _gives_probabilities(juror.spec)]
     if wanted == "mean" and without:
-        seat = without[0]
+        juror = without[0]
         raise ConfigError(
-            f"--jury mean needs probabilities, and judge {seat.name!r} gives none with protocol "
-            f"{seat.spec.protocol!r}",
+            f"--jury mean needs probabilities, and judge {juror.name!r} gives none with protocol "
+            f"{juror.spec.protocol!r}",
             hint="--jury majority counts votes.",
         )
     return wanted or ("majority" if without else "mean")
@@ -225,7 +227,11 @@ def read_jury(path: Path) -> Jury:
         DataError: the folder is not a jury's.
     """
     try:
-        return decode_as(Jury, (path / JURY_FILE).read_bytes())
+        record = decode((path / JURY_FILE).read_bytes())
+        if isinstance(record, dict) and "seats" in record:
+            # The field's name in version 0.1.
+            record["jurors"] = record.pop("seats")
+        return decode_as(Jury, encode(record))
     except (OSError, ValueError) as error:
         raise DataError(f"is not a jury's folder: {error}", path=path) from None
 
@@ -244,14 +250,14 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
 
 
 def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
-    runs = [RunFolder(path / seat.folder) for seat in jury.seats]
-    name = ", ".join(seat.name for seat in jury.seats)
+    runs = [RunFolder(path / juror.folder) for juror in jury.jurors]
+    name = ", ".join(juror.name for juror in jury.jurors)
     if len({run.n_cases() for run in runs}) > 1:
         raise DataError("the runs of its judges hold different numbers of cases", path=path)
     for said in zip(*(run.verdicts() for run in runs), strict=True):
         named = [
-            replace(verdict, judge=seat.name)
-            for seat, verdict in zip(jury.seats, said, strict=True)
+            replace(verdict, judge=juror.name)
+            for juror, verdict in zip(jury.jurors, said, strict=True)
         ]
         if len({verdict.case_id for verdict in named}) > 1:
             ids = ", ".join(repr(verdict.case_id) for verdict in named)
@@ -282,5 +288,5 @@ def read_jury_verdicts(
             path=path,
             hint="Repeat the command that started it; autoj show PATH/judges/NAME shows one judge.",
         )
-    cases = read_records(path / jury.seats[0].folder / "cases.jsonl", kind)
+    cases = read_records(path / jury.jurors[0].folder / "cases.jsonl", kind)
     yield from zip(cases, read_records(file, JuryVerdict), strict=False)

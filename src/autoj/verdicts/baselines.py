@@ -38,7 +38,7 @@ def _majority(_case: Case, majority: Winner) -> tuple[Winner, Winner]:
     return majority, majority
 
 
-TRIVIAL_JUDGES: Mapping[str, tuple[str, Pick]] = {
+BASELINE_JUDGES: Mapping[str, tuple[str, Pick]] = {
     "longest": ("names the longer response", _longest),
     "first": ("names what the page shows first", _first),
     "random": ("names a, b or tie at random, anew in each order", _random),
@@ -47,14 +47,14 @@ TRIVIAL_JUDGES: Mapping[str, tuple[str, Pick]] = {
 """Per baseline, its description and its function."""
 
 
-def trivial_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
+def baseline_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
     """The verdicts of a baseline judge on pairs.
 
     Args:
-        name: one of `TRIVIAL_JUDGES`.
+        name: one of `BASELINE_JUDGES`.
         cases: pairs.
     """
-    _, pick = TRIVIAL_JUDGES[name]
+    _, pick = BASELINE_JUDGES[name]
     labels = Counter(case.label for case in cases if case.label in WINNERS)
     majority = max(WINNERS, key=lambda winner: labels[winner])
     return [_verdict(name, case, pick(case, majority)) for case in cases]

@@ -15,7 +15,7 @@ from autoj.calibration import (
     outcome_probabilities,
     preference_of_probabilities,
     preference_of_ratings,
-    surface_lead,
+    style_lead,
 )
 from autoj.records import (
     Calibration,
@@ -154,7 +154,7 @@ def _corrected(gap: float | None, case: Case, calibration: Calibration | None) -
     if gap is None or calibration is None or not calibration.surface:
         return gap
     # A sum of two numbers, each of which changes its sign exactly with the order.
-    return gap + surface_lead(case, calibration.surface)
+    return gap + style_lead(case, calibration.surface)
 
 
 def preference(verdict: Verdict) -> float | None:

@@ -29,7 +29,7 @@ from autoj.metrics.result import Result
 from autoj.metrics.rows import pair_row
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.scenarios import groups, resolve_scenario
-from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
 _GRID = tuple(step / 100 for step in range(201))
 """The paper's leaderboard searches the tie threshold of reward models from 0 to 2.0 by 0.01."""
@@ -206,7 +206,7 @@ def _calibrated(calibration: Calibration, *, rated: bool) -> str:
     return f"The averaged verdict has {fitted} The other figures are of each order's raw verdict."
 
 
-def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result]:
+def baseline_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result]:
     """The same figures of the baselines, which read nothing or only lengths."""
     return [
         Result(
@@ -217,11 +217,11 @@ def trivial_results(cases: Sequence[Case], bench: str = "eval-p") -> list[Result
             estimates=figures(
                 [
                     pair_row(case, verdict)
-                    for case, verdict in zip(cases, trivial_verdicts(name, cases), strict=True)
+                    for case, verdict in zip(cases, baseline_verdicts(name, cases), strict=True)
                 ]
             ),
         )
-        for name, (does, _) in TRIVIAL_JUDGES.items()
+        for name, (does, _) in BASELINE_JUDGES.items()
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autoj.bench.eval_p.evaluate import TieBand, evaluate, fit_tie_band, trivial_results
+from autoj.bench.eval_p.evaluate import TieBand, baseline_results, evaluate, fit_tie_band
 from autoj.bench.eval_p.paired import FigureDifference, compare
 from autoj.bench.sources import (
     Judged,
@@ -126,7 +126,7 @@ def measure_pairs(
         ),
         folder=judged.folder,
         in_sample=_in_sample(cases, judged, bench),
-        baselines=trivial_results(cases, bench),
+        baselines=baseline_results(cases, bench),
         other=other,
         differences=()
         if other is None

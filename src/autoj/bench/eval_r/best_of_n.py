@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from autoj.bench.eval_r.selection import TRIVIAL_PICKS, base_model
+from autoj.bench.eval_r.selection import BASELINE_PICKS, base_model
 from autoj.metrics import Difference, Row, difference
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
@@ -20,7 +20,7 @@ from autoj.records import Case, Estimate, Response
 BESIDE: Mapping[str, str] = {
     "oracle": "picks the highest reference score: no judge can do better",
     "random": "picks at random: the exact mean over the candidates",
-    **{name: does for name, (does, _) in TRIVIAL_PICKS.items()},
+    **{name: does for name, (does, _) in BASELINE_PICKS.items()},
 }
 """The reference picks beside a judge, each with what it picks."""
 
@@ -34,8 +34,8 @@ def scores_beside(cases: Sequence[Case], sizes: Sequence[int], name: str) -> Sco
 
 
 def _value(responses: Sequence[Response], name: str) -> float | None:
-    if name in TRIVIAL_PICKS:
-        return responses[TRIVIAL_PICKS[name][1](responses)].reference_score
+    if name in BASELINE_PICKS:
+        return responses[BASELINE_PICKS[name][1](responses)].reference_score
     known = [item.reference_score for item in responses if item.reference_score is not None]
     if len(known) < len(responses):
         return None

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN, Scores, compare, figures, scores_beside
-from autoj.bench.eval_r.selection import TRIVIAL_PICKS, RatedCandidates, pick
+from autoj.bench.eval_r.selection import BASELINE_PICKS, RatedCandidates, pick
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.metrics.result import Result
 from autoj.metrics.rows import cluster_number
@@ -50,11 +50,11 @@ def all_picks(
     }
 
 
-def trivial_picks(cases: Sequence[Case], sizes: Sequence[int]) -> set[tuple[int, int]]:
+def baseline_picks(cases: Sequence[Case], sizes: Sequence[int]) -> set[tuple[int, int]]:
     """The same for the baselines, which read nothing."""
     return {
         (number, choose(case.responses[:size]))
-        for _, choose in TRIVIAL_PICKS.values()
+        for _, choose in BASELINE_PICKS.values()
         for number, case in enumerate(cases)
         for size in sizes
     }
@@ -192,7 +192,7 @@ def _correlation(
     )
 
 
-def trivial_results(
+def baseline_results(
     cases: Sequence[Case], sizes: Sequence[int], judges: Sequence[RatedCandidates] = ()
 ) -> list[Result]:
     """`oracle`, `random`, `longest` and `first`, as results of their own.
@@ -203,10 +203,10 @@ def trivial_results(
         judges: as in `evaluate`: lengths are correlated over their picks, too.
     """
     union = all_picks(cases, judges, sizes)
-    return [_trivial(cases, sizes, name, union) for name in BESIDE]
+    return [_baseline(cases, sizes, name, union) for name in BESIDE]
 
 
-def _trivial(
+def _baseline(
     cases: Sequence[Case], sizes: Sequence[int], name: str, union: set[tuple[int, int]]
 ) -> Result:
     overall, parts = figures(compare(cases, sizes, {"judge": scores_beside(cases, sizes, name)}))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, assert_never
 
-from autoj.bench.eval_r.evaluate import all_picks, evaluate, trivial_picks, trivial_results
+from autoj.bench.eval_r.evaluate import all_picks, baseline_picks, baseline_results, evaluate
 from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     SIZES,
@@ -115,7 +115,7 @@ def measure_selection(
     if grader is None:
         reference = _reference(cases, data)
     else:
-        picks = all_picks(cases, rated, wanted) | trivial_picks(cases, wanted)
+        picks = all_picks(cases, rated, wanted) | baseline_picks(cases, wanted)
         graded = picked_cases(data, cases, picks)
         grades, _ = _rated(grader, graded, _cases(graded), budget, watch)
         cases = graded_cases(cases, grades, graded)
@@ -124,7 +124,7 @@ def measure_selection(
     return SelectionMeasurement(
         results=evaluate(cases, rated, wanted, reference),
         folders=[folder for _, folder in judges],
-        baselines=trivial_results(cases, wanted, rated),
+        baselines=baseline_results(cases, wanted, rated),
         published=published_names(cases),
         n_failed=n_failed,
     )

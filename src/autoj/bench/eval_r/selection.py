@@ -12,8 +12,8 @@ from autoj.records import Case, Response, Verdict
 from autoj.verdicts.selection import pick
 
 __all__ = [
+    "BASELINE_PICKS",
     "SIZES",
-    "TRIVIAL_PICKS",
     "RatedCandidates",
     "base_model",
     "check_sizes",
@@ -45,7 +45,7 @@ def _longest(responses: Sequence[Response]) -> int:
     return lengths.index(max(lengths))
 
 
-TRIVIAL_PICKS: Mapping[str, tuple[str, Callable[[Sequence[Response]], int]]] = {
+BASELINE_PICKS: Mapping[str, tuple[str, Callable[[Sequence[Response]], int]]] = {
     "longest": ("picks the longest response", _longest),
     "first": ("picks the first response", lambda _: 0),
 }

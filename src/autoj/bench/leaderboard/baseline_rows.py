@@ -15,7 +15,7 @@ from autoj.metrics import Row, accuracy
 from autoj.metrics.base import Rows
 from autoj.metrics.rows import pair_row
 from autoj.records import WINNERS, Case, Estimate, Verdict, Winner
-from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 from autoj.verdicts.resolve import settle
 
 _BANDS = tuple(step / 100 for step in range(101))
@@ -29,8 +29,8 @@ def pair_baselines(cases: Sequence[Case], *, by_group: bool = False) -> list[Boa
         by_group: whether figures by group are wanted, too.
     """
     rows = [
-        _pair_row(cases, trivial_verdicts(name, cases), name, (does,), by_group=by_group)
-        for name, (does, _) in TRIVIAL_JUDGES.items()
+        _pair_row(cases, baseline_verdicts(name, cases), name, (does,), by_group=by_group)
+        for name, (does, _) in BASELINE_JUDGES.items()
     ]
     return [*rows, longest_in_hindsight(cases, by_group=by_group)]
 

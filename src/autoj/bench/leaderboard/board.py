@@ -53,18 +53,18 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clearing:
+class BaselineComparison:
     """A measured judge compared with a baseline."""
 
     judge: str
     source: str
     """The origin of the judge's verdicts."""
-    trivial: str
+    baseline: str
     figure: str
     difference: Estimate | None
     """The judge's figure less the baseline's on the same cases; None where the verdicts are not
     at hand and the two intervals were compared."""
-    clears: bool
+    beats: bool
     """True where it is higher beyond chance: the interval of the difference lies above 0, or the
     judge's own interval above the baseline's."""
 
@@ -79,6 +79,6 @@ class Board:
     sort: str
     """The figure that rows are sorted by and, with a breakdown, that its columns show."""
     sections: tuple[Section, ...]
-    clearings: tuple[Clearing, ...] = ()
+    against_baselines: tuple[BaselineComparison, ...] = ()
     messages: tuple[str, ...] = ()
     """Notes to print below the table."""

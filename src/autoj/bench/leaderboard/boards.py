@@ -103,7 +103,7 @@ def board(
         breakdown=breakdown,
         sort=by,
         sections=tuple(section for section in shown if section.rows),
-        clearings=tuple(found.clearings),
+        against_baselines=tuple(found.against_baselines),
         messages=(*found.messages, *_left_out(found.sections, shown, by, breakdown)),
     )
 

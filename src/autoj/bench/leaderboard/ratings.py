@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from autoj.bench.eval_r import evaluate as eval_r
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
 from autoj.bench.eval_r.selection import SIZES
-from autoj.bench.leaderboard.board import BoardRow, Clearing, Figure, Section
-from autoj.bench.leaderboard.clearing import by_intervals, is_above_zero
+from autoj.bench.leaderboard.against_baselines import by_intervals, is_above_zero
+from autoj.bench.leaderboard.board import BaselineComparison, BoardRow, Figure, Section
 from autoj.bench.leaderboard.rows import Measured, by_name, measured_row, ours, published_row
 from autoj.bench.leaderboard.sections import Sections, public_cases
 from autoj.bench.published import merged, published
@@ -45,11 +45,13 @@ def eval_r_sections(measured: Sequence[Measured], _breakdown: str | None) -> Sec
             [published_row(row) for row in rows if row.base_model is None],
         )
     )
-    found, clearings = _measured(measured)
+    found, against_baselines = _measured(measured)
     messages: list[str] = []
     if not measured:
         found, messages = _beside()
-    return Sections(sections=[*sections, *found], clearings=clearings, messages=messages)
+    return Sections(
+        sections=[*sections, *found], against_baselines=against_baselines, messages=messages
+    )
 
 
 def _section(title: str, rows: Sequence[BoardRow]) -> Section:
@@ -63,11 +65,11 @@ def _place(name: str) -> tuple[str, int]:
     return (words[0], int(words[-1]) if words[-1].isdecimal() else 0)
 
 
-def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearing]]:
+def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[BaselineComparison]]:
     """Sections of the results, each with the oracle and the baselines on the same candidates."""
     picks: dict[str, list[BoardRow]] = {}
     correlated: dict[str, list[BoardRow]] = {}
-    clearings: list[Clearing] = []
+    against_baselines: list[BaselineComparison] = []
     for item in measured:
         comparisons = _comparisons(item)
         reference = _reference(item.result)
@@ -77,7 +79,7 @@ def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearin
             rows.append(_row(item, {f"best of {one.size}": one.figures["judge"] for one in its}))
             there = {row.judge for row in rows if row.status == "trivial"}
             rows += [
-                _trivial(
+                _baseline(
                     name,
                     item.result.n_cases,
                     {f"best of {one.size}": one.figures[name] for one in its},
@@ -85,7 +87,7 @@ def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearin
                 for name in BESIDE
                 if name not in there
             ]
-        clearings += _clearings(item, comparisons)
+        against_baselines += _against_baselines(item, comparisons)
         for suffix, where in (("", "the judges' picks"), (_ALL, "all responses")):
             figures = {
                 name: found
@@ -96,7 +98,7 @@ def _measured(measured: Sequence[Measured]) -> tuple[list[Section], list[Clearin
                 title = f"Correlation of ratings with the reference scores {reference}, {where}"
                 correlated.setdefault(title, []).append(_row(item, figures))
     sections = [_section(title, rows) for title, rows in {**picks, **correlated}.items()]
-    return sections, clearings
+    return sections, against_baselines
 
 
 def _reference(result: Result) -> str:
@@ -124,7 +126,7 @@ def _row(item: Measured, figures: Mapping[str, Figure]) -> BoardRow:
     return replace(measured_row(item, "single"), figures=figures, parts={})
 
 
-def _trivial(name: str, n_cases: int, figures: Mapping[str, Figure]) -> BoardRow:
+def _baseline(name: str, n_cases: int, figures: Mapping[str, Figure]) -> BoardRow:
     return BoardRow(
         judge=name,
         status="trivial",
@@ -136,15 +138,15 @@ def _trivial(name: str, n_cases: int, figures: Mapping[str, Figure]) -> BoardRow
     )
 
 
-def _clearings(item: Measured, comparisons: Sequence[BestOfN]) -> list[Clearing]:
+def _against_baselines(item: Measured, comparisons: Sequence[BestOfN]) -> list[BaselineComparison]:
     return [
-        Clearing(
+        BaselineComparison(
             judge=item.result.judge,
             source=str(item.path),
-            trivial=name,
+            baseline=name,
             figure=f"best of {found.size}",
             difference=less.estimate,
-            clears=is_above_zero(less.estimate),
+            beats=is_above_zero(less.estimate),
         )
         for found in comparisons
         if found.base_model is None
@@ -160,12 +162,12 @@ def _beside() -> tuple[list[Section], list[str]]:
     fewest = min(len(case.responses) for case in cases)
     sizes = [size for size in SIZES if size <= fewest]
     rows = [
-        _trivial(
+        _baseline(
             found.judge,
             found.n_cases,
             {one.name: one for one in found.estimates if one.name.startswith("best of ")},
         )
-        for found in eval_r.trivial_results(cases, sizes)
+        for found in eval_r.baseline_results(cases, sizes)
     ]
     reference = f"of {catalog.find('best-of-n').name}, {len(cases):,} cases"
     return [_section(_title(None, reference), rows)], []
@@ -188,14 +190,14 @@ def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) 
         lengths = _mean_length(models)
     else:
         _, messages = public_cases(_INDEX)
-    for reference, trivial in lengths.items():
-        table.setdefault(reference, []).append(trivial)
-    clearings: list[Clearing] = []
+    for reference, baseline in lengths.items():
+        table.setdefault(reference, []).append(baseline)
+    against_baselines: list[BaselineComparison] = []
     for item in measured:
         reference = str(item.result.details.get("reference", f"digest unknown: {item.path}"))
         table.setdefault(reference, []).append(measured_row(item, "single"))
         if reference in lengths:
-            clearings += _against_length(item, lengths[reference])
+            against_baselines += _against_length(item, lengths[reference])
         else:
             messages.append(
                 f"{item.result.judge} ({item.path}) is compared with no baseline: mean "
@@ -209,7 +211,7 @@ def system_level_sections(measured: Sequence[Measured], _breakdown: str | None) 
         )
         for reference, rows in table.items()
     ]
-    return Sections(sections=sections, clearings=clearings, messages=messages)
+    return Sections(sections=sections, against_baselines=against_baselines, messages=messages)
 
 
 def _reference_title(reference: str) -> str:
@@ -244,7 +246,7 @@ def _mean_length(models: Sequence[ModelRow]) -> dict[str, BoardRow]:
     return {found.details["reference"]: row}
 
 
-def _against_length(item: Measured, row: BoardRow) -> list[Clearing]:
+def _against_length(item: Measured, row: BoardRow) -> list[BaselineComparison]:
     own, other = item.result.estimate("spearman"), row.figures["spearman"]
     if own is None or own.value is None or not isinstance(other, Estimate):
         return []

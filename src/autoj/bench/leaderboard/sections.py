@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from autoj.bench.base import set_digest
 from autoj.bench.eval_c.files import read_critiques
+from autoj.bench.leaderboard.against_baselines import compare_with_baselines
 from autoj.bench.leaderboard.baseline_rows import longer_critique_row, pair_baselines
-from autoj.bench.leaderboard.board import BoardRow, Clearing, Section
-from autoj.bench.leaderboard.clearing import clear_pairs
+from autoj.bench.leaderboard.board import BaselineComparison, BoardRow, Section
 from autoj.bench.leaderboard.rows import Measured, measured_row, published_row, published_votes
 from autoj.bench.published import Kind, merged, published
 from autoj.datasets import catalog, open_cases
@@ -31,7 +31,7 @@ class Sections:
     """The content of a leaderboard: its figures, breakdowns and sections."""
 
     sections: Sequence[Section]
-    clearings: Sequence[Clearing] = ()
+    against_baselines: Sequence[BaselineComparison] = ()
     messages: Sequence[str] = ()
 
 
@@ -89,13 +89,15 @@ def eval_p_sections(measured: Sequence[Measured], breakdown: str | None) -> Sect
         table = _by_setting("agreement")
     else:
         table[""] = [*map(published_row, merged(published("eval-p"))), *baselines]
-    clearings: list[Clearing] = []
+    against_baselines: list[BaselineComparison] = []
     for item in measured:
         other = _other_data(item, here)
         title = (_setting(item) if by_seen else "") + other
         table.setdefault(title, []).append(measured_row(item, _kind(item.result)))
-        clearings += clear_pairs(item.result, item.path, [] if other else baselines)
-    compared = {clearing.source for clearing in clearings}
+        against_baselines += compare_with_baselines(
+            item.result, item.path, [] if other else baselines
+        )
+    compared = {found.source for found in against_baselines}
     messages += _unchecked(measured, here)
     messages += [
         f"{item.result.judge} ({item.path}) is compared with no baseline: neither its run "
@@ -111,7 +113,7 @@ def eval_p_sections(measured: Sequence[Measured], breakdown: str | None) -> Sect
         )
         for title, rows in table.items()
     ]
-    return Sections(sections=sections, clearings=clearings, messages=messages)
+    return Sections(sections=sections, against_baselines=against_baselines, messages=messages)
 
 
 def _by_setting(figure: str) -> dict[str, list[BoardRow]]:

@@ -129,18 +129,18 @@ def _guess_of(verdict: Verdict) -> Guess:
     return Guess(failed=verdict.n_unreadable == 0)
 
 
-TRIVIAL_CLASSIFIERS = {
+BASELINE_CLASSIFIERS = {
     "majority": "always names the set's most frequent scenario, which it is given",
     "random": "names one of the set's scenarios at random",
 }
 """The baselines, which read nothing, each with a description."""
 
 
-def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
+def classify_by_baseline(name: str, cases: Sequence[Case]) -> Classified:
     """The guesses of a baseline.
 
     Args:
-        name: one of `TRIVIAL_CLASSIFIERS`.
+        name: one of `BASELINE_CLASSIFIERS`.
         cases: a set's, each with its scenario.
     """
     counts = Counter(case.scenario for case in cases if case.scenario is not None)
@@ -152,7 +152,7 @@ def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
         guesses = [_drawn(case, sorted(ranked)) for case in cases]
     return Classified(
         classifier=name,
-        source=TRIVIAL_CLASSIFIERS[name],
+        source=BASELINE_CLASSIFIERS[name],
         labels=frozenset(ranked),
         guesses=guesses,
     )
@@ -161,7 +161,7 @@ def classify_trivially(name: str, cases: Sequence[Case]) -> Classified:
 def _drawn(case: Case, names: Sequence[str]) -> Guess:
     """Three scenarios at random, the same for a query at any position."""
 
-    def lot(name: str) -> bytes:
+    def random_key(name: str) -> bytes:
         return hashlib.sha256(f"{case.cluster}\0{name}".encode("utf-8", "surrogatepass")).digest()
 
-    return Guess(ranked=tuple(sorted(names, key=lot)[:3]), probability=1 / len(names))
+    return Guess(ranked=tuple(sorted(names, key=random_key)[:3]), probability=1 / len(names))

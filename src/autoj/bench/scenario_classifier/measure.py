@@ -12,10 +12,10 @@ from autoj.bench.base import align
 from autoj.bench.scenario_classifier.comparison import ClassifierDifference, compare_all
 from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
 from autoj.bench.scenario_classifier.guesses import (
-    TRIVIAL_CLASSIFIERS,
+    BASELINE_CLASSIFIERS,
     Classified,
     classify,
-    classify_trivially,
+    classify_by_baseline,
     guesses_of_run,
 )
 from autoj.bench.scenario_classifier.open_sets import SetChoice, open_sets
@@ -41,7 +41,7 @@ class SetMeasurement:
     """One a classifier."""
     folders: Sequence[Path | None]
     """The run that each one's guesses are from, where it is a judge's."""
-    trivial: Sequence[Result]
+    baseline: Sequence[Result]
     """Of the baselines, which read nothing."""
     published: Sequence[PublishedClassifier]
     """Published figures on the same rows."""
@@ -57,7 +57,7 @@ class SetMeasurement:
             "n_cases": len(self.queries.cases),
             "seen": [asdict(seen) for seen in self.queries.seen],
             "results": [asdict(result) for result in self.results],
-            "trivial": [asdict(result) for result in self.trivial],
+            "trivial": [asdict(result) for result in self.baseline],
             "published": [asdict(row) for row in self.published],
             "differences": [asdict(comparison) for comparison in self.differences],
         }
@@ -76,12 +76,12 @@ def measure_set(found: QuerySet, classified: Sequence[Classified]) -> SetMeasure
     for each in classified:
         check_labels(found, each)
     dropped = dropped_names(found, classified)
-    trivial = [classify_trivially(name, found.cases) for name in TRIVIAL_CLASSIFIERS]
+    baseline = [classify_by_baseline(name, found.cases) for name in BASELINE_CLASSIFIERS]
     return SetMeasurement(
         queries=found,
         results=[evaluate(found, each, dropped) for each in classified],
         folders=[each.folder for each in classified],
-        trivial=[evaluate(found, each, dropped) for each in trivial],
+        baseline=[evaluate(found, each, dropped) for each in baseline],
         published=published_on(found),
         differences=compare_all(found, classified, dropped),
     )

@@ -71,8 +71,8 @@ class RankingMeasurement:
 
     def as_json(self) -> dict[str, Any]:
         """The figures as plain values, for JSON."""
-        trivial = [] if self.lengths is None else [asdict(self.lengths)]
-        return {"results": [asdict(self.result)], "trivial": trivial}
+        baseline = [] if self.lengths is None else [asdict(self.lengths)]
+        return {"results": [asdict(self.result)], "trivial": baseline}
 
 
 def measure_ranking(

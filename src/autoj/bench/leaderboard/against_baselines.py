@@ -11,17 +11,19 @@ from pathlib import Path
 
 from autoj.bench.base import set_digest
 from autoj.bench.eval_p.paired import FIGURE_SCORES
-from autoj.bench.leaderboard.board import BoardRow, Clearing
+from autoj.bench.leaderboard.board import BaselineComparison, BoardRow
 from autoj.errors import DataError
 from autoj.metrics import difference
 from autoj.metrics.result import Result
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder
-from autoj.verdicts.baselines import TRIVIAL_JUDGES, trivial_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
 
-def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> list[Clearing]:
+def compare_with_baselines(
+    result: Result, path: Path, baselines: Sequence[BoardRow]
+) -> list[BaselineComparison]:
     """A judge's figures on pairs compared with each baseline's.
 
     Each figure is compared with the same figure, never agreement with accuracy.
@@ -41,7 +43,7 @@ def clear_pairs(result: Result, path: Path, baselines: Sequence[BoardRow]) -> li
         return [
             _paired(result, path, name, figure, judged)
             for figure in wanted
-            for name in TRIVIAL_JUDGES
+            for name in BASELINE_JUDGES
         ]
     found = []
     for figure in wanted:
@@ -79,25 +81,25 @@ def _stored(result: Result, folder: Path) -> list[tuple[Case, Verdict]]:
 def _paired(
     result: Result,
     path: Path,
-    trivial: str,
+    baseline: str,
     figure: str,
     judged: Sequence[tuple[Case, Verdict]],
-) -> Clearing:
+) -> BaselineComparison:
     cases = [case for case, _ in judged]
     width = _tie_band(result)
     ours = [pair_row(case, verdict, width) for case, verdict in judged]
     theirs = [
         pair_row(case, verdict)
-        for case, verdict in zip(cases, trivial_verdicts(trivial, cases), strict=True)
+        for case, verdict in zip(cases, baseline_verdicts(baseline, cases), strict=True)
     ]
     found = difference(figure, ours, theirs, FIGURE_SCORES[figure]).estimate
-    return Clearing(
+    return BaselineComparison(
         judge=result.judge,
         source=str(path),
-        trivial=trivial,
+        baseline=baseline,
         figure=figure,
         difference=found,
-        clears=is_above_zero(found),
+        beats=is_above_zero(found),
     )
 
 
@@ -119,25 +121,25 @@ def _tie_band(result: Result) -> float:
 
 
 def by_intervals(
-    result: Result, path: Path, trivial: str, own: Estimate, other: Estimate
-) -> Clearing:
+    result: Result, path: Path, baseline: str, own: Estimate, other: Estimate
+) -> BaselineComparison:
     """Compares by intervals: better where the figure's lies above the baseline's.
 
     Args:
         result: the judge's.
         path: its file.
-        trivial: the baseline's name.
+        baseline: the baseline's name.
         own: the judge's figure.
         other: the baseline's.
     """
     # A judge that cannot err on such data (the interval has no width) is its own bound.
     highest = other.value if other.high is None else other.high
     lowest = own.low
-    return Clearing(
+    return BaselineComparison(
         judge=result.judge,
         source=str(path),
-        trivial=trivial,
+        baseline=baseline,
         figure=own.name,
         difference=None,
-        clears=lowest is not None and highest is not None and lowest > highest,
+        beats=lowest is not None and highest is not None and lowest > highest,
     )

@@ -1,12 +1,12 @@
-"""Whether a measured judge is better than the trivial ones: by cases, else by intervals."""
+"""Whether a measured judge is better than the baseline ones: by cases, else by intervals."""
 
 from __future__ import annotations
 
 import pytest
 
 from autoj.bench.eval_p.evaluate import TieBand, evaluate
+from autoj.bench.leaderboard.against_baselines import is_above_zero
 from autoj.bench.leaderboard.boards import board, find_results
-from autoj.bench.leaderboard.clearing import is_above_zero
 from autoj.bench.leaderboard.rows import Measured
 from autoj.datasets import open_cases
 from autoj.errors import DataError
@@ -46,8 +46,8 @@ def test_without_verdicts_intervals_are_compared(eval_p_file, tmp_path):
         Measured(path=tmp_path / f"{result.judge}.json", result=result) for result in (strong, weak)
     ]
     found = board("eval-p", measured)
-    clears = {(one.judge, one.trivial): one.clears for one in found.clearings}
-    assert clears == {
+    beats = {(one.judge, one.baseline): one.beats for one in found.against_baselines}
+    assert beats == {
         ("strong", "longest"): True,
         ("strong", "first"): True,
         ("strong", "random"): True,
@@ -57,7 +57,7 @@ def test_without_verdicts_intervals_are_compared(eval_p_file, tmp_path):
         ("weak", "random"): True,
         ("weak", "majority"): False,
     }
-    assert all(one.difference is None for one in found.clearings)
+    assert all(one.difference is None for one in found.against_baselines)
 
 
 def test_a_result_on_other_cases_is_compared_with_nothing_and_it_says_so(eval_p_file, tmp_path):
@@ -65,7 +65,7 @@ def test_a_result_on_other_cases_is_compared_with_nothing_and_it_says_so(eval_p_
     for details in ({"set": "0123456789abcdef"}, {}):
         result = a_result(estimates=(agreement(0.95, 0.9, 0.98),), details=details)
         found = board("eval-p", [Measured(path=tmp_path / "x.json", result=result)])
-        assert not found.clearings
+        assert not found.against_baselines
         assert any("compared with no baseline" in line for line in found.messages)
 
 
@@ -83,7 +83,7 @@ def test_a_result_is_compared_by_its_own_run_alone(eval_p_file, tmp_path):
     save_result(folder / "eval-p.json", own)
     save_result(folder / "other.json", other)
     found = board("eval-p", find_results("eval-p", [folder / "other.json"], tmp_path / "runs"))
-    assert {(one.judge, one.difference.n) for one in found.clearings} == {("own", 12)}
+    assert {(one.judge, one.difference.n) for one in found.against_baselines} == {("own", 12)}
     assert any(line.startswith("other (") for line in found.messages)
 
 
@@ -102,10 +102,10 @@ def test_with_its_run_a_judge_is_compared_case_by_case(eval_p_file, tmp_path, pa
     result = evaluate(cases, verdicts, judge=CARD.name, source=f"run {folder}")
     save_result(folder / "eval-p.json", result)
     found = board("eval-p", find_results("eval-p", runs=tmp_path / "runs"))
-    clearings = {one.trivial: one for one in found.clearings}
-    assert set(clearings) == {"longest", "first", "random", "majority"}
-    assert all(one.figure == "agreement" and one.clears for one in clearings.values())
-    difference = clearings["longest"].difference
+    against_baselines = {one.baseline: one for one in found.against_baselines}
+    assert set(against_baselines) == {"longest", "first", "random", "majority"}
+    assert all(one.figure == "agreement" and one.beats for one in against_baselines.values())
+    difference = against_baselines["longest"].difference
     assert difference is not None
     assert difference.value == pytest.approx((58 - 40) / 60)
     assert difference.n == 60
@@ -166,7 +166,7 @@ def test_a_judge_of_single_responses_is_compared_with_its_tie_band(eval_p_file, 
     assert row.kind == "single"
     assert row.figures["agreement"].value is None
     own, longest = row.figures["averaged accuracy"].value, 40 / 60
-    (against,) = [one for one in found.clearings if one.trivial == "longest"]
+    (against,) = [one for one in found.against_baselines if one.baseline == "longest"]
     assert against.figure == "averaged accuracy"
     assert against.difference.value == pytest.approx(own - longest)
-    assert not against.clears
+    assert not against.beats

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from benchmarks.surface_features import (
-    SurfaceJudge,
+from benchmarks.style_features import (
+    StyleJudge,
     calibration_of,
     comparison,
     differences,
@@ -32,7 +32,7 @@ from autoj.datasets import open_cases
 from autoj.errors import ConfigError, SpecMismatch
 from autoj.jsonl import write_records
 from autoj.records import Case, Response, Verdict
-from benchmarks import surface_features
+from benchmarks import style_features
 
 TEXT = "# Plan\n- **First**, buy 12 eggs!"
 
@@ -65,7 +65,7 @@ def ties_near_zero() -> tuple[np.ndarray, list[Case]]:
 def test_the_band_is_the_narrowest_that_holds_the_ties() -> None:
     band = fit_band(*ties_near_zero(), "made.jsonl")
     assert (band.width, band.accuracy) == (0.12, pytest.approx(1.0))
-    assert band.without == pytest.approx(1 - surface_features.TIE_SHARE)
+    assert band.without == pytest.approx(1 - style_features.TIE_SHARE)
     assert "made.jsonl: 8 pairs, 2 ties" in band.fitted_on
 
 
@@ -174,8 +174,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module", autouse=True)
 def small_grid() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surface_features, "LEAVES", (4, 8))
-        patch.setattr(surface_features, "ITERATIONS", (10, 40))
+        patch.setattr(style_features, "LEAVES", (4, 8))
+        patch.setattr(style_features, "ITERATIONS", (10, 40))
         yield
 
 
@@ -189,17 +189,17 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def trained(files: dict[str, Path], seed: int = 0) -> SurfaceJudge:
+def trained(files: dict[str, Path], seed: int = 0) -> StyleJudge:
     train, validation = read_pairs(files["train"]), read_pairs(files["validation"])
     return train_judge(train, validation, name="validation.jsonl", seed=seed)
 
 
 @pytest.fixture(scope="module")
-def judge(files: dict[str, Path], one_thread: None) -> SurfaceJudge:
+def judge(files: dict[str, Path], one_thread: None) -> StyleJudge:
     return trained(files)
 
 
-def test_it_learns_what_people_prefer(judge: SurfaceJudge, files: dict[str, Path]) -> None:
+def test_it_learns_what_people_prefer(judge: StyleJudge, files: dict[str, Path]) -> None:
     decided = [case for case in read_pairs(files["test"]) if case.label != "tie"]
     found = preferences(judge.trees, differences(decided))
     listed = [1 if "- one" in case.responses[0].text else -1 for case in decided]
@@ -211,20 +211,20 @@ def test_it_learns_what_people_prefer(judge: SurfaceJudge, files: dict[str, Path
 
 
 def test_preferences_change_their_sign_with_the_order(
-    judge: SurfaceJudge, files: dict[str, Path]
+    judge: StyleJudge, files: dict[str, Path]
 ) -> None:
     gaps = differences(read_pairs(files["test"]))
     assert np.array_equal(preferences(judge.trees, -gaps), -preferences(judge.trees, gaps))
     assert preferences(judge.trees, np.zeros((1, 15)))[0] == 0
 
 
-def test_the_same_seed_gives_the_same_judge(judge: SurfaceJudge, files: dict[str, Path]) -> None:
+def test_the_same_seed_gives_the_same_judge(judge: StyleJudge, files: dict[str, Path]) -> None:
     again = trained(files)
     assert (again.card, again.settings, again.band) == (judge.card, judge.settings, judge.band)
 
 
 def test_its_run_has_no_orders_and_ties_within_the_band_alone(
-    judge: SurfaceJudge, files: dict[str, Path], tmp_path: Path
+    judge: StyleJudge, files: dict[str, Path], tmp_path: Path
 ) -> None:
     cases, verdicts = write_run(judge, files["test"], tmp_path / "run")
     gaps = preferences(judge.trees, differences(cases))
@@ -237,7 +237,7 @@ def test_its_run_has_no_orders_and_ties_within_the_band_alone(
 
 
 def test_a_run_goes_on_with_the_same_trees_alone(
-    judge: SurfaceJudge, files: dict[str, Path], tmp_path: Path
+    judge: StyleJudge, files: dict[str, Path], tmp_path: Path
 ) -> None:
     first = write_run(judge, files["test"], tmp_path / "run")
     assert write_run(judge, files["test"], tmp_path / "run") == first
@@ -247,7 +247,7 @@ def test_a_run_goes_on_with_the_same_trees_alone(
 
 
 def test_autoj_compares_another_judge_with_its_run(
-    judge: SurfaceJudge, files: dict[str, Path], tmp_path: Path
+    judge: StyleJudge, files: dict[str, Path], tmp_path: Path
 ) -> None:
     cases, verdicts = write_run(judge, files["test"], tmp_path / "run")
     write_records(tmp_path / "always-a.jsonl", [{"output": 0}] * len(cases))

@@ -14,7 +14,7 @@ surface features finds easily), so every figure stands with the band and without
 Per judged file, OUT gets a run's folder, with which autoj's own tools go on:
 
     pip install -e '.[bench]'
-    python benchmarks/surface_features.py --train TRAIN --validation VALIDATION \
+    python benchmarks/style_features.py --train TRAIN --validation VALIDATION \
         --judge FILE… --out OUT
     autoj bench pairs FILE --run SOME_RUN --against OUT/FILE
 
@@ -38,7 +38,7 @@ import numpy as np
 
 from autoj.backends.scripted import load
 from autoj.bench.base import align
-from autoj.calibration import SURFACE_FEATURES, surface_features
+from autoj.calibration import STYLE_FEATURES, style_features
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, UserError
 from autoj.metrics import Floats, Row, difference
@@ -47,7 +47,7 @@ from autoj.metrics.length_bias import is_close_in_length
 from autoj.metrics.rows import pair_row
 from autoj.records import WINNERS, Calibration, Case, Estimate, JudgeCard, Request, Verdict
 from autoj.runs import judge_run, make_spec, open_run, resolve_run
-from autoj.verdicts.baselines import trivial_verdicts
+from autoj.verdicts.baselines import baseline_verdicts
 
 TIE_SHARE = 0.30
 """About the share of ties where people may vote them freely; arena55k's files hold 3 %."""
@@ -66,11 +66,11 @@ def differences(cases: Sequence[Case]) -> Floats:
     """Each pair's features, those of a less those of b: `[n_cases, 15]`."""
     return np.array(
         [
-            np.array(surface_features(case.query, case.responses[0].text))
-            - np.array(surface_features(case.query, case.responses[1].text))
+            np.array(style_features(case.query, case.responses[0].text))
+            - np.array(style_features(case.query, case.responses[1].text))
             for case in cases
         ]
-    ).reshape(-1, len(SURFACE_FEATURES))
+    ).reshape(-1, len(STYLE_FEATURES))
 
 
 # The judge.
@@ -108,7 +108,7 @@ class TieBand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurfaceJudge:
+class StyleJudge:
     """The trained trees and where ties begin."""
 
     trees: Any
@@ -205,7 +205,7 @@ def calibration_of(band: TieBand) -> Calibration:
 
 def train_judge(
     train: Sequence[Case], validation: Sequence[Case], *, name: str, seed: int
-) -> SurfaceJudge:
+) -> StyleJudge:
     """Trains on the decided pairs of one file, fit the tie band on another.
 
     Args:
@@ -227,7 +227,7 @@ def train_judge(
     said = hashlib.sha256(np.round(preferences(trees, gaps), 6).tobytes()).hexdigest()
     card = JudgeCard(
         name="surface-features",
-        title=f"Boosted trees on {len(SURFACE_FEATURES)} surface features",
+        title=f"Boosted trees on {len(STYLE_FEATURES)} surface features",
         backend="scripted",
         model="surface-features",
         revision=f"sha256:{said}",
@@ -235,10 +235,10 @@ def train_judge(
         calibration={PROTOCOL: calibration_of(band)},
         context_tokens=10**9,
     )
-    return SurfaceJudge(trees=trees, settings=settings, band=band, card=card)
+    return StyleJudge(trees=trees, settings=settings, band=band, card=card)
 
 
-def write_run(judge: SurfaceJudge, path: Path, folder: Path) -> tuple[list[Case], list[Verdict]]:
+def write_run(judge: StyleJudge, path: Path, folder: Path) -> tuple[list[Case], list[Verdict]]:
     """Judges a file's pairs into a run's folder; returns the pairs and the verdicts."""
     cases = read_pairs(path)
     gaps = preferences(judge.trees, differences(cases))
@@ -289,7 +289,7 @@ def comparison(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> list[str]:
     both = [
         (pair_row(case, ours), pair_row(case, longest))
         for case, ours, longest in zip(
-            cases, verdicts, trivial_verdicts("longest", cases), strict=True
+            cases, verdicts, baseline_verdicts("longest", cases), strict=True
         )
         if case.label in WINNERS
     ]
@@ -357,7 +357,7 @@ def n_shared(cases: Sequence[Case], others: Sequence[Case]) -> int:
     return len({case.cluster for case in cases} & {case.cluster for case in others})
 
 
-def describe(judge: SurfaceJudge) -> str:
+def describe(judge: StyleJudge) -> str:
     """Describes the chosen settings and the fitted tie band."""
     settings, band = judge.settings, judge.band
     return (
