@@ -120,7 +120,7 @@ def test_two_answers_are_one_clear_error(run, shard, recorded, pairs_file):
     assert code == 2
     said = json.loads(out)["error"]
     assert said["kind"] == "DataError"
-    for text in ("ledger.jsonl:", "whole/ledger.jsonl:", "(case '", "0.5 apart"):
+    for text in ("ledger.jsonl:", "whole/ledger.jsonl:", "(case '", "differ by 0.5"):
         assert text in said["message"]
     assert "leave one of the two runs out" in err
     assert not Path("merged").exists()
