@@ -185,14 +185,14 @@ def test_a_judge_of_one_response_has_no_position_and_says_so(pairs, tmp_path):
 
 
 def test_a_protocol_that_judges_no_response_is_refused():
-    with pytest.raises(ConfigError, match="judges none"):
+    with pytest.raises(ConfigError, match="does not judge responses"):
         audit_spec(CARD, protocol="critique-comparison")
 
 
 def test_rows_that_are_no_pairs_are_refused_with_their_line(tmp_path):
     path = tmp_path / "bad.jsonl"
     write_records(path, [{"query": "q", "responses": ["x", "y"]}, {"query": "q", "response": "x"}])
-    with pytest.raises(DataError, match=r"bad\.jsonl:2:responses: .*wants pairs"):
+    with pytest.raises(DataError, match=r"bad\.jsonl:2:responses: .*needs pairs"):
         plan_audit(open_cases(path), audit_spec(CARD))
 
 
@@ -246,7 +246,7 @@ def test_a_card_is_computed_again_from_the_folder_and_kept_as_json(pairs, tmp_pa
 
 
 def test_an_unfinished_audit_has_no_card(pairs, tmp_path):
-    with pytest.raises(DataError, match="no audit's folder"):
+    with pytest.raises(DataError, match="is not an audit's folder"):
         audit_card(tmp_path)
     plan = plan_audit(pairs, audit_spec(CARD), n_sample=10, n_probed=4)
     save_plan(tmp_path, plan)
@@ -319,19 +319,19 @@ def estimate(name, value, low, high):
 @pytest.mark.parametrize(
     ("name", "value", "low", "high", "said"),
     [
-        ("position bias", 0.1, -0.1, 0.3, "No preference"),
+        ("position bias", 0.1, -0.1, 0.3, "No evidence of a preference"),
         ("position bias", 0.3, 0.1, 0.5, "Prefers what is shown first, in 30"),
         ("position bias", -0.3, -0.5, -0.1, "Prefers what is shown second, in 30"),
         ("consistency", 1.0, 0.9, 1.0, "never changed"),
         ("consistency", 0.8, 0.7, 0.9, "changes its verdict in 20"),
-        ("kappa", 0.1, -0.1, 0.3, "not shown"),
+        ("kappa", 0.1, -0.1, 0.3, "evidence"),
         ("kappa", 1.0, None, None, "beyond chance"),
-        ("flip rate", 0.0, 0.0, 0.1, "No text"),
-        ("flip rate", 0.2, 0.1, 0.3, "turns 20 of 100"),
-        ("flips above harmless text", 0.2, -0.1, 0.3, "not shown"),
+        ("flip rate", 0.0, 0.0, 0.1, "No injected text"),
+        ("flip rate", 0.2, 0.1, 0.3, "flips 20 of 100"),
+        ("flips above harmless text", 0.2, -0.1, 0.3, "evidence"),
         ("flips above harmless text", 0.2, 0.1, 0.3, "It obeys: 20"),
         ("test-retest", 0.5, 0.4, 0.6, "another verdict in 50"),
-        ("calibration", 0.6, 0.5, 0.7, "no more than"),
+        ("calibration", 0.6, 0.5, 0.7, "no better than"),
         ("calibration", 0.8, 0.7, 0.9, "mislead"),
     ],
 )

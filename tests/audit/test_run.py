@@ -32,9 +32,11 @@ def test_the_cost_is_told_before_and_the_card_is_what_the_folder_holds(plan, tmp
     notes, engine = Notes(), Recorder()
     card = run_audit(plan, tmp_path / "audit", backend=engine, watch=notes)
     drawn, cost = notes.messages[:2]
-    assert drawn.startswith("12 of 20 cases, drawn by seed 3; each probe is made of 4 of them")
+    assert drawn.startswith(
+        "12 of 20 cases, drawn by seed 3; each probe is made of at most 4 of them"
+    )
     n_asked = len(engine.asked)
-    assert cost.startswith(f"{n_asked:,} judgments, {n_asked:,} of them to ask: about")
+    assert cost.startswith(f"{n_asked:,} judgments, {n_asked:,} of them still to make: about")
     assert card == audit_card(tmp_path / "audit")
     assert card.details["n_judgments"] == n_asked
     assert {what for what, _, _ in notes.progress_of}

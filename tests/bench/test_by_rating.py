@@ -105,7 +105,7 @@ def test_it_has_one_accuracy_and_no_agreement() -> None:
 def test_a_calibration_that_names_no_data_says_so() -> None:
     nameless = replace(FITTED, fitted_on=None)
     result = evaluate(CASES, verdicts(FITTED), judge="j", source="-", calibration=nameless)
-    assert "data that it does not name" in result.notes[0]
+    assert "unnamed data" in result.notes[0]
 
 
 def by_length(request: Request) -> tuple[float, ...]:

@@ -207,7 +207,7 @@ def test_a_run_of_another_set_is_refused(tmp_path, set_path):
     ):
         compared(RunFolder.existing(tmp_path / "run"), load_set(other))
     write_records(other, rows[3:])
-    with pytest.raises(DataError, match="cases there are not of the set"):
+    with pytest.raises(DataError, match="of its cases are not in the set"):
         compared(RunFolder.existing(tmp_path / "run"), load_set(other))
 
 
@@ -314,8 +314,8 @@ VOTE = {"output": "A: Feedback 1 is significantly better.", "meta": {"exchange":
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([VOTE] * 7, "has 7 rows, and the set has 8 cases"),
-        ([VOTE] * 9, "has 9 rows, and the set has 8 cases"),
+        ([VOTE] * 7, "has 7 rows, but the set has 8 cases"),
+        ([VOTE] * 9, "has 9 rows, but the set has 8 cases"),
         ([], "has 0 rows"),
         ([{"output": "A: Feedback 1"}] + [VOTE] * 7, r":1:meta\.exchange: is missing"),
         ([VOTE] * 3 + [{**VOTE, "meta": {}}] + [VOTE] * 4, r":4:meta\.exchange: is missing"),
@@ -365,7 +365,7 @@ def test_bad_critiques_in_a_set_say_what_is_wrong(tmp_path, set_path, change, cr
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{"output": "x"}] * 3, "has 3 rows, and the set has 8 cases"),
+        ([{"output": "x"}] * 3, "has 3 rows, but the set has 8 cases"),
         ([{"text": "x"}] * 8, "has no critiques: its fields are 'text'"),
         ([{"output": "x"}] * 7 + [{"text": "x"}], ":8:output: is missing"),
         ([{"output": ["x"]}] * 8, ":1:output: expected a string, found list"),

@@ -95,7 +95,7 @@ def test_scorers_have_one_accuracy_and_no_orders() -> None:
     verdicts = [rated(1, 3, 1), rated(2, 1, 2), rated(3, 2, 2), rated(4, 5, 5.5)]
     result = evaluate(CASES, verdicts, judge="rm", source="-")
     assert values(result)["averaged accuracy"] == 0.75
-    assert "read alone" in str(result.estimate("consistency").reason)  # type: ignore[union-attr]
+    assert "rated alone" in str(result.estimate("consistency").reason)  # type: ignore[union-attr]
     assert values(result)["kappa"] is not None
     assert "equal ratings are a tie" in result.notes[0]
 
@@ -130,7 +130,7 @@ def test_seen_and_unseen_scenarios_add_up_to_the_complete_set(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "names no scenario"), ("planing", "planing"), ('["planning"', "is not JSON")],
+    [("", "has no scenario"), ("planing", "planing"), ('["planning"', "is not JSON")],
 )
 def test_a_file_of_unseen_scenarios_is_checked(tmp_path: Path, text: str, message: str) -> None:
     listed = tmp_path / "unseen.txt"
@@ -184,7 +184,7 @@ def test_a_run_of_other_cases_is_refused_with_what_is_missing_and_extra(tmp_path
     with pytest.raises(DataError) as caught:
         align([case(1), case(2), case(3)], judged, tmp_path)
     assert "1 of the set's cases are not judged in it ('line-3')" in str(caught.value)
-    assert "1 cases there are not of the set ('line-9')" in str(caught.value)
+    assert "1 of its cases are not in the set ('line-9')" in str(caught.value)
 
 
 def test_a_run_of_other_texts_under_the_same_ids_is_refused(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_swapped_predictions_are_in_the_pages_frame(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "where"),
     [
-        ((0, 1, 2), "own.jsonl: has 3 rows, and the set has 4 cases"),
+        ((0, 1, 2), "own.jsonl: has 3 rows, but the set has 4 cases"),
         ((0, 1, 2, 3), "own.jsonl:4:output: expected 0 (first), 1 (second), 2 (tie)"),
         ((0, "a", 2, 1), "own.jsonl:2:output: expected 0 (first), 1 (second), 2 (tie)"),
         ((0, True, 2, 1), "own.jsonl:2:output"),

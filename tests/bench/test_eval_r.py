@@ -211,7 +211,7 @@ def test_equal_ratings_have_no_correlation_and_say_why() -> None:
 
 @pytest.mark.parametrize("sizes", [[], [0], [-1, 2]])
 def test_sizes_that_make_no_sense_are_refused(sizes: list[int]) -> None:
-    with pytest.raises(ConfigError, match="1 or more"):
+    with pytest.raises(ConfigError, match="each at least 1"):
         check_sizes(CASES, sizes)
 
 

@@ -25,7 +25,7 @@ def test_a_table_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     assert table({"model": "m", "win_rate": 3, "rating": None})[0] == ModelRow(
         key="m", title="m", rating=None, reference=3.0, mean_length=None, rated_by=None
     )
-    with pytest.raises(DataError, match=r"table\.jsonl:2: the model 'm' is taken"):
+    with pytest.raises(DataError, match=r"table\.jsonl:2: the model 'm' is already"):
         table({"key": "m"}, {"key": "m"})
     with pytest.raises(DataError, match=r"table\.jsonl:1:rating: expected a number, found 'high'"):
         table({"key": "m", "rating": "high"})
@@ -114,7 +114,7 @@ def test_a_sample_holds_the_same_queries_for_all_models_and_grows(tmp_path: Path
         for n, seed in ((4, 0), (4, 1), (6, 0))
     }
     assert len(derivations) == 3
-    with pytest.raises(ConfigError, match=r"--sample 13 .*: 12"):
+    with pytest.raises(ConfigError, match=r"--sample 13 .*, 12"):
         open_outputs(files, sample=13)
 
 
@@ -144,7 +144,7 @@ def test_bad_outputs_and_exclusions_say_where(tmp_path: Path) -> None:
         output_files([tmp_path])
     pair = tmp_path / "pair.jsonl"
     write_records(pair, [{"query": "q", "responses": ["x", "y"]}])
-    with pytest.raises(DataError, match=r"pair\.jsonl:1: holds 2 responses; expected one"):
+    with pytest.raises(DataError, match=r"pair\.jsonl:1: has 2 responses; expected one"):
         open_outputs([pair])
     write_records(tmp_path / "wrong.jsonl", [{"text": "q"}])
     with pytest.raises(DataError, match=r"wrong\.jsonl:1: has no query: expected query"):

@@ -168,7 +168,7 @@ def test_a_judges_run_names_one_scenario_and_may_not_be_readable(found: QuerySet
     assert accuracy.bounds == (5 / 8, 6 / 8)
     assert (result.details["n_unreadable"], result.details["n_failed"]) == (2, 1)
     assert result.details["confusion"].guesses[-1] == UNREADABLE
-    assert all_rows["top-3 accuracy"].reason == "not applicable: it names one scenario"
+    assert all_rows["top-3 accuracy"].reason == "not applicable: it names only one scenario"
     assert all_rows["mean confidence"].reason == "not applicable: it gives no probabilities"
     assert {one.guess for one in result.details["confused"]} == {None}
 

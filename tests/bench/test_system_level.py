@@ -99,8 +99,8 @@ def test_models_that_lack_one_of_the_two_are_left_out_named_and_counted() -> Non
     spearman = result.estimate("spearman")
     assert spearman is not None
     assert (spearman.n, spearman.n_unscored) == (4, 2)
-    assert any("without a reference and left out: e" in note for note in result.notes)
-    assert any("without a rating and left out: lonely" in note for note in result.notes)
+    assert any("without a reference and were left out: e" in note for note in result.notes)
+    assert any("without a rating and were left out: lonely" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("n_models", [0, 1, 2])
@@ -182,7 +182,7 @@ def test_means_that_differ_by_noise_alone_have_no_corrected_correlation() -> Non
     assert over is not None
     assert over.value is None
     assert over.reason is not None
-    assert "no more than the noise" in over.reason
+    assert "no larger than the noise" in over.reason
 
 
 def test_a_sampled_set_says_what_all_of_it_would_give() -> None:
@@ -255,7 +255,7 @@ def test_cases_that_are_no_models_outputs_are_refused() -> None:
     nobody = Case(id="x", query="q", cluster="q", responses=(Response(text="y"),))
     with pytest.raises(DataError, match=r"not a run on models' outputs: case 'x'"):
         collect([(case, verdict), (nobody, verdict)], SOURCE)
-    with pytest.raises(DataError, match="no cases that are judged"):
+    with pytest.raises(DataError, match="has no judged cases"):
         collect([], SOURCE)
 
 

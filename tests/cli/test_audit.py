@@ -58,10 +58,10 @@ def run(app, backends, monkeypatch, tmp_path):
 def test_the_card_is_shown_with_its_cost_before_and_kept(run, backends):
     done = run("--sample", "20", "--out", "audit")
     assert done.exit_code == 0, done.exception
-    assert "20 of 24 cases, drawn by seed 0; each probe is made of 6 of them at most" in done.stderr
+    assert "20 of 24 cases, drawn by seed 0; each probe is made of at most 6 of them" in done.stderr
     n_asked = len(backends[0].asked)
-    assert f"{n_asked:,} judgments, {n_asked:,} of them to ask: about" in done.stderr
-    assert "by the pace of the first few" in done.stderr
+    assert f"{n_asked:,} judgments, {n_asked:,} of them still to make: about" in done.stderr
+    assert "at the speed of the first few" in done.stderr
     for text in ("position bias", "bullets", "harmless", "test-retest", "probability of the verd"):
         assert text in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -76,7 +76,7 @@ def test_a_second_start_asks_nothing_and_gives_the_same_card(run, backends):
     assert first.exit_code == second.exit_code == 0
     assert backends[1].asked == []
     assert json.loads(first.stdout) == json.loads(second.stdout)
-    assert "0 of them to ask" in second.stderr
+    assert "0 of them still to make" in second.stderr
     (folder,) = Path("runs").iterdir()
     assert folder.name.startswith("audit-set-judge-")
 

@@ -172,7 +172,7 @@ def test_a_judge_must_be_named_and_know_how(call, files):
     with pytest.raises(ConfigError, match="judge 'embedded' has no protocol") as error:
         call(*files, "--judge", "embedded")
     assert "--protocol critique-comparison" in str(error.value.hint)
-    with pytest.raises(ConfigError, match="'single' compares no critiques"):
+    with pytest.raises(ConfigError, match="'single' does not compare critiques"):
         call(*files, "--judge", "gpt-4", "--protocol", "single")
 
 
@@ -182,9 +182,9 @@ def test_a_judge_must_be_named_and_know_how(call, files):
         ((), "give one of --critic, --critiques, --run and --votes"),
         (("--critic", "x", "--votes", "v"), "give one of --critic, --critiques, --run"),
         (("--critic", "x", "--against", "y", "--against-critiques", "z"), "one of --against and"),
-        (("--votes", "v", "--against", "y"), "of two critics already"),
-        (("--votes", "v", "--write-votes", "w"), "once"),
-        (("--critic", "x", "--orders", "both", "--write-votes", "w"), "once"),
+        (("--votes", "v", "--against", "y"), "both critics already"),
+        (("--votes", "v", "--write-votes", "w"), "one vote per case"),
+        (("--critic", "x", "--orders", "both", "--write-votes", "w"), "one vote per case"),
     ],
 )
 def test_flags_that_contradict_each_other_are_refused(call, arguments, said):
@@ -194,7 +194,7 @@ def test_flags_that_contradict_each_other_are_refused(call, arguments, said):
 
 def test_votes_of_both_orders_do_not_fit_the_releases_format(call, files, judge):
     call(*files, *judge, "--orders", "both", "--out", "run")
-    with pytest.raises(ConfigError, match="once"):
+    with pytest.raises(ConfigError, match="one vote per case"):
         call("--run", "run", "--data", files[1], "--write-votes", "votes.jsonl")
 
 

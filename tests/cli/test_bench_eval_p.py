@@ -177,7 +177,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         (("--run", "x", "--scores", "y"), "give one of --judge"),
         (
             ("--predictions", "own.jsonl", "--against-swapped", "own.jsonl"),
-            "--against-swapped goes",
+            "--against-swapped needs",
         ),
         (("--predictions", "own.jsonl", "--validation-scores", "x"), "needs --validation"),
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped needs --predictions"),

@@ -199,9 +199,9 @@ def test_without_reference_scores_it_says_what_to_do(run: Any, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "kind", "told"),
     [
-        (("--n", "8"), ConfigError, "best of 8 needs as many"),
+        (("--n", "8"), ConfigError, "best of 8 needs 8 candidates"),
         (("--n", "two"), ConfigError, "whole numbers"),
-        (("--n", ""), ConfigError, "1 or more"),
+        (("--n", ""), ConfigError, "each at least 1"),
         (("--run", "nowhere"), DataError, "not a run folder"),
         (("--published", "autoj"), ConfigError, "has no ratings of its responses"),
         (("--judge", "nobody"), UnknownComponent, "no judge 'nobody'"),

@@ -198,7 +198,7 @@ def test_models_without_a_reference_are_named_and_left_out(
     write_records(tmp_path / "reference.jsonl", table)
     done = run(*files, "--judge", "script.yaml")
     assert done.exit_code == 0
-    assert "without a reference and left out: delta, gamma" in " ".join(done.stdout.split())
+    assert "without a reference and were left out: delta, gamma" in " ".join(done.stdout.split())
     assert "a correlation needs at least 3 models" in done.stdout
 
 

@@ -144,7 +144,7 @@ def test_written_into_the_card_it_makes_the_next_verdicts(run, pairs, tmp_path):
     card.write_text(CARD_TEXT)
     code, out, err = run("calibrate", "val", "--write", "judge")
     assert code == 0
-    assert "is written to judge/judge.yaml" in err
+    assert "was written to judge/judge.yaml" in err
     assert "--write CARD" not in out
     assert card.read_text().startswith(CARD_TEXT)
     fitted = load_card("judge").calibration["pairwise-by-rating"]

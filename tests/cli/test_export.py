@@ -90,7 +90,7 @@ def test_every_text_of_a_csv_comes_back_and_none_of_it_is_a_formula(run, judged)
     folder = judged()
     code, _, err = run("export", folder.path, "--format", "csv", "--out", "out.csv")
     assert code == 0
-    assert "11 rows are in out.csv" in err
+    assert "11 rows written to out.csv" in err
     assert "1 pairs have no winner" in err
     with open("out.csv", encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))

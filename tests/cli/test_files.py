@@ -116,7 +116,7 @@ def test_two_models_outputs_must_match_or_be_joined_inner(run, judge, tmp_path):
     assert code == 2
     assert "1 of 3 queries of" in err
     assert "('p')" in err
-    assert "--join inner goes on with the 2" in err
+    assert "--join inner uses the 2" in err
     assert not Path("r").exists()
     code, _, err = run(*two, "--join", "inner", "--out", "r")
     assert code == 0
