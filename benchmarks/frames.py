@@ -6,9 +6,10 @@ frame, from the command's function to the protocol that builds the prompt.
 
 from __future__ import annotations
 
+import io
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -55,6 +56,7 @@ def walk(task: str = "judge") -> list[tuple[str, str]]:
             patch.object(kind, "build", build),
             patch.object(scripted, "load", load),
             patch.object(sys, "argv", words),
+            redirect_stdout(io.TextIOWrapper(io.BytesIO())),
             suppress(SystemExit),
         ):
             main()

@@ -18,14 +18,6 @@ OUTPUT = "Output"
 TITLES = (JUDGED, MEASURED, TRAINED_ON, SHOWN, ASKING, COMPUTING, SPENDING, OUTPUT)
 """Titles of the sections of `--help`, in the order in which they are shown."""
 
-Data: TypeAlias = Annotated[
-    Path | None,
-    typer.Argument(
-        help="A file of cases (JSONL, JSON, CSV, TSV, Parquet; .gz too), or hf-dataset:NAME. Its "
-        "format is recognised.",
-        rich_help_panel=JUDGED,
-    ),
-]
 JudgeName: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -88,17 +80,6 @@ MaxRequests: TypeAlias = Annotated[
         rich_help_panel=SPENDING,
     ),
 ]
-Limit: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Judge the first N cases only.", rich_help_panel=JUDGED)
-]
-Shard: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Judge one part of the cases: 3/8 is the third of eight. autoj merge puts the parts "
-        "together.",
-        rich_help_panel=JUDGED,
-    ),
-]
 Samples: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -119,61 +100,6 @@ Temperature: TypeAlias = Annotated[
 By: TypeAlias = Annotated[
     Literal["scenario", "group"] | None,
     typer.Option(help="Show the figures by scenario or by group, too.", rich_help_panel=OUTPUT),
-]
-Classify: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--classify",
-        help="Name the scenarios of rows without one by the embedded classifier. --by and the "
-        "criteria protocols need them.",
-        rich_help_panel=JUDGED,
-    ),
-]
-Classifier: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--classifier",
-        metavar="fast|best|FOLDER",
-        help="The classifier: fast, best, or a folder that autoj train classifier wrote. Implies "
-        "--classify. Default: fast.",
-        rich_help_panel=JUDGED,
-    ),
-]
-UnknownScenario: TypeAlias = Annotated[
-    Literal["error", "others", "keep"] | None,
-    typer.Option(
-        "--unknown-scenario",
-        help="If a row's scenario is unknown: stop with an error, replace it by others, or keep it "
-        "for --by. Default: error (in autoj classify: keep).",
-        rich_help_panel=JUDGED,
-    ),
-]
-Scenarios: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--scenarios",
-        help="A folder of YAML files that add scenarios or change ours, their names and criteria "
-        "(check it with autoj scenarios check DIR).",
-        rich_help_panel=JUDGED,
-    ),
-]
-Format: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="The file's format, if its fields fit several.", rich_help_panel=JUDGED),
-]
-SkipBadRows: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad-rows",
-        help="Leave out bad rows instead of stopping; bad_rows.jsonl lists them.",
-        rich_help_panel=JUDGED,
-    ),
-]
-RejectEmpty: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--reject-empty", help="Treat an empty response as a bad row.", rich_help_panel=JUDGED
-    ),
 ]
 Json: TypeAlias = Annotated[
     bool,

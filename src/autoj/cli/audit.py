@@ -11,7 +11,7 @@ import typer
 from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
-from autoj.cli import _console, _options
+from autoj.cli import _console, _data_options, _options
 from autoj.datasets import catalog, open_cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -80,10 +80,10 @@ def audit(
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    unknown_scenario: _options.UnknownScenario = None,
-    scenarios: _options.Scenarios = None,
+    unknown_scenario: _data_options.UnknownScenario = None,
+    scenarios: _data_options.Scenarios = None,
     max_tokens: _options.MaxTokens = None,
-    format: _options.Format = None,
+    format: _data_options.Format = None,
     as_json: _options.Json = False,
 ) -> None:
     """Audit a judge: accuracy and kappa; position, length and format bias; prompt injection.

@@ -9,17 +9,14 @@ import typer
 from autoj.bench.eval_c import critics, files, measure
 from autoj.bench.eval_c.run import votes_of_run
 from autoj.bench.sources import StoredRun, open_set
-from autoj.cli import _console, _critic_options, _options
+from autoj.cli import _console, _critic_options, _data_options, _options
 from autoj.datasets import catalog
 from autoj.errors import ConfigError
 from autoj.metrics.result import save_result
 from autoj.reports.bench_eval_c import critic_view
 from autoj.runs.budget import Budget
 
-_ONE_VOTE = (
-    "--write-votes writes one vote per case, so it needs a new comparison in one order "
-    "(--orders shuffled)"
-)
+_ONE_VOTE = "--write-votes writes one vote per case: it needs a new comparison in one order"
 
 
 def eval_c(
@@ -47,7 +44,7 @@ def eval_c(
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    limit: _options.Limit = None,
+    limit: _data_options.Limit = None,
     as_json: _options.Json = False,
 ) -> None:
     """Compare two critics' critiques of the same responses on Eval-C: wins, ties and losses.

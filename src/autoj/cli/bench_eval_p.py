@@ -10,7 +10,7 @@ import typer
 from autoj.bench.eval_p.evaluate import read_unseen
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
-from autoj.cli import _console, _options, _pair_options, _pairs
+from autoj.cli import _console, _data_options, _options, _pair_options, _pairs
 from autoj.datasets import catalog
 from autoj.runs.budget import Budget
 
@@ -44,8 +44,8 @@ def eval_p(
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    unknown_scenario: _options.UnknownScenario = None,
-    scenarios: _options.Scenarios = None,
+    unknown_scenario: _data_options.UnknownScenario = None,
+    scenarios: _data_options.Scenarios = None,
     sample: _pair_options.Sample = None,
     seed: _pair_options.Seed = 0,
     as_json: _options.Json = False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -17,7 +16,7 @@ from autoj.bench.eval_r.measure import (
 )
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.sources import StoredRun, open_set
-from autoj.cli import _console, _options
+from autoj.cli import _console, _data_options, _options, _selection_options
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import save_result
@@ -27,72 +26,24 @@ from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
 from autoj.tasks.default_paths import slug
 
+_SIZES = ",".join(map(str, SIZES))
+
 
 def eval_r(
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            "--judge",
-            help="The judges to measure, NAME or NAME,NAME; existing runs of them are used.",
-            rich_help_panel=_options.MEASURED,
-        ),
-    ] = None,
-    run: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--run",
-            help="The folder of a run that rated the set; may be repeated.",
-            rich_help_panel=_options.MEASURED,
-        ),
-    ] = None,
-    published: Annotated[
-        str | None,
-        typer.Option(
-            help="Judges whose ratings are in the data file, NAME or NAME,NAME.",
-            rich_help_panel=_options.MEASURED,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n.",
-            rich_help_panel=_options.JUDGED,
-        ),
-    ] = None,
-    n: Annotated[
-        str,
-        typer.Option(
-            "--n",
-            help="The numbers of candidates to pick from.",
-            rich_help_panel=_options.JUDGED,
-        ),
-    ] = ",".join(map(str, SIZES)),
-    grader: Annotated[
-        str | None,
-        typer.Option(
-            help="A judge that grades the picks: its ratings are the reference scores.",
-            rich_help_panel=_options.ASKING,
-        ),
-    ] = None,
-    grader_protocol: Annotated[
-        str,
-        typer.Option(
-            help="The grader's protocol (Table 14 of the paper).", rich_help_panel=_options.ASKING
-        ),
-    ] = "baseline-single",
+    judge: _selection_options.Judges = None,
+    run: _selection_options.Runs = None,
+    published: _selection_options.Published = None,
+    data: _selection_options.Data = None,
+    n: _selection_options.Sizes = _SIZES,
+    grader: _selection_options.Grader = None,
+    grader_protocol: _selection_options.GraderProtocol = "baseline-single",
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file of one judge's result, as JSON. Default: in its run's folder.",
-            rich_help_panel=_options.OUTPUT,
-        ),
-    ] = None,
+    save: _selection_options.Save = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    limit: _options.Limit = None,
+    limit: _data_options.Limit = None,
     as_json: _options.Json = False,
 ) -> None:
     """Measure a judge on Eval-R: best of the first N by its ratings, with oracle and baselines.

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from autoj.cli import _classify_options, _console, _options
+from autoj.cli import _classify_options, _console, _data_options, _options
 from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -40,7 +40,7 @@ def classify(
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     limit: _classify_options.FirstQueries = None,
-    format: _options.Format = None,
+    format: _data_options.Format = None,
     columns: _classify_options.QueryMap = None,
     skip_bad_rows: _classify_options.SkipBadQueries = False,
     as_json: _options.Json = False,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, named_cards
 from autoj.cli._judging import run_jury, show_run
@@ -19,7 +19,7 @@ from autoj.tasks.jury_folder import make_jury
 
 
 def judge(
-    data: _options.Data = None,
+    data: _data_options.Data = None,
     a: Annotated[
         Path | None,
         typer.Option(
@@ -65,17 +65,17 @@ def judge(
     temperature: _options.Temperature = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    limit: _options.Limit = None,
-    shard: _options.Shard = None,
+    limit: _data_options.Limit = None,
+    shard: _data_options.Shard = None,
     by: _options.By = None,
-    classify: _options.Classify = False,
-    classifier: _options.Classifier = None,
-    unknown_scenario: _options.UnknownScenario = None,
-    scenarios: _options.Scenarios = None,
-    format: _options.Format = None,
+    classify: _data_options.Classify = False,
+    classifier: _data_options.Classifier = None,
+    unknown_scenario: _data_options.UnknownScenario = None,
+    scenarios: _data_options.Scenarios = None,
+    format: _data_options.Format = None,
     columns: Map = None,
-    skip_bad_rows: _options.SkipBadRows = False,
-    reject_empty: _options.RejectEmpty = False,
+    skip_bad_rows: _data_options.SkipBadRows = False,
+    reject_empty: _data_options.RejectEmpty = False,
     as_json: _options.Json = False,
 ) -> None:
     """Compare two responses: winner, probabilities and critique, judged in both orders.

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import Map, find_cases
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
@@ -54,15 +54,15 @@ def select(
     max_tokens: _options.MaxTokens = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    limit: _options.Limit = None,
-    classify: _options.Classify = False,
-    classifier: _options.Classifier = None,
-    unknown_scenario: _options.UnknownScenario = None,
-    scenarios: _options.Scenarios = None,
-    format: _options.Format = None,
+    limit: _data_options.Limit = None,
+    classify: _data_options.Classify = False,
+    classifier: _data_options.Classifier = None,
+    unknown_scenario: _data_options.UnknownScenario = None,
+    scenarios: _data_options.Scenarios = None,
+    format: _data_options.Format = None,
     columns: Map = None,
-    skip_bad_rows: _options.SkipBadRows = False,
-    reject_empty: _options.RejectEmpty = False,
+    skip_bad_rows: _data_options.SkipBadRows = False,
+    reject_empty: _data_options.RejectEmpty = False,
     as_json: _options.Json = False,
 ) -> None:
     """Pick the best of N responses; picks.jsonl in the run's folder has the picks.
