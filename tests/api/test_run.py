@@ -78,7 +78,7 @@ def test_a_watch_is_told_and_may_stop_the_run(tmp_path: Path, pairs_file: Path) 
     watch = Notes(cancels_after=4)
     with pytest.raises(Cancelled):
         Judge(Recorder()).run(pairs_file, out=tmp_path / "run", watch=watch, **VERDICT)
-    assert any("what is judged is kept" in text for text in watch.messages)
+    assert any("keeps the judgments so far" in text for text in watch.messages)
     assert watch.progress_of[0] == ("judging", 0, 16)
     rest = Recorder()
     run = Judge(rest).run(pairs_file, out=tmp_path / "run", **VERDICT)

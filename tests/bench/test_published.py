@@ -214,7 +214,7 @@ def test_digits_are_exact(tmp_path):
         (
             ('figures: {agreement: "50.0"}', 'figures: {agreement: "50"}, remarks: {kappa: "?"}'),
             "rows.0.remarks",
-            "which the row has not",
+            "which are not figures of this row",
         ),
         (
             (

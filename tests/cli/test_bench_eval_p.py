@@ -153,7 +153,7 @@ def test_scores_show_the_in_sample_band_apart_from_the_honest_one(run, pairs, tm
     )  # fmt: skip
     assert code == 0
     assert "tie band chosen in-sample" in out
-    assert "in-sample). It flatters." in " ".join(out.split())
+    assert "in-sample). It is optimistic." in " ".join(out.split())
     # The validation set is the set itself here, and the note says so.
     assert "in-sample: 12 of its queries are in the set" in " ".join(out.split())
     assert "Not applicable: each response is rated alone." in " ".join(out.split())

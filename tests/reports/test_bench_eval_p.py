@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Group
 
-from autoj.bench.eval_p.paired import Comparison
+from autoj.bench.eval_p.paired import FigureDifference
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.reports.bench_eval_p import baseline_table, comparison_table, parts_table, result_view
@@ -36,10 +36,12 @@ def less(value: float | None, p_value: float | None) -> Difference:
     return Difference(estimate=estimate("agreement", value, **ends), p_value=p_value)
 
 
-def comparisons(name: str) -> list[Comparison]:
+def comparisons(name: str) -> list[FigureDifference]:
     parts = {name: less(0.05, 0.0001), "Code": less(None, None)}
     overall = less(-0.02, 0.04)
-    return [Comparison(figure="agreement", overall=overall, parts=parts, corrected={name: 0.0004})]
+    return [
+        FigureDifference(figure="agreement", overall=overall, parts=parts, corrected={name: 0.0004})
+    ]
 
 
 def views(name: str) -> Group:

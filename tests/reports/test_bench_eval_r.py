@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoj.bench.eval_r.best_of_n import Comparison
+from autoj.bench.eval_r.best_of_n import BestOfN
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.reports.bench_eval_r import selection_view
@@ -25,7 +25,7 @@ def difference(value: float, p_value: float | None = 0.0) -> Difference:
 def result(name: str, value: float | None = 6.125, **details) -> Result:
     less = {"random": difference(0.25), "longest": difference(-0.125, 0.2)}
     comparisons = [
-        Comparison(base_model=None, size=size, figures={}, less=less) for size in SIZES[1:3]
+        BestOfN(base_model=None, size=size, figures={}, less=less) for size in SIZES[1:3]
     ]
     correlated = (
         estimate("pearson", 0.3, 0.25, 0.35, n=1234),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Group
 
-from autoj.bench.scenario_classifier.comparison import Comparison
+from autoj.bench.scenario_classifier.comparison import ClassifierDifference
 from autoj.bench.scenario_classifier.evaluate import ALL
 from autoj.bench.scenario_classifier.published import PublishedClassifier
 from autoj.bench.scenario_classifier.query_set import QuerySet, SeenQueries
@@ -62,9 +62,9 @@ def difference(value: float | None) -> Difference:
     return Difference(estimate=estimate(name, value, **ends, n=1200), p_value=value and 1e-5)
 
 
-def comparison(name: str, rows: str = ALL) -> Comparison:
+def comparison(name: str, rows: str = ALL) -> ClassifierDifference:
     differences = (difference(0.05), difference(None))
-    return Comparison(classifier=name, other="other", rows=rows, differences=differences)
+    return ClassifierDifference(classifier=name, other="other", rows=rows, differences=differences)
 
 
 def views(name: str) -> Group:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autoj.bench.leaderboard.board import BaselineComparison, Board, BoardRow, Section
-from autoj.bench.published import Printed, Source
+from autoj.bench.published import Citation, Printed
 from autoj.reports.leaderboard import board_view
 
 from .pages import check_pages, estimate, page, rows
 
-PAPER = Source(cite="The paper, Table 3", work="paper", note="of 1,392 pairs")
+PAPER = Citation(cite="The paper, Table 3", work="paper", note="of 1,392 pairs")
 NAMES = ("agreement", "averaged accuracy", "spearman")
 
 
@@ -42,7 +42,7 @@ def printed() -> BoardRow:
 
 def board(name: str, breakdown: str | None = None) -> Board:
     clearing = BaselineComparison(
-        judge=name, source="runs/x", trivial="longest", figure="agreement",
+        judge=name, source="runs/x", baseline="longest", figure="agreement",
         difference=estimate("agreement", 0.05, -0.01, 0.11), beats=False,
     )  # fmt: skip
     return Board(
@@ -50,7 +50,7 @@ def board(name: str, breakdown: str | None = None) -> Board:
         breakdown=breakdown,
         sort="agreement",
         sections=(Section(title="Eval-P", figures=NAMES, rows=(measured(name), printed())),),
-        clearings=(clearing, replace(clearing, trivial="first", beats=True)),
+        against_baselines=(clearing, replace(clearing, baseline="first", beats=True)),
         messages=("a message",),
     )
 

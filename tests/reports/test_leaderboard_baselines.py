@@ -9,7 +9,7 @@ from .test_leaderboard import board
 
 
 def test_a_judge_is_told_to_beat_trivial_judges_or_not():
-    [(beats, line)] = baseline_lines(board("mine").clearings)
+    [(beats, line)] = baseline_lines(board("mine").against_baselines)
     assert beats is False
     assert line == (
         "mine (runs/x) on agreement: does not beat the baseline longest "
