@@ -60,14 +60,17 @@ def read_template(tokenizer: Any) -> Template:
             f"the chat template of {_name(tokenizer)} leaves out the user's message", hint=_HINT
         )
     refuses = _refuses_system(apply, system, user)
-    pieces = [*opened.split(_USER), _answered(apply, user)]
+    answered = _answered(apply, user)
+    pieces = opened.split(_USER)
+    if answered is not None:
+        pieces.append(answered.rpartition(_ANSWER)[2])
     if not refuses:
         pieces += re.split(f"{_SYSTEM}|{_USER}", apply([system, user], True))
     return Template(
         text=text,
         apply=apply,
         control=any_of([*_special_tokens(tokenizer), *_marks(pieces)]),
-        joint=_joint(opened, _answered(apply, user, whole=True)),
+        joint="" if answered is None else _joint(opened, answered),
         system_in_user=refuses,
     )
 
@@ -148,13 +151,12 @@ def _refuses_system(apply: Apply, system: Message, user: Message) -> bool:
     return _SYSTEM not in rendered
 
 
-def _answered(apply: Apply, user: Message, *, whole: bool = False) -> str:
-    """The user's message and an answer; all of the text, or only the part after the answer."""
+def _answered(apply: Apply, user: Message) -> str | None:
+    """The user's message with an answer; None where the template renders no answers."""
     try:
-        rendered = apply([user, Message(role="assistant", content=_ANSWER)], False)
+        return apply([user, Message(role="assistant", content=_ANSWER)], False)
     except ConfigError:
-        return ""
-    return rendered if whole else rendered.rpartition(_ANSWER)[2]
+        return None
 
 
 def _joint(opened: str, answered: str) -> str:
