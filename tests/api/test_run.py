@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoj import Case, Judge, Response, Run
-from autoj.errors import BackendError, Cancelled, DataError, SpecMismatch
+from autoj.errors import BackendError, Cancelled, ConfigError, DataError, SpecMismatch
 from autoj.jsonl import read_records, write_records
 from autoj.records import Verdict
 
@@ -151,3 +151,12 @@ def test_an_engine_that_breaks_down_tells_every_caller_and_serves_the_next() -> 
         assert all(isinstance(found, BackendError) for found in asyncio.run(ask(judge)))  # type: ignore[attr-defined]
         engine.broken = False
         assert all(isinstance(found, Verdict) for found in asyncio.run(ask(judge)))  # type: ignore[attr-defined]
+
+
+def test_a_closed_judge_takes_no_more_calls() -> None:
+    judge = Judge(Recorder())
+    assert asyncio.run(judge.acompare("Why?", "x", "y", **VERDICT)).case_id == "case"
+    judge.close()
+    judge.close()
+    with pytest.raises(ConfigError, match="closed"):
+        asyncio.run(judge.acompare("Why?", "x", "y", **VERDICT))

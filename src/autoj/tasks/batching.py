@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from autoj.backends.base import Backend
+from autoj.errors import ConfigError
 from autoj.records import Case, Verdict
 from autoj.runs import RunSpec, judge_cases
 
@@ -38,6 +39,7 @@ class Batcher:
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
+        self._closed = False
 
     def submit(self, case: Case, spec: RunSpec) -> Future[Verdict]:
         """Ask for a verdict.
@@ -48,10 +50,16 @@ class Batcher:
 
         Returns:
             The verdict, once it is there; an error of the engine is raised by its `result`.
+
+        Raises:
+            ConfigError: the batcher is closed.
         """
         verdict: Future[Verdict] = Future()
-        self._waiting.put(_Waiting(case, spec, verdict))
+        # One step: what is queued after the end would never be judged.
         with self._starting:
+            if self._closed:
+                raise ConfigError("the judge is closed, and judges no more cases")
+            self._waiting.put(_Waiting(case, spec, verdict))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="autoj", daemon=True)
                 self._thread.start()
@@ -60,10 +68,10 @@ class Batcher:
     def close(self) -> None:
         """End the thread once all that waits is judged."""
         with self._starting:
-            thread, self._thread = self._thread, None
-        if thread is not None:
+            self._closed = True
             self._waiting.put(None)
-            thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def _work(self) -> None:
         while (first := self._waiting.get()) is not None:
