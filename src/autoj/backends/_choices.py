@@ -31,6 +31,15 @@ class ChoiceTrie:
         """The length of the sequence that the model reads."""
         return len(self.root) + len(self.tokens)
 
+    @property
+    def is_chain(self) -> bool:
+        """True where no node has two inner nodes below it, so that causal attention reads it right.
+
+        >>> build_trie([[7, 1, 2], [7, 1, 3], [7, 4]]).is_chain
+        True
+        """
+        return all(parent == node - 1 for node, parent in enumerate(self.parents))
+
     def depths(self) -> list[int]:
         """The depth of each inner node below the root's last token, from 1."""
         depths: list[int] = []

@@ -71,6 +71,7 @@ def to_case(row: dict[str, Any], line: int) -> Case:
         label=label,
         scenario=scenario_of(row),
         source=optional_text(row, "source"),
+        language="zh" if row.get("language") == "zh" else "en",
         meta=require(row, "meta", dict, "an object") if row.get("meta") is not None else {},
         **fields,
     )

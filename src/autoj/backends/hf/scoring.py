@@ -200,7 +200,7 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     """A padded batch: `n` sequences of up to `t` tokens.
 
     Returns:
-        `input_ids` [n, t]; where there are tries also `position_ids` [n, t] and `attention_mask`
+        `input_ids` [n, t]; where a trie branches also `position_ids` [n, t] and `attention_mask`
         [n, 1, t, t], which says where a token may attend. Without a mask attention is causal, with
         the fastest available kernel.
     """
@@ -211,7 +211,7 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     input_ids = torch.zeros((n, t), dtype=torch.long)
     for row, trie in enumerate(tries):
         input_ids[row, : trie.n_tokens] = torch.tensor(trie.root + trie.tokens)
-    if not any(trie.tokens for trie in tries):
+    if all(trie.is_chain for trie in tries):
         return {"input_ids": input_ids.to(device)}
     position_ids = torch.arange(t).repeat(n, 1)
     seen = torch.ones((t, t), dtype=torch.bool).tril().repeat(n, 1, 1)

@@ -132,6 +132,8 @@ def _serves(row: TrainingRow, objective: Objective) -> bool:
     n_wanted = {"pair": 2, "response": 1}.get(objective.subject)
     if n_wanted is None or len(row.case.responses) != n_wanted:
         return False
+    if objective.language not in (None, row.case.language):
+        return False
     if objective.kind == "decision":
         return _label_fits(row, objective)
     if row.judgment is None:

@@ -34,6 +34,8 @@ class Objective(_RecipePart):
     kind: ObjectiveKind
     protocol: str
     """The protocol of the prompts; a name of `autoj.protocols`."""
+    language: Literal["en", "zh"] | None = None
+    """The language of the rows that it is trained on; None takes all."""
     weight: float = Field(1.0, gt=0, allow_inf_nan=False)
     """The factor on the loss of its samples."""
     label_smoothing: float = Field(0.0, ge=0, lt=0.5)

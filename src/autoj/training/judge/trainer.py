@@ -26,9 +26,10 @@ class Learnt:
 
     loss: Tensor
     """A scalar, without the objective's weight."""
-    right: float | None
-    """1.0 where the model's answer is the label, or the share of comparisons where it is; None for
-    text, or where every label is a tie."""
+    right: Tensor | None
+    """A scalar: 1.0 where the model's answer is the label, or the share of comparisons where it is;
+    None for text, or where every label is a tie. It stays on the device: reading it would make a
+    GPU wait in every step."""
 
 
 def learn(model: Any, samples: Sequence[Sample], objectives: Sequence[Objective]) -> list[Learnt]:
@@ -105,7 +106,7 @@ def _worded(sample: Sample, objective: Objective, logits: list[Tensor]) -> Learn
         case Choice(weights=weights):
             logprobs = sum_steps(sample.sequences[0], logits[0])
             best = max(range(len(weights)), key=weights.__getitem__)
-            return Learnt(choice_loss(logprobs, weights), float(int(logprobs.argmax()) == best))
+            return Learnt(choice_loss(logprobs, weights), (logprobs.argmax() == best).float())
         case Compared():
             ratings = [
                 expected_rating(sum_steps(trie, rows))
@@ -125,14 +126,14 @@ def _compared(sample: Sample, objective: Objective, ratings: list[Tensor]) -> Le
 
     assert isinstance(sample.target, Compared)
     losses: list[Tensor] = []
-    right: list[float] = []
+    right: list[Tensor] = []
     for comparison in sample.target.comparisons:
         first, second = ratings[comparison.first], ratings[comparison.second]
         losses.append(comparison_loss(first, second, comparison.shares, objective))
         for_first, for_second, _ = comparison.shares
         if for_first != for_second:
-            right.append(float(bool(first.detach() > second.detach()) == (for_first > for_second)))
-    return Learnt(torch.stack(losses).mean(), sum(right) / len(right) if right else None)
+            right.append(((first > second) == (for_first > for_second)).float())
+    return Learnt(torch.stack(losses).mean(), torch.stack(right).mean() if right else None)
 
 
 def summarise(rows: Any, objectives: Sequence[Objective]) -> dict[str, float]:
@@ -256,5 +257,5 @@ def _batch(
 
 def _row(learnt: Learnt, sample: Sample) -> tuple[float, float, float]:
     """Makes a row for `summarise`: an evaluation can collect only arrays of numbers."""
-    right = float("nan") if learnt.right is None else learnt.right
+    right = float("nan") if learnt.right is None else float(learnt.right)
     return float(learnt.loss.detach()), right, float(sample.objective)
