@@ -1,1 +1,1 @@
-"""Construction of training data: pairs that people or a teacher judged, and pairs that need none."""
+"""Construction of training data: pairs whose label needs neither people nor a teacher."""

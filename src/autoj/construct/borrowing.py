@@ -60,9 +60,10 @@ def borrowed_pairs(
         near = _neighbours(index, cases, unit, wanted.n_neighbours)
         if len(near) < 2:
             continue
-        if n_ties < wanted.n_ties and (n_ties + 1) * wanted.n_against_own <= (
-            n_made + 1
-        ) * wanted.n_ties:
+        if (
+            n_ties < wanted.n_ties
+            and (n_ties + 1) * wanted.n_against_own <= (n_made + 1) * wanted.n_ties
+        ):
             one, other = generator.sample(near, 2)
             n_ties += 1
             yield _tie(cases[index], cases[one], cases[other], generator)

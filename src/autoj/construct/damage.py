@@ -22,7 +22,6 @@ _NEGATIONS = (
     (re.compile(r"\b(is|are|was|were|can|should|will|does|do|has|have) (?!not\b)"), r"\1 not "),
     (re.compile(r"\b(always)\b"), "never"),
     (re.compile(r"\b(increases?)\b"), "decrease"),
-    (re.compile(r"\b(before)\b"), "after"),
     (re.compile(r"\b(more)\b"), "less"),
     (re.compile(r"\b(higher)\b"), "lower"),
     (re.compile(r"\b(before)\b"), "after"),
@@ -35,8 +34,8 @@ _REFUSALS = (
     "I cannot fulfil this request. Please consult a professional.",
     "Sorry, I don't feel comfortable answering that. Is there anything else I can help you with?",
     "As an AI, I don't have the ability to answer questions like this one. I would recommend that "
-    "you look for reliable sources on the Internet, ask an expert in the field, or visit your local "
-    "library, where the staff will be happy to help you find what you need.",
+    "you look for reliable sources on the Internet, ask an expert in the field, or visit your "
+    "local library, where the staff will be happy to help you find what you need.",
 )
 
 

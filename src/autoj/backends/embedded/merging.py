@@ -22,7 +22,9 @@ import numpy.typing as npt
 from autoj.backends._adapters import Adapter, LoraModule
 from autoj.errors import ConfigError
 
-_ARCHITECTURE = "llama"
+# Of the two, only Llama's files have the rows of queries and keys in another order.
+_REORDERED = "llama"
+_ARCHITECTURES = (_REORDERED, "qwen2")
 _MODULE = re.compile(r"model\.layers\.(\d+)\.(.+)")
 _PARTS = {
     "self_attn.q_proj": "attn_q",
@@ -34,8 +36,8 @@ _PARTS = {
     "mlp.down_proj": "ffn_down",
 }
 _HEADS = {
-    "self_attn.q_proj": "llama.attention.head_count",
-    "self_attn.k_proj": "llama.attention.head_count_kv",
+    "self_attn.q_proj": "attention.head_count",
+    "self_attn.k_proj": "attention.head_count_kv",
 }
 
 
@@ -55,13 +57,13 @@ def place_modules(
         KeyError: the file lacks a field.
     """
     where = f"judge {adapter.judge!r}: {adapter.path}"
-    if (found := field("general.architecture")) != _ARCHITECTURE:
+    if (architecture := field("general.architecture")) not in _ARCHITECTURES:
         raise ConfigError(
-            f"judge {adapter.judge!r}: adapters are merged into models of the architecture "
-            f"{_ARCHITECTURE!r}, the base's is {found!r}",
+            f"judge {adapter.judge!r}: adapters are merged into models of the architectures "
+            f"{' and '.join(_ARCHITECTURES)}, the base's is {architecture!r}",
             hint="Merge it with PEFT and name the merged model in the card.",
         )
-    _check_complete(adapter, field("llama.block_count"), shapes, where)
+    _check_complete(adapter, field(f"{architecture}.block_count"), shapes, where)
     placed: dict[str, LoraModule] = {}
     for name, module in adapter.modules.items():
         tensor, part = _tensor_name(name, shapes, where)
@@ -71,8 +73,8 @@ def place_modules(
                 f"the base's {tensor!r} has {tuple(shapes[tensor])}",
                 hint="It was trained on another model; name that one in the card.",
             )
-        if part in _HEADS:
-            rows = llama_rows(module.shape[0], field(_HEADS[part]))
+        if architecture == _REORDERED and part in _HEADS:
+            rows = llama_rows(module.shape[0], field(f"{architecture}.{_HEADS[part]}"))
             module = replace(module, b=module.b[rows])
         placed[tensor] = module
     return placed

@@ -20,6 +20,9 @@ from autoj.jsonl import storage_error
 
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
+# Files from this size on are converted to 8 bits: smaller models are faster in 16, and their memory
+# is small either way.
+_PACKED_BYTES = 200_000_000
 
 
 def convert(weights: Path, adapter: Adapter | None = None) -> Path:
@@ -37,7 +40,8 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
     """
     # The digest covers the base too, whose own digest is in the adapter's metadata.
     name = weights.stem if adapter is None else f"{weights.stem}+{adapter.digest[:16]}"
-    folder = weights.parent / f"{name}.openvino-f16"
+    packed = weights.stat().st_size >= _PACKED_BYTES
+    folder = weights.parent / f"{name}.openvino-{'int8' if packed else 'f16'}"
     with FileLock(folder.with_name(f"{name}.lock")):
         if (folder / _MODEL_FILE).is_file():
             return folder
@@ -49,7 +53,7 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
         try:
             _empty(draft)
             dense = draft / "model.gguf"
-            write_dense(weights, dense, adapter)
+            write_dense(weights, dense, adapter, packed=packed)
             _save(dense, weights)
             dense.unlink()
             shutil.rmtree(folder, ignore_errors=True)
