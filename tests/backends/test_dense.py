@@ -47,6 +47,28 @@ def test_weights_and_fields_are_the_same(quantised, tmp_path):
     assert after.get_field("general.file_type").contents() == 1
 
 
+def test_packed_weights_are_close_and_half_as_large(quantised, tmp_path):
+    write_dense(quantised, tmp_path / "packed.gguf", packed=True)
+    old = gguf.GGUFReader(quantised).tensors[0]
+    after = gguf.GGUFReader(tmp_path / "packed.gguf")
+    packed, norm = after.tensors
+    assert packed.tensor_type == gguf.GGMLQuantizationType.Q8_0
+    exact = gguf.dequantize(old.data, old.tensor_type)
+    stored = gguf.dequantize(packed.data, packed.tensor_type)
+    largest = np.abs(exact.reshape(-1, 32)).max(1, keepdims=True)
+    # Half a step of 1/127, and the scale's own rounding to 16 bits.
+    assert (np.abs((stored - exact).reshape(-1, 32)) <= largest * (0.5 / 127 + 1e-3)).all()
+    assert np.array_equal(norm.data, np.linspace(0, 1, 7, dtype=np.float32))
+    assert after.get_field("general.file_type").contents() == gguf.LlamaFileType.MOSTLY_Q8_0
+
+
+def test_rows_are_converted_in_blocks_with_the_same_result(quantised, tmp_path, monkeypatch):
+    write_dense(quantised, tmp_path / "whole.gguf", packed=True)
+    monkeypatch.setattr("autoj.backends.embedded.dense._BLOCK_ROWS", 3)
+    write_dense(quantised, tmp_path / "blocks.gguf", packed=True)
+    assert (tmp_path / "whole.gguf").read_bytes() == (tmp_path / "blocks.gguf").read_bytes()
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "other.gguf"
     path.write_bytes(b"not a model" * 100)

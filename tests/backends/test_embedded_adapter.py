@@ -142,9 +142,25 @@ def test_an_adapter_that_does_not_fit_is_refused(base, tmp_path, settings, messa
 def test_a_base_of_another_architecture_is_refused(tmp_path):
     path = tmp_path / "base" / "model.gguf"
     path.parent.mkdir()
-    sha256 = write_llama(path, random_weights(), architecture="qwen2")
-    with pytest.raises(ConfigError, match="architecture 'llama', the base's is 'qwen2'"):
+    sha256 = write_llama(path, random_weights(), architecture="gemma")
+    with pytest.raises(ConfigError, match="architectures llama and qwen2, the base's is 'gemma'"):
         write_dense(path, tmp_path / "merged.gguf", adapter_for((path, sha256)))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_qwen_keeps_the_order_of_rows(tmp_path, packed):
+    path = tmp_path / "base" / "model.gguf"
+    path.parent.mkdir()
+    sha256 = write_llama(path, random_weights(), architecture="qwen2")
+    adapter = adapter_for((path, sha256))
+    write_dense(path, tmp_path / "merged.gguf", adapter, packed=packed)
+    before = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
+    after = {tensor.name: tensor for tensor in gguf.GGUFReader(tmp_path / "merged.gguf").tensors}
+    for module in MODULES:
+        old, new = before[tensor_name(module)], after[tensor_name(module)]
+        exact = gguf.dequantize(old.data, old.tensor_type) + adapter.modules[module].delta()
+        stored = gguf.dequantize(new.data, new.tensor_type)
+        assert np.abs(stored - exact).max() <= np.abs(exact).max() / 200
 
 
 class Saved:

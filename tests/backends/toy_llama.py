@@ -114,7 +114,9 @@ def write_llama(
     _add_tokenizer(writer, marks)
     quantised = gguf.GGMLQuantizationType[kind]
     for name, matrix in weights.items():
-        rows = matrix[file_order(name)] if name in MODULES else matrix
+        # Other architectures keep transformers' order of rows.
+        reordered = name in MODULES and architecture == "llama"
+        rows = matrix[file_order(name)] if reordered else matrix
         if name in MODULES:
             packed = gguf.quants.quantize(np.ascontiguousarray(rows), quantised)
             writer.add_tensor(tensor_name(name), packed, raw_dtype=quantised)
