@@ -176,6 +176,7 @@ class Judge(Closeable):
         max_usd: float | None = None,
         max_requests: int | None = None,
         watch: Watch = SILENT,
+        cache: bool | None = None,
         **settings: Any,
     ) -> Run:
         """Judges all cases of a file like `autoj judge` and `autoj rate`, and stores the run.
@@ -190,6 +191,8 @@ class Judge(Closeable):
             max_usd: the cap on the run's cost in US dollars, by the card's prices.
             max_requests: the cap on the run's requests.
             watch: receives progress and messages; it may stop the run.
+            cache: True takes answers of earlier runs and keeps new ones, False does not; None does
+                where a server is paid.
             settings: settings of `make_spec`: `protocol`, `critique`, `limit`, `classifier`, …
 
         Returns:
@@ -204,7 +207,9 @@ class Judge(Closeable):
         cases = open_cases(Path(data), format) if isinstance(data, Path | str) else cases_of(data)
         budget = Budget(max_usd, max_requests)
         place = None if out is None else Path(out)
-        return judge_data(cases, spec, place, backend=self._backend, budget=budget, watch=watch)
+        return judge_data(
+            cases, spec, place, backend=self._backend, budget=budget, watch=watch, cache=cache
+        )
 
     def select(
         self,

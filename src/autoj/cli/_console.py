@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.text import Text
 
 from autoj.errors import AutojError, Unfinished
+from autoj.reports.cost import spent_text
 from autoj.reports.text import visible, visible_text
 from autoj.runs.watch import Watch
 
@@ -74,7 +75,7 @@ class TerminalWatch(Watch):
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
         self._task: Any = None
-        self._what = ""
+        self._what = self._cost = ""
         self._started = self._reported = time.monotonic()
 
     def progress(self, what: str, n_done: int, n_total: int) -> None:
@@ -86,9 +87,13 @@ class TerminalWatch(Watch):
             self._report(now, n_done, n_total)
         elif now - self._started > _PATIENCE_SECONDS or self._task is not None:
             if self._task is None:
-                self._task = self._bar.add_task(visible(what), total=n_total, completed=n_done)
+                self._task = self._bar.add_task(visible(what), total=n_total, cost="")
                 self._bar.start()
-            self._bar.update(self._task, completed=n_done, total=n_total)
+            self._bar.update(self._task, completed=n_done, total=n_total, cost=self._cost)
+
+    def cost(self, spent_usd: float, expected_usd: float | None) -> None:
+        """Show the money beside the next progress."""
+        self._cost = spent_text(spent_usd, expected_usd)
 
     def message(self, text: str) -> None:
         """Print a message on stderr, in place of the bar."""
@@ -107,7 +112,10 @@ class TerminalWatch(Watch):
         self._reported = now
         pace = (now - self._started) / max(n_done, 1)
         left = (n_total - n_done) * pace
-        print_message(f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left")
+        money = f", {self._cost}" if self._cost else ""
+        print_message(
+            f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left{money}"
+        )
 
 
 @contextmanager
@@ -123,6 +131,7 @@ def watching() -> Iterator[TerminalWatch]:
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[cost]}"),
         console=Console(stderr=True),
         transient=True,
     )

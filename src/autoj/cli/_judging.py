@@ -11,6 +11,7 @@ import typer
 from autoj.cli import _console
 from autoj.datasets.base import Cases
 from autoj.reports import Breakdown, summarise
+from autoj.reports.cost import cost_record, jury_cost_record
 from autoj.reports.judge import run_view
 from autoj.reports.jury import jury_view
 from autoj.reports.jury_summary import summarise_jury
@@ -24,7 +25,13 @@ N_SHOWN = 20
 
 
 def run_jury(
-    jury: Jury, cases: Cases, out: Path | None, by: Breakdown | None, budget: Budget, as_json: bool
+    jury: Jury,
+    cases: Cases,
+    out: Path | None,
+    by: Breakdown | None,
+    budget: Budget,
+    cache: bool | None,
+    as_json: bool,
 ) -> None:
     """Judge by a jury, print the result, and exit with 1 where something failed.
 
@@ -34,11 +41,13 @@ def run_jury(
         out: the jury's folder; None takes the default one.
         by: the breakdown of the figures.
         budget: the caps on spending.
+        cache: the use of earlier runs' answers; None where a judge costs.
         as_json: whether stdout is for a machine.
     """
     with _console.watching() as watch:
-        found = judge_by_jury(cases, jury, out, budget=budget, watch=watch)
-    show_jury(found, by, N_SHOWN, as_json, {"session": asdict(found.counts)})
+        found = judge_by_jury(cases, jury, out, budget=budget, watch=watch, cache=cache)
+    session = {"session": asdict(found.counts), **jury_cost_record(found.costs)}
+    show_jury(found, by, N_SHOWN, as_json, session)
 
 
 def show_run(run: Run, by: Breakdown | None, as_json: bool) -> None:
@@ -51,6 +60,7 @@ def show_run(run: Run, by: Breakdown | None, as_json: bool) -> None:
                 "run": str(run.path),
                 "summary": asdict(summary),
                 "session": asdict(run.counts),
+                **cost_record(run.cost),
                 "verdicts": list(run.folder.verdicts()),
             }
         )

@@ -80,6 +80,15 @@ MaxRequests: TypeAlias = Annotated[
         rich_help_panel=SPENDING,
     ),
 ]
+Cache: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Reuse answers of earlier runs, and keep new ones for later runs (autoj cache). "
+        "Default: for judges that cost.",
+        rich_help_panel=SPENDING,
+    ),
+]
 Samples: TypeAlias = Annotated[
     int | None,
     typer.Option(

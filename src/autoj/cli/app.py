@@ -18,6 +18,7 @@ from autoj.cli import _console
 from autoj.cli._help import App
 from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
+from autoj.cli.cache import cache_app
 from autoj.cli.calibrate import calibrate
 from autoj.cli.classify import classify
 from autoj.cli.data import data_app
@@ -55,6 +56,7 @@ app.add_typer(judges_app, name="judges")
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 app.add_typer(scenarios_app, name="scenarios")
+app.add_typer(cache_app, name="cache")
 
 
 def _print_version(wanted: bool) -> None:

@@ -18,6 +18,7 @@ from autoj.reports.classify import (
     classified_view,
     summarise_classified,
 )
+from autoj.reports.cost import cost_record, cost_text
 from autoj.runs.budget import Budget
 from autoj.scenarios.classifier import load_classifier
 from autoj.tasks import classify as task
@@ -39,6 +40,7 @@ def classify(
     max_tokens: _options.MaxTokens = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
+    cache: _options.Cache = None,
     limit: _classify_options.FirstQueries = None,
     format: _data_options.Format = None,
     columns: _classify_options.QueryMap = None,
@@ -54,7 +56,7 @@ def classify(
     """
     _console.set_json(as_json)
     mapped = parse_map(columns, queries_alone=True) if columns else None
-    _check_flags(classifier, judge, protocol, max_tokens, max_usd, max_requests)
+    _check_flags(classifier, judge, protocol, max_tokens, max_usd, max_requests, cache)
     cases = open_queries(data, format, mapped)
     _console.print_message(f"reading {data} as {cases.format}")
     if judge is None:
@@ -79,9 +81,12 @@ def classify(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
     with _console.watching() as watch:
-        run = task.classify(cases, spec, out, budget=Budget(max_usd, max_requests), watch=watch)
+        budget = Budget(max_usd, max_requests)
+        run = task.classify(cases, spec, out, budget=budget, watch=watch, cache=cache)
     summary = _summary(run, confidence)
-    _show(summary, run.path / task.SCENARIOS, as_json, {"session": asdict(run.counts)})
+    if (spent := cost_text(run.cost, spec.judge)) is not None:
+        _console.print_message(f"cost: {spent}")
+    _show(summary, run.path / task.SCENARIOS, as_json, _session(run))
     if summary.n_failed or run.stopped:
         raise typer.Exit(1)
 
@@ -93,8 +98,8 @@ def _check_flags(
         raise ConfigError("--judge and --classifier cannot be used together: give one")
     if judge is None and (protocol is not None or any(flag is not None for flag in of_judges)):
         raise ConfigError(
-            "--protocol, --max-tokens, --max-usd and --max-requests need --judge; the embedded "
-            "classifier has no such settings"
+            "--protocol, --max-tokens, --max-usd, --max-requests and --cache need --judge; the "
+            "embedded classifier has no such settings"
         )
 
 
@@ -104,6 +109,10 @@ def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[s
         return
     _console.print_result(classified_view(summary))
     _console.print_message(f"{path} has a row per query")
+
+
+def _session(run: Run) -> dict[str, Any]:
+    return {"session": asdict(run.counts), **cost_record(run.cost)}
 
 
 def _summary(run: Run, confidence: float) -> ClassifiedSummary:

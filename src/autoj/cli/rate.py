@@ -26,6 +26,7 @@ def rate(
     temperature: _options.Temperature = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
+    cache: _options.Cache = None,
     limit: _data_options.Limit = None,
     shard: _data_options.Shard = None,
     by: _options.By = None,
@@ -75,8 +76,8 @@ def rate(
     )
     budget = Budget(max_usd, max_requests)
     if jurors is not None:
-        run_jury(jurors, cases, out, by, budget, as_json)
+        run_jury(jurors, cases, out, by, budget, cache, as_json)
         return
     with _console.watching() as watch:
-        run = judge_data(cases, spec, out, budget=budget, watch=watch)
+        run = judge_data(cases, spec, out, budget=budget, watch=watch, cache=cache)
     show_run(run, by, as_json)

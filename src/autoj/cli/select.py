@@ -13,6 +13,7 @@ from autoj.cli._cases import Map, find_cases
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.judges import load_card
+from autoj.reports.cost import cost_record
 from autoj.reports.select import SelectionSummary, selection_view, summarise_selection
 from autoj.runs.kind import PICKS_FILE
 from autoj.tasks.run import Run
@@ -54,6 +55,7 @@ def select(
     max_tokens: _options.MaxTokens = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
+    cache: _options.Cache = None,
     limit: _data_options.Limit = None,
     classify: _data_options.Classify = False,
     classifier: _data_options.Classifier = None,
@@ -92,10 +94,12 @@ def select(
     )
     cases = find_cases(data, None, None, format, columns=columns)
     with _console.watching() as watch:
-        run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch)
+        run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch, cache=cache)
     summary = summarise_selection(read_selections(run.folder), spec)
     if as_json:
-        _console.print_json(_as_json(run, summary) | {"session": asdict(run.counts)})
+        _console.print_json(
+            _as_json(run, summary) | {"session": asdict(run.counts)} | cost_record(run.cost)
+        )
     else:
         _console.print_result(selection_view(run, summary, _N_SHOWN))
         _console.print_message(f"the picks are in {run.path / PICKS_FILE}")

@@ -19,6 +19,7 @@ from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Verdict
 from autoj.reports import Breakdown, summarise
 from autoj.reports.case import case_view
+from autoj.reports.cost import cost_record
 from autoj.reports.judge import convention_table, summary_table, verdict_table
 from autoj.reports.win_rates import published_view
 from autoj.runs import RunFolder, read_case, resolve_run
@@ -99,10 +100,11 @@ def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> No
 
     summary = summarise(judged(), run.spec, run.n_cases, by)
     if as_json:
-        _console.print_json({"run": str(run.path), "summary": asdict(summary)})
+        found = {"run": str(run.path), "summary": asdict(summary), **cost_record(run.cost)}
+        _console.print_json(found)
         return
     table = verdict_table(listed, run.spec)
-    _console.print_result(Group(table, Text(), summary_table(summary, run.spec)))
+    _console.print_result(Group(table, Text(), summary_table(summary, run.spec, cost=run.cost)))
 
 
 def _show_win_rates(run: Run, convention: str, as_json: bool) -> None:

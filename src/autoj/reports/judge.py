@@ -12,6 +12,7 @@ from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.reports import render
 from autoj.reports.case import first_critique
+from autoj.reports.cost import cost_text
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.summary import RunSummary
 from autoj.reports.verdict_cells import (
@@ -24,6 +25,7 @@ from autoj.reports.verdict_cells import (
     wins_text,
 )
 from autoj.runs import RunCounts, RunSpec
+from autoj.runs.cost import Cost
 from autoj.tasks.run import Run
 
 
@@ -88,16 +90,19 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
             run.path / "verdicts.jsonl",
         ),
         Text(),
-        summary_table(summary, run.spec, run.counts),
+        summary_table(summary, run.spec, run.counts, run.cost),
         Text(),
         *first_critique(listed),
     )
 
 
 def summary_table(
-    summary: RunSummary, spec: RunSpec, counts: RunCounts | None = None
+    summary: RunSummary,
+    spec: RunSpec,
+    counts: RunCounts | None = None,
+    cost: Cost | None = None,
 ) -> RenderableType:
-    """The figures of a run; with `counts`, also this session's speed."""
+    """The figures of a run; with `counts`, also this session's speed; with `cost`, its dollars."""
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
     if spec.paired:
         rows.append(("wins", wins_text(summary.winners)))
@@ -114,8 +119,10 @@ def summary_table(
         rows.append(("truncated", f"{summary.n_truncated:,} judgments had a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
-    if counts is not None and counts.n_answered:
+    if counts is not None and (counts.n_answered or counts.n_reused):
         rows.append(("this session", _speed(counts)))
+    if (spent := cost_text(cost, spec.judge)) is not None:
+        rows.append(("cost", spent))
     tables: list[RenderableType] = [render.facts(rows)]
     if summary.parts:
         tables += [Text(), _parts_table(summary.parts)]
@@ -151,11 +158,15 @@ def _cases(summary: RunSummary) -> str:
 
 
 def _speed(counts: RunCounts) -> str:
+    reused = f"{counts.n_reused:,} reused from earlier runs"
+    if not counts.n_answered:
+        return reused
     per_minute = counts.n_answered / max(counts.seconds, 1e-9) * 60
     time = render.seconds(counts.seconds)
     return (
         f"{counts.n_answered:,} judgments in {time}, {per_minute:,.0f}/min; "
         f"{counts.prompt_tokens:,} tokens read, {counts.completion_tokens:,} written"
+        + (f"; {reused}" if counts.n_reused else "")
     )
 
 

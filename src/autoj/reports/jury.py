@@ -11,10 +11,12 @@ from rich.text import Text
 
 from autoj.records import Case, Estimate, Verdict
 from autoj.reports import render
+from autoj.reports.cost import jury_cost_text
 from autoj.reports.jury_summary import JudgeFigures, JurySummary
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.text import excerpt
 from autoj.reports.verdict_cells import probability_cells, wins_text
+from autoj.runs.cost import Cost
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.jury_folder import Jury
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
@@ -76,13 +78,20 @@ def jury_view(run: JuryRun, summary: JurySummary, n_shown: int) -> RenderableTyp
             jury_table(listed, run.jury), summary.n_cases - len(listed), run.path / "verdicts.jsonl"
         ),
         Text(),
-        jury_summary_view(summary, run.jury),
+        jury_summary_view(summary, run.jury, run.costs),
     )
 
 
-def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:
+def jury_summary_view(
+    summary: JurySummary, jury: Jury, costs: Mapping[str, Cost | None] | None = None
+) -> RenderableType:
     """The figures of the jury and of each juror, and their agreement with each other."""
-    parts: list[RenderableType] = [_head(summary, jury), Text(), _votes_table(summary), Text()]
+    parts: list[RenderableType] = [
+        _head(summary, jury, costs or {}),
+        Text(),
+        _votes_table(summary),
+        Text(),
+    ]
     parts += [_figures_table(summary), Text(), _agreement_table(summary)]
     if summary.parts:
         parts += [Text(), _parts_table(summary.parts)]
@@ -92,7 +101,7 @@ def jury_summary_view(summary: JurySummary, jury: Jury) -> RenderableType:
     return Group(*parts)
 
 
-def _head(summary: JurySummary, jury: Jury) -> Table:
+def _head(summary: JurySummary, jury: Jury, costs: Mapping[str, Cost | None]) -> Table:
     how = "mean rating" if jury.method is None else _METHODS[jury.method]
     rows = [("jury", f"{len(jury.jurors)} judges, {how}"), ("cases", render.count(summary.n_cases))]
     if jury.paired:
@@ -105,6 +114,8 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
             rows.append((render.ESTIMATE_LABELS[each.name], render.estimate_line(each)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
+    if (spent := jury_cost_text(costs)) is not None:
+        rows.append(("cost", spent))
     return render.facts(rows)
 
 

@@ -16,6 +16,7 @@ from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
 from autoj.reports import render
+from autoj.reports.cost import cost_text
 from autoj.reports.scenario_sources import (
     NamedParts,
     ScenarioNaming,
@@ -24,6 +25,7 @@ from autoj.reports.scenario_sources import (
 )
 from autoj.reports.text import excerpt
 from autoj.runs import RunSpec
+from autoj.runs.cost import Cost
 from autoj.runs.kind import PICKS_FILE
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import Selection, read_selections
@@ -166,11 +168,13 @@ def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> Rendera
     return Group(
         render.with_more(selection_table(listed, run.spec), n_more, run.path / PICKS_FILE),
         Text(),
-        selection_summary_table(summary, run.spec),
+        selection_summary_table(summary, run.spec, run.cost),
     )
 
 
-def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
+def selection_summary_table(
+    summary: SelectionSummary, spec: RunSpec, cost: Cost | None = None
+) -> Table:
     """The figures of a run that picked, one per line."""
     how = "each response rated" if spec.task == "rate" else "pairs, by knockout"
     rows = [
@@ -192,6 +196,8 @@ def selection_summary_table(summary: SelectionSummary, spec: RunSpec) -> Table:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments had a response cut to fit"))
     if summary.naming is not None and is_worth_telling(summary.naming):
         rows.append(("scenarios", naming_text(summary.naming)))
+    if (spent := cost_text(cost, spec.judge)) is not None:
+        rows.append(("cost", spent))
     return render.facts(rows)
 
 

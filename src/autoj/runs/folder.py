@@ -152,6 +152,12 @@ class RunFolder:
         """Replaces the verdicts, atomically."""
         write_records(self.path / "verdicts.jsonl", verdicts)
 
+    def record_cost(self, usd: float) -> None:
+        """Records in `run.json` what all answers of the run cost, in US dollars."""
+        record = self.settings()
+        if record.get("cost_usd") != usd:
+            write_settings(self.path, {**record, "cost_usd": usd})
+
     def add_timing(self, record: dict[str, Any]) -> None:
         """Records the time of a session."""
         appender = Appender(self.path / "timings.jsonl")

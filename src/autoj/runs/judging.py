@@ -13,8 +13,9 @@ from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
+from autoj.runs.cost import Meter
 from autoj.runs.folder import PlanWriter, RunFolder
-from autoj.runs.ledger import Ledger, MemoryLedger
+from autoj.runs.ledger import Ledger, MemoryLedger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
@@ -24,6 +25,7 @@ from autoj.runs.resolving import (
     resolve_run,
     with_critiques,
 )
+from autoj.runs.reuse import Reuse
 from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 
@@ -37,6 +39,8 @@ class RunCounts:
 
     n_answered: int = 0
     """Requests answered in this session."""
+    n_reused: int = 0
+    """Answers of earlier runs that were taken instead of asking."""
     n_failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -44,7 +48,9 @@ class RunCounts:
 
     def add(self, outcome: Completion | Failure | None) -> None:
         """Counts an outcome; None is a request that an earlier session answered."""
-        if isinstance(outcome, Completion):
+        if isinstance(outcome, RecordedAnswer) and outcome.reused:
+            self.n_reused += 1
+        elif isinstance(outcome, Completion):
             self.n_answered += 1
             self.prompt_tokens += outcome.prompt_tokens
             self.completion_tokens += outcome.completion_tokens
@@ -52,17 +58,28 @@ class RunCounts:
             self.n_failed += 1
 
 
-def open_ledger(folder: RunFolder, spec: RunSpec, budget: Budget | None = None) -> Ledger:
+def open_ledger(
+    folder: RunFolder, spec: RunSpec, budget: Budget | None = None, meter: Meter | None = None
+) -> Ledger:
     """Opens a run's ledger for writing; its answers are counted against the budget.
 
     Args:
         folder: an open run folder.
         spec: its settings.
         budget: the caps, earlier sessions included; None sets no limit.
+        meter: adds up what the answers cost; None does not.
     """
-    if budget is None:
+    metered = meter is not None and meter.is_priced
+    if budget is None and not metered:
         return Ledger(folder.path)
-    return Ledger(folder.path, each=lambda answer: budget.count_earlier(spec.judge, (answer,)))
+
+    def count(answer: RecordedAnswer) -> None:
+        if meter is not None:
+            meter.count_earlier(answer)
+        if budget is not None and not answer.reused:
+            budget.count_earlier(spec.judge, (answer,))
+
+    return Ledger(folder.path, each=count)
 
 
 def judge_run(
@@ -73,6 +90,8 @@ def judge_run(
     ledger: Ledger | None = None,
     watch: Watch = SILENT,
     budget: Budget | None = None,
+    meter: Meter | None = None,
+    reuse: Reuse | None = None,
 ) -> RunCounts:
     """Judges all cases of a run's folder; resumes where an earlier session stopped.
 
@@ -84,6 +103,8 @@ def judge_run(
         watch: told of the progress.
         budget: the caps, this run's earlier sessions included; `budget.stopped` is True
             afterwards where something is left for a higher cap.
+        meter: adds up what this session costs, after what `open_ledger` counted with it.
+        reuse: the answers of earlier runs, which are taken first; None asks everything.
 
     Returns:
         The counts of this session.
@@ -100,13 +121,21 @@ def judge_run(
         check_room(first, spec, backend)
     if budget is not None:
         budget.check(spec.judge)
+    meter = meter or Meter(spec.judge)
     plan = partial(plan_case, spec=spec, backend=backend)
     plan_critiques = partial(plan_follow, spec=spec, backend=backend)
     with ExitStack() as opened:
         if ledger is None:
-            ledger = opened.enter_context(open_ledger(folder, spec, budget))
+            ledger = opened.enter_context(open_ledger(folder, spec, budget, meter))
         session = _Session(
-            folder=folder, spec=spec, backend=backend, ledger=ledger, watch=watch, budget=budget
+            folder=folder,
+            spec=spec,
+            backend=backend,
+            ledger=ledger,
+            watch=watch,
+            budget=budget,
+            meter=meter,
+            reuse=reuse,
         )
         opened.enter_context(_timed(session))
         session.ask("judging", "plan.jsonl", map(plan, folder.cases()))
@@ -129,16 +158,23 @@ class _Session:
     ledger: Ledger
     watch: Watch
     budget: Budget | None
+    meter: Meter
+    reuse: Reuse | None
     counts: RunCounts = field(default_factory=RunCounts)
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
         """Asks the unanswered questions of a plan, and writes the plan as far as it is read."""
         n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
+        is_first = self.spec.critique and plan == "plan.jsonl"
+        n_later = self._n_requests(critiques=True) if is_first else 0
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
             nonlocal n_done
             n_done += 1
             self.counts.add(outcome)
+            self.meter.add(outcome, n_later + max(n_total - n_done, 0))
+            if (cost := self.meter.cost()) is not None:
+                self.watch.cost(cost.run_usd, cost.expected_usd)
             self.watch.progress(what, n_done, max(n_total, n_done))
             if self.watch.cancelled():
                 raise Cancelled("cancelled")
@@ -150,7 +186,7 @@ class _Session:
 
         self.watch.progress(what, 0, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
-            ask(noted(), self.backend, self.ledger, on_outcome, self.budget)
+            ask(noted(), self.backend, self.ledger, on_outcome, self.budget, self.reuse)
 
     def _n_requests(self, *, critiques: bool) -> int:
         if not self.spec.paired:
@@ -171,7 +207,13 @@ def _timed(session: _Session) -> Iterator[None]:
         ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         # A full disk was reported already, or will be at the next write that matters.
         with suppress(StorageFull):
-            session.folder.add_timing({**ended, **asdict(session.counts)})
+            session.folder.add_timing({**ended, **asdict(session.counts), **_usd(session.meter)})
+
+
+def _usd(meter: Meter) -> dict[str, float]:
+    """The cost of a session, as `timings.jsonl` states it; empty where it has no prices."""
+    cost = meter.cost()
+    return {} if cost is None else {"usd": cost.session_usd}
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:

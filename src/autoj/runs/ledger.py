@@ -10,7 +10,7 @@ import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Protocol
@@ -29,6 +29,14 @@ _MOST_RECENT = 50_000
 """The most keys of a session that are kept in a table."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAnswer(Completion):
+    """A line of the ledger: an answer, which may have been another run's."""
+
+    reused: bool = False
+    """True where it was taken from the answers of earlier runs, and so cost nothing."""
+
+
 class Answers(Protocol):
     """Finds answers by key."""
 
@@ -39,7 +47,7 @@ class Answers(Protocol):
 class LedgerReader:
     """Finds answers by key: 16 bytes of memory per key, the text stays in the file."""
 
-    def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
+    def __init__(self, folder: Path, each: Callable[[RecordedAnswer], None] | None = None) -> None:
         """Reads the keys of a folder's ledger, once.
 
         Args:
@@ -57,7 +65,7 @@ class LedgerReader:
             offsets.append(self._n_bytes)
             self._n_bytes += len(line)
             if each is not None:
-                each(decode_as(Completion, line))
+                each(decode_as(RecordedAnswer, line))
         self._index = _Index(digests, offsets)
         self._failures = {
             failure.key: failure for failure in read_records(folder / FAILURES, Failure)
@@ -93,7 +101,7 @@ class LedgerReader:
 class Ledger(LedgerReader):
     """Appends answers as they come in, and finds those that are there."""
 
-    def __init__(self, folder: Path, each: Callable[[Completion], None] | None = None) -> None:
+    def __init__(self, folder: Path, each: Callable[[RecordedAnswer], None] | None = None) -> None:
         """Repairs a folder's ledger and opens it; arguments as of `LedgerReader`."""
         repair(folder / LEDGER)
         super().__init__(folder, each)

@@ -11,6 +11,7 @@ from autoj.records import Completion, Failure, Request
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.plan import Planned
+from autoj.runs.reuse import Reuse
 
 OnOutcome = Callable[[Completion | Failure | None], None]
 """Called once per planned request: with its answer or failure, or None where the ledger has it."""
@@ -22,6 +23,7 @@ def ask(
     ledger: Ledger | MemoryLedger,
     on_outcome: OnOutcome,
     budget: Budget | None = None,
+    reuse: Reuse | None = None,
 ) -> None:
     """Sends all planned requests that have no answer; equal texts are asked once.
 
@@ -31,6 +33,7 @@ def ask(
         ledger: records each answer as it comes, and stays intact if this is interrupted.
         on_outcome: told of the progress.
         budget: the caps; once they are reached, the remaining requests are not sent.
+        reuse: the answers of earlier runs, which are taken first; receives new ones.
 
     Raises:
         BackendError: the engine broke down; earlier answers are recorded.
@@ -42,7 +45,7 @@ def ask(
     held: list[Planned] = []
     while True:
         rest, held = chain(held, unread), []
-        missing = _missing(rest, backend, ledger, open_keys, on_outcome, budget, held)
+        missing = _missing(rest, backend, ledger, open_keys, on_outcome, budget, reuse, held)
         for answer in backend.complete(missing):
             if budget is not None:
                 budget.settle(answer, backend.card)
@@ -50,6 +53,8 @@ def ask(
             ledger.record(outcome)
             if isinstance(outcome, Completion):
                 open_keys.discard(outcome.key)
+                if reuse is not None:
+                    reuse.keep(outcome)
             on_outcome(outcome)
         # Requests held back while others were in flight are sent now that those are settled.
         if not held or budget is None or budget.stopped:
@@ -76,6 +81,7 @@ def _missing(
     open_keys: set[str],
     on_outcome: OnOutcome,
     budget: Budget | None,
+    reuse: Reuse | None,
     held: list[Planned],
 ) -> Iterator[Request]:
     """The requests to send, up to the end of the budget; the request held back goes into `held`."""
@@ -86,6 +92,9 @@ def _missing(
             on_outcome(item.failure)
         elif item.request is None or ledger.holds(key) or key in open_keys:
             on_outcome(None)
+        elif reuse is not None and (found := reuse.find(key)) is not None:
+            ledger.record(found)
+            on_outcome(found)
         elif budget is not None and not budget.take(item.request, backend):
             held.append(item)
             return

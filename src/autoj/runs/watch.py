@@ -19,6 +19,14 @@ class Watch:
             n_total: the number of all items, as far as it is known.
         """
 
+    def cost(self, spent_usd: float, expected_usd: float | None) -> None:
+        """Receives what a run has cost so far, before the progress that it belongs to.
+
+        Args:
+            spent_usd: US dollars, of earlier sessions, too. A judge without prices reports none.
+            expected_usd: of the whole run, extrapolated; None where that is not known, or done.
+        """
+
     def message(self, text: str) -> None:
         """Receives a message for the user; one sentence, without a line end."""
 

@@ -165,6 +165,7 @@ def classify(
     *,
     budget: Budget | None = None,
     watch: Watch = SILENT,
+    cache: bool | None = False,
 ) -> Run:
     """Asks a judge for the scenario of each query, and keeps the run.
 
@@ -174,6 +175,7 @@ def classify(
         out: the run's folder; None takes one under `runs/`, the same for the same settings.
         budget: the caps; None sets no limit.
         watch: told of progress and events.
+        cache: the use of earlier runs' answers, as in `tasks.judge.judge`.
 
     Returns:
         The run; the rows of `classified_run` are in its `scenarios.jsonl`.
@@ -186,7 +188,7 @@ def classify(
     def write_rows(folder: RunFolder) -> None:
         write_records(folder.path / SCENARIOS, (row for _, row in classified_run(folder, spec)))
 
-    return judge(cases, spec, out, budget=budget, watch=watch, derive=write_rows)
+    return judge(cases, spec, out, budget=budget, watch=watch, derive=write_rows, cache=cache)
 
 
 def ask_scenario(case: Case, spec: RunSpec, backend: Backend) -> ClassifiedQuery:

@@ -14,8 +14,10 @@ from autoj.jsonl import read_records
 from autoj.records import Failure
 from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run, resolve_run
 from autoj.runs.budget import Budget
+from autoj.runs.cost import Meter
 from autoj.runs.judging import open_ledger
 from autoj.runs.kind import Kind, is_jury
+from autoj.runs.reuse import reused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import run_folder
 from autoj.tasks.engine import load_engine
@@ -32,6 +34,7 @@ def judge(
     watch: Watch = SILENT,
     kind: Kind | None = None,
     derive: Callable[[RunFolder], object] | None = None,
+    cache: bool | None = False,
 ) -> Run:
     """Judges all cases of a data set with one judge; resumes where an earlier session stopped.
 
@@ -44,6 +47,8 @@ def judge(
         watch: told of progress and events.
         kind: the kind of run; None is that of the spec's task.
         derive: writes other files from the verdicts before the folder is unlocked.
+        cache: True takes answers of earlier runs where there are any, and keeps new ones; None
+            does so for a judge that costs (`runs.reuse.costs_money`), False never.
 
     Returns:
         The run, with all verdicts, or with fewer where the budget was used up.
@@ -63,9 +68,10 @@ def judge(
             f"{path} is the folder of a jury, not of one judge's run",
             hint="Choose another --out for one judge.",
         )
+    meter = Meter(spec.judge)
     with (
         open_run(path, spec, cases, kind) as folder,
-        open_ledger(folder, spec, budget) as ledger,
+        open_ledger(folder, spec, budget, meter) as ledger,
     ):
         tell_bad_rows(folder, watch)
         if is_finished(folder, spec, ledger):
@@ -73,13 +79,27 @@ def judge(
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
             counts = RunCounts()
         else:
-            with _loaded(backend, spec, folder, watch) as engine:
-                counts = judge_run(folder, spec, engine, ledger=ledger, watch=watch, budget=budget)
+            with (
+                _loaded(backend, spec, folder, watch) as engine,
+                reused(engine, spec.protocol, cache) as reuse,
+            ):
+                counts = judge_run(
+                    folder,
+                    spec,
+                    engine,
+                    ledger=ledger,
+                    watch=watch,
+                    budget=budget,
+                    meter=meter,
+                    reuse=reuse,
+                )
+        if (cost := meter.cost()) is not None:
+            folder.record_cost(cost.run_usd)
         _tell_outcome(folder, counts, budget, watch)
         if derive is not None:
             derive(folder)
     stopped = budget is not None and budget.stopped
-    return Run(folder=folder, spec=spec, counts=counts, stopped=stopped)
+    return Run(folder=folder, spec=spec, counts=counts, stopped=stopped, cost=cost)
 
 
 @contextmanager
@@ -120,11 +140,16 @@ def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
 def _tell_outcome(
     folder: RunFolder, counts: RunCounts, budget: Budget | None, watch: Watch
 ) -> None:
+    if counts.n_reused:
+        watch.message(
+            f"{counts.n_reused:,} answers of earlier runs were reused and cost nothing; --no-cache "
+            "asks anew"
+        )
     if counts.n_failed:
         watch.message(_failures(folder, counts.n_failed))
     if budget is not None and budget.stopped:
         watch.message(budget.summary())
-    elif counts.n_answered == counts.n_failed == 0:
+    elif counts.n_answered == counts.n_failed == counts.n_reused == 0:
         watch.message(f"{folder.path} is complete: no new requests were needed")
 
 

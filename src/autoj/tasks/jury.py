@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from autoj.datasets.base import Cases
 from autoj.records import Case, CaseOutline
 from autoj.runs import RunCounts, open_run
 from autoj.runs.budget import Budget
+from autoj.runs.cost import Cost
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
@@ -33,6 +34,8 @@ class JuryRun:
     jury: Jury
     counts: RunCounts = field(default_factory=RunCounts)
     """The counts of this session, all judges together."""
+    costs: Mapping[str, Cost | None] = field(default_factory=dict)
+    """The cost of each judge's run by its name; None where its card states no prices."""
 
     @classmethod
     def open(cls, path: Path | str) -> JuryRun:
@@ -58,6 +61,7 @@ def judge_by_jury(
     *,
     budget: Budget | None = None,
     watch: Watch = SILENT,
+    cache: bool | None = False,
 ) -> JuryRun:
     """Judges all cases with each judge of a jury, and resolves the jury's verdicts.
 
@@ -69,6 +73,7 @@ def judge_by_jury(
         out: the jury's folder; None takes one under `runs/`, the same for the same settings.
         budget: the caps of all judges together; None sets no limit.
         watch: told of progress and events.
+        cache: the use of earlier runs' answers, as in `judge`.
 
     Raises:
         Unfinished: the budget was used up before every judge had judged.
@@ -81,13 +86,15 @@ def judge_by_jury(
     _check_runs(path, jury, data)
     write_jury(path, jury)
     sessions: list[RunCounts] = []
+    costs: dict[str, Cost | None] = {}
     for number, juror in enumerate(jury.jurors, start=1):
         watch.message(f"judge {number} of {len(jury.jurors)}: {juror.name} ({juror.spec.protocol})")
-        run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch)
+        run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache)
         run.check_whole()
         sessions.append(run.counts)
+        costs[juror.name] = run.cost
     write_jury_verdicts(path, jury)
-    return JuryRun(path=path, jury=jury, counts=total_of(sessions))
+    return JuryRun(path=path, jury=jury, counts=total_of(sessions), costs=costs)
 
 
 def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:

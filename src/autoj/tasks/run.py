@@ -11,6 +11,7 @@ from autoj.errors import MissingExtra, Unfinished
 from autoj.jsonl import count_lines
 from autoj.records import Case, Verdict
 from autoj.runs import RunCounts, RunFolder, RunSpec
+from autoj.runs.cost import Cost
 from autoj.runs.table import columns_of, flat_rows
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Run:
     """The counts of this session; all zero where nothing was left to ask."""
     stopped: bool = False
     """True where a cap on money or requests held something back."""
+    cost: Cost | None = None
+    """The cost by the prices in the judge's card; None where it states none."""
 
     @classmethod
     def open(cls, path: Path | str) -> Run:
@@ -40,7 +43,9 @@ class Run:
             DataError: the path is not a run's folder.
         """
         folder = RunFolder.existing(Path(path))
-        return cls(folder=folder, spec=folder.spec())
+        usd = folder.settings().get("cost_usd")
+        cost = Cost(session_usd=0.0, run_usd=usd) if isinstance(usd, float) else None
+        return cls(folder=folder, spec=folder.spec(), cost=cost)
 
     @property
     def path(self) -> Path:

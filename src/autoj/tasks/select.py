@@ -10,6 +10,7 @@ from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run
 from autoj.runs.budget import Budget, Caps
+from autoj.runs.cost import Cost, cost_of_sessions
 from autoj.runs.kind import is_jury
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks import default_paths
@@ -35,6 +36,7 @@ def select(
     *,
     caps: Caps = (None, None),
     watch: Watch = SILENT,
+    cache: bool | None = False,
 ) -> Run:
     """Picks from the responses of each case; resumes where an earlier session stopped.
 
@@ -44,6 +46,7 @@ def select(
         out: the run's folder; None takes one under `runs/`, the same for the same settings.
         caps: the cap in US dollars and the cap on requests.
         watch: told of progress and events.
+        cache: the use of earlier runs' answers, as in `judge`.
 
     Returns:
         The run; its verdicts have `selected`, and `picks.jsonl` is beside them.
@@ -66,17 +69,22 @@ def select(
             watch=watch,
             kind="select",
             derive=write_picks_by_rating,
+            cache=cache,
         )
     Budget(*caps).check(spec.judge)
     with open_run(path, spec, cases) as folder:
         tell_bad_rows(folder, watch)
-        return Run(folder=folder, spec=spec, counts=_hold_tournaments(folder, spec, caps, watch))
+        counts, cost = _hold_tournaments(folder, spec, caps, watch, cache)
+        return Run(folder=folder, spec=spec, counts=counts, cost=cost)
 
 
-def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch) -> RunCounts:
+def _hold_tournaments(
+    folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch, cache: bool | None
+) -> tuple[RunCounts, Cost | None]:
     """Judges round after round, all cases together, until no match is left."""
     path, its = folder.path / "pairs", pair_spec(spec)
     sessions: list[RunCounts] = []
+    costs: list[Cost | None] = []
     known = answered_matches(path, its)
     with ExitStack() as loaded:
         engine: Backend | None = None
@@ -91,11 +99,20 @@ def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch
             matches = cases_of_matches(folder, pairs)
             clear_for(path, matches)
             # All rounds share one ledger, from which each round's budget counts the earlier ones.
-            run = judge(matches, its, path, backend=engine, budget=Budget(*caps), watch=watch)
+            run = judge(
+                matches,
+                its,
+                path,
+                backend=engine,
+                budget=Budget(*caps),
+                watch=watch,
+                cache=cache,
+            )
             run.check_whole()
             sessions.append(run.counts)
+            costs.append(run.cost)
             known = {verdict.case_id: verdict for verdict in run.folder.verdicts()}
     if not sessions:
         watch.message(f"{folder.path} is complete: no new requests were needed")
     write_picks_of_tournaments(folder, spec, tournaments)
-    return total_of(sessions)
+    return total_of(sessions), cost_of_sessions(costs)

@@ -43,6 +43,11 @@ class OpenAIBackend:
         self._bridge: Bridge | None = None
         self._asker: Asker | None = None
 
+    @property
+    def address(self) -> str:
+        """The server's base URL: other servers may have other models under one name."""
+        return self._settings.base_url
+
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:

@@ -17,6 +17,7 @@ from autoj.reports.render.numbers import (
     percent,
     percent_cell,
     seconds,
+    usd,
 )
 from autoj.reports.render.tables import (
     Cell,
@@ -55,5 +56,6 @@ __all__ = [
     "percent",
     "percent_cell",
     "seconds",
+    "usd",
     "with_more",
 ]

@@ -66,6 +66,17 @@ def seconds(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
+def usd(value: float) -> str:
+    """An amount of US dollars, in whole cents or, below one, in two digits that count.
+
+    >>> usd(1234.5), usd(0.9), usd(0.00123), usd(0)
+    ('$1,234.50', '$0.90', '$0.0012', '$0.00')
+    """
+    if value == 0 or value >= 0.01:
+        return f"${value:,.2f}"
+    return f"${value:.4f}" if value >= 0.0001 else "under $0.0001"
+
+
 def lost(n_unreadable: int, n_failed: int) -> tuple[str, str]:
     """A label and the counts of unreadable judgments and of failed requests.
 
