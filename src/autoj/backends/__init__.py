@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autoj import components
-from autoj.backends.base import Backend
+from autoj.backends.base import Backend, Reader
 from autoj.errors import MissingExtra
 from autoj.records import JudgeCard
 
-__all__ = ["load_backend"]
+__all__ = ["load_backend", "load_reader"]
 
 
 def load_backend(card: JudgeCard, **options: Any) -> Backend:
@@ -23,11 +24,28 @@ def load_backend(card: JudgeCard, **options: Any) -> Backend:
         MissingExtra: its packages are not installed.
         UnknownComponent: there is no such backend.
     """
+    backend: Backend = _module(card).load(card, **options)
+    return backend
+
+
+def load_reader(card: JudgeCard) -> Reader | None:
+    """Loads a judge as far as planning a run needs it, where that takes no model and no key.
+
+    Returns:
+        None where the engine itself must be loaded, as it alone counts its tokens.
+
+    Raises:
+        MissingExtra, UnknownComponent: as of `load_backend`.
+    """
+    load: Callable[[JudgeCard], Reader] | None = getattr(_module(card), "load_reader", None)
+    return None if load is None else load(card)
+
+
+def _module(card: JudgeCard) -> Any:
     if "." not in card.backend and card.backend not in components.names("backends"):
         raise MissingExtra(
             card.backend,
             f"judge {card.name!r} runs on the {card.backend!r} backend, which",
             note=f"the backends of this version are {', '.join(components.names('backends'))}",
         )
-    backend: Backend = components.load("backends", card.backend).load(card, **options)
-    return backend
+    return components.load("backends", card.backend)

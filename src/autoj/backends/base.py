@@ -27,6 +27,21 @@ class Limits:
     """The most times that a prompt is read where its choices are scored."""
 
 
+class Reader(Protocol):
+    """The part of a backend that counts tokens; training has one without a model."""
+
+    @property
+    def card(self) -> JudgeCard:
+        """The judge."""
+
+    @property
+    def limits(self) -> Limits:
+        """Limits, with the context length."""
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of a rendered text by the judge's own tokenizer."""
+
+
 class Backend(Protocol):
     """An engine that answers requests.
 

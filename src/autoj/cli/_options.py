@@ -89,6 +89,14 @@ Cache: TypeAlias = Annotated[
         rich_help_panel=SPENDING,
     ),
 ]
+Plan: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Judge nothing; show the requests, tokens, dollars and minutes that are left.",
+        rich_help_panel=SPENDING,
+    ),
+]
 Samples: TypeAlias = Annotated[
     int | None,
     typer.Option(

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
+from autoj.cli._plan import show_plan
 from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -41,6 +42,7 @@ def classify(
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     cache: _options.Cache = None,
+    plan: _options.Plan = False,
     limit: _classify_options.FirstQueries = None,
     format: _data_options.Format = None,
     columns: _classify_options.QueryMap = None,
@@ -56,7 +58,9 @@ def classify(
     """
     _console.set_json(as_json)
     mapped = parse_map(columns, queries_alone=True) if columns else None
-    _check_flags(classifier, judge, protocol, max_tokens, max_usd, max_requests, cache)
+    _check_flags(
+        classifier, judge, protocol, max_tokens, max_usd, max_requests, cache, plan or None
+    )
     cases = open_queries(data, format, mapped)
     _console.print_message(f"reading {data} as {cases.format}")
     if judge is None:
@@ -80,6 +84,9 @@ def classify(
     spec = task.make_classify_spec(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
+    if plan:
+        show_plan(cases, spec, out, cache, as_json)
+        return
     with _console.watching() as watch:
         budget = Budget(max_usd, max_requests)
         run = task.classify(cases, spec, out, budget=budget, watch=watch, cache=cache)
@@ -98,8 +105,8 @@ def _check_flags(
         raise ConfigError("--judge and --classifier cannot be used together: give one")
     if judge is None and (protocol is not None or any(flag is not None for flag in of_judges)):
         raise ConfigError(
-            "--protocol, --max-tokens, --max-usd, --max-requests and --cache need --judge; the "
-            "embedded classifier has no such settings"
+            "--protocol, --max-tokens, --max-usd, --max-requests, --cache and --plan need "
+            "--judge; the embedded classifier has no such settings"
         )
 
 

@@ -11,6 +11,7 @@ from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, named_cards
 from autoj.cli._judging import run_jury, show_run
+from autoj.cli._plan import show_plan
 from autoj.errors import ConfigError
 from autoj.runs import make_spec
 from autoj.runs.budget import Budget
@@ -66,6 +67,7 @@ def judge(
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     cache: _options.Cache = None,
+    plan: _options.Plan = False,
     limit: _data_options.Limit = None,
     shard: _data_options.Shard = None,
     by: _options.By = None,
@@ -114,6 +116,9 @@ def judge(
     cases = find_cases(
         data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
     )
+    if plan:
+        show_plan(cases, jurors or spec, out, cache, as_json)
+        return
     budget = Budget(max_usd, max_requests)
     if jurors is not None:
         run_jury(jurors, cases, out, by, budget, cache, as_json)

@@ -10,6 +10,7 @@ import typer
 
 from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import Map, find_cases
+from autoj.cli._plan import show_plan
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.judges import load_card
@@ -56,6 +57,7 @@ def select(
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     cache: _options.Cache = None,
+    plan: _options.Plan = False,
     limit: _data_options.Limit = None,
     classify: _data_options.Classify = False,
     classifier: _data_options.Classifier = None,
@@ -93,6 +95,9 @@ def select(
         scenarios=scenarios,
     )
     cases = find_cases(data, None, None, format, columns=columns)
+    if plan:
+        show_plan(cases, spec, out, cache, as_json)
+        return
     with _console.watching() as watch:
         run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch, cache=cache)
     summary = summarise_selection(read_selections(run.folder), spec)

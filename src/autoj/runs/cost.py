@@ -35,7 +35,7 @@ class Meter:
         self._card = card
         self.is_priced = has_prices(card)
         self._earlier_usd = self._session_usd = 0.0
-        self._n_outcomes = 0
+        self._n_answered = 0
         self._expected_usd: float | None = None
 
     def count_earlier(self, answer: RecordedAnswer) -> None:
@@ -49,13 +49,13 @@ class Meter:
             outcome: None where an earlier session answered.
             n_left: requests of the run that are still to be answered.
         """
-        if outcome is not None:
-            self._n_outcomes += 1
-        if isinstance(outcome, Completion):
+        if isinstance(outcome, Completion) and not _is_reused(outcome):
+            self._n_answered += 1
             self._session_usd += self._price(outcome)
-        if self._n_outcomes == 0:
+        if self._n_answered == 0:
             return
-        rest = n_left * self._session_usd / self._n_outcomes
+        # Without those that were reused: what earlier runs asked mostly comes first.
+        rest = n_left * self._session_usd / self._n_answered
         self._expected_usd = self._earlier_usd + self._session_usd + rest if n_left else None
 
     def cost(self) -> Cost | None:
@@ -69,9 +69,13 @@ class Meter:
         )
 
     def _price(self, answer: Completion) -> float:
-        if isinstance(answer, RecordedAnswer) and answer.reused:
+        if _is_reused(answer):
             return 0.0
         return price_usd(self._card, answer.prompt_tokens, answer.completion_tokens) or 0.0
+
+
+def _is_reused(answer: Completion) -> bool:
+    return isinstance(answer, RecordedAnswer) and answer.reused
 
 
 def cost_of_sessions(costs: Sequence[Cost | None]) -> Cost | None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
-from autoj.backends.base import Limits
+from autoj.backends.base import Reader
 from autoj.chat import Template, render
 from autoj.errors import ConfigError
 from autoj.protocols.base import RequestBody
-from autoj.records import Case, Decoding, JudgeCard, Response
+from autoj.records import Case, Decoding, Response
 
 OnOverflow: TypeAlias = Literal["error", "truncate"]
 Page: TypeAlias = tuple[int, ...]
@@ -32,21 +32,6 @@ _CHOICE_TOKENS = 32
 _QUERY_TOKENS = 1998
 _HEAD_TOKENS, _TAIL_TOKENS = 999, 1000
 _QUERY_GAP = "…"
-
-
-class Reader(Protocol):
-    """The part of a backend that counts tokens; training has one without a model."""
-
-    @property
-    def card(self) -> JudgeCard:
-        """The judge."""
-
-    @property
-    def limits(self) -> Limits:
-        """Limits, with the context length."""
-
-    def count_tokens(self, text: str) -> int:
-        """The number of tokens of a rendered text by the judge's own tokenizer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

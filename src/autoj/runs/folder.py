@@ -27,7 +27,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,6 +50,7 @@ from autoj.runs.intake import bad_row, checked_cases
 from autoj.runs.kind import Kind
 from autoj.runs.naming import name_scenarios
 from autoj.runs.settings import (
+    Difference,
     differences,
     read_settings,
     read_spec,
@@ -164,6 +165,17 @@ class RunFolder:
         appender.append(record)
         appender.close()
 
+    def timings(self) -> tuple[int, float]:
+        """The answers of all sessions that ended in order, and their seconds."""
+        n_answered, seconds = 0, 0.0
+        for line in whole_lines(self.path / "timings.jsonl"):
+            # Outside any comparison, and so of use only where it can be read.
+            with suppress(ValueError, TypeError, KeyError):
+                record = json.loads(line)
+                n_answered += int(record["n_answered"])
+                seconds += float(record["seconds"])
+        return n_answered, seconds
+
 
 class PlanWriter:
     """Rewrites plan rows from the start, without touching those that are already there.
@@ -225,6 +237,23 @@ def open_run(
         yield folder
 
 
+def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
+    """Checks that a run can be resumed; nothing is written.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings or other data.
+    """
+    found = differences(stable_part(read_settings(path)), stable_part(settings_of(spec, cases)))
+    if found:
+        raise _mismatch(path, found)
+
+
+def _mismatch(path: Path, found: Iterable[Difference]) -> SpecMismatch:
+    return SpecMismatch(
+        path, (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
+    )
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Locks a run's folder until the block ends.
@@ -251,8 +280,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
     if (path / "run.json").is_file():
         found = differences(stable_part(folder.settings()), stable_part(wanted))
         if found:
-            lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
-            raise SpecMismatch(path, lines)
+            raise _mismatch(path, found)
         _take_calibration(folder, spec)
         return
     bad_rows: list[DataError] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from autoj.backends.base import Backend
+from autoj.backends.base import Reader
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
@@ -55,7 +55,7 @@ class Planned:
     failure: Failure | None = None
 
 
-def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
+def check_room(case: Case, spec: RunSpec, backend: Reader) -> None:
     """Checks that the judge's context has room for a page at all (`fit.check_context`).
 
     Where a page has the criteria of a case's scenario, another case's may be shorter: then nothing
@@ -64,7 +64,7 @@ def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
     Args:
         case: any of the cases.
         spec: the settings.
-        backend: runs the judge.
+        backend: counts the judge's tokens; every backend does.
 
     Raises:
         ConfigError: it has no room, so no case would fit.
@@ -75,7 +75,7 @@ def check_room(case: Case, spec: RunSpec, backend: Backend) -> None:
     check_context(case, pages, build, backend, spec.decoding)
 
 
-def plan_case(case: Case, spec: RunSpec, backend: Backend) -> list[Planned]:
+def plan_case(case: Case, spec: RunSpec, backend: Reader) -> list[Planned]:
     """Plans the first questions about a case: each order of a pair, or each response alone.
 
     With several samples per question, the samples of a question are adjacent.
@@ -111,7 +111,7 @@ def _orders(case: Case, spec: RunSpec) -> tuple[tuple[int, int], ...]:
     return (_BOTH_ORDERS[drawn],)
 
 
-def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Backend) -> list[Planned]:
+def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) -> list[Planned]:
     """Plans the critiques for a known verdict; empty where there is none."""
     protocol = spec.chosen_protocol()
 
@@ -150,7 +150,7 @@ def critique_page(protocol: JudgeProtocol, winner: Winner | None) -> tuple[int, 
 def _plan(
     case: Case,
     spec: RunSpec,
-    backend: Backend,
+    backend: Reader,
     pages: Sequence[Page],
     build: Build,
     draws: Sequence[int],

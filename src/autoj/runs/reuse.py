@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 from urllib.parse import urlsplit
 
+from autoj.backends.base import Reader
 from autoj.errors import ConfigError
 from autoj.records import Completion, JudgeCard
 from autoj.runs.cache import AnswerCache, Source
 from autoj.runs.cost import has_prices
 from autoj.runs.ledger import RecordedAnswer
 
-_log = logging.getLogger(__name__)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
-
-
-class Engine(Protocol):
-    """The part of a backend that says whose answers it gives; every backend is one."""
-
-    @property
-    def card(self) -> JudgeCard:
-        """The judge."""
 
 
 class Reuse:
@@ -47,11 +37,11 @@ class Reuse:
 
 
 @contextmanager
-def reused(engine: Engine, protocol: str, wanted: bool | None) -> Iterator[Reuse | None]:
+def reused(engine: Reader, protocol: str, wanted: bool | None) -> Iterator[Reuse | None]:
     """Opens the answers of earlier runs for one judge.
 
     Args:
-        engine: answers what is not there.
+        engine: the judge; every backend is a reader.
         protocol: the protocol of the run.
         wanted: False for none; None for a judge that costs (`costs_money`) only.
 

@@ -38,11 +38,21 @@ from typing import Any
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.engine import OpenAIBackend
 from autoj.backends.openai.faults import Place
+from autoj.backends.openai.reader import ServerReader
 from autoj.backends.openai.settings import find_key, read_settings
 from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard
 
-__all__ = ["OpenAIBackend", "load"]
+__all__ = ["OpenAIBackend", "ServerReader", "load", "load_reader"]
+
+
+def load_reader(card: JudgeCard) -> ServerReader:
+    """Loads a judge as far as planning a run needs it, without a key.
+
+    Raises:
+        ConfigError: an option is invalid.
+    """
+    return ServerReader(card, read_settings(card, {}))
 
 
 def load(card: JudgeCard, **options: Any) -> OpenAIBackend:

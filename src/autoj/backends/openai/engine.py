@@ -8,12 +8,12 @@ from asyncio import Task, create_task, gather
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from autoj.backends.base import Limits, OnText, Outcome
-from autoj.backends.openai.asker import MOST_BEGINNINGS, Asker, Ended
+from autoj.backends.base import OnText, Outcome
+from autoj.backends.openai.asker import Asker, Ended
 from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
-from autoj.backends.openai.counting import estimate_tokens
 from autoj.backends.openai.faults import Place
+from autoj.backends.openai.reader import ServerReader
 from autoj.backends.openai.settings import Settings
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard, Request
@@ -25,28 +25,15 @@ _Done: TypeAlias = Outcome | BaseException | None
 """None is a cancelled request."""
 
 
-class OpenAIBackend:
+class OpenAIBackend(ServerReader):
     """Runs a judge behind an OpenAI-compatible server; connects on first use."""
 
     def __init__(self, card: JudgeCard, settings: Settings, place: Place, client: Client) -> None:
-        self.card = card
-        self.limits = Limits(
-            context_tokens=card.context_tokens,
-            scores_choices=settings.scoring != "none",
-            streams=False,
-            # A beginning shared by choices takes a further request.
-            readings_per_score=1 + MOST_BEGINNINGS if settings.scoring == "prefill" else 1,
-        )
-        self._settings = settings
+        super().__init__(card, settings)
         self._place = place
         self._client = client
         self._bridge: Bridge | None = None
         self._asker: Asker | None = None
-
-    @property
-    def address(self) -> str:
-        """The server's base URL: other servers may have other models under one name."""
-        return self._settings.base_url
 
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
@@ -88,10 +75,6 @@ class OpenAIBackend:
         finally:
             if n_open:
                 bridge.run(batch.cancel())
-
-    def count_tokens(self, text: str) -> int:
-        """Estimates a text's tokens, on the high side (`counting.estimate_tokens`)."""
-        return estimate_tokens(text)
 
     def close(self) -> None:
         """Cancels requests in flight and closes the connections."""

@@ -1,0 +1,183 @@
+"""The size of a run before it is asked: what `--plan` shows, for one judge or for several.
+
+Nothing is sent to a judge that may cost. A judge of this machine answers a few requests, so that
+its speed is known; they are kept in the run's folder, as if the run had begun.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import chain, islice, pairwise
+from pathlib import Path
+
+from autoj.backends import load_reader
+from autoj.backends.base import Backend, Reader
+from autoj.datasets.base import Cases
+from autoj.jsonl import count_lines
+from autoj.records import Case, Completion, Failure
+from autoj.runs.cost import has_prices
+from autoj.runs.estimate import RunEstimate, answered, cases_of_run, estimate_run
+from autoj.runs.folder import RunFolder, check_run, open_run
+from autoj.runs.kind import Kind
+from autoj.runs.ledger import LEDGER, Ledger, MemoryLedger
+from autoj.runs.loop import ask
+from autoj.runs.plan import plan_case
+from autoj.runs.reuse import reused
+from autoj.runs.spec import RunSpec
+from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.default_paths import jury_folder, run_folder, selection_folder
+from autoj.tasks.engine import load_engine
+from autoj.tasks.jury_folder import Jury, pairs_alone
+from autoj.tasks.selection_folder import pair_spec
+from autoj.verdicts.knockout import match_case
+
+_N_TIMED = 8
+"""Requests that are asked to time the rest."""
+
+
+def plan_run(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    kind: Kind | None = None,
+    cache: bool | None = None,
+    watch: Watch = SILENT,
+) -> RunEstimate:
+    """Estimates what is left to ask of a run of one judge.
+
+    Args:
+        cases: the data.
+        spec: the settings.
+        out: the run's folder; None takes the default one.
+        kind: the kind of run; None is that of the spec's task.
+        cache: the use of earlier runs' answers, as in `tasks.judge.judge`.
+        watch: told of the progress of a download.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings or other data.
+        DataError: a row cannot be read.
+        BackendError: the engine broke down.
+    """
+    path = out or run_folder(spec, cases)
+    if (path / "run.json").is_file():
+        check_run(path, spec, cases)
+    pace: float | None = None
+    with (
+        _loaded(spec, watch) as (reader, engine),
+        reused(reader, spec.protocol, cache) as reuse,
+    ):
+        if engine is not None and _pace_so_far(path) is None:
+            with open_run(path, spec, cases, kind) as folder, Ledger(folder.path) as ledger:
+                pace = _pace(folder.cases(), spec, engine, ledger)
+        found = estimate_run(cases_of_run(cases, spec), spec, reader, folder=path, reuse=reuse)
+        if pace is not None:
+            return _timed(found, pace, f"{_N_TIMED} requests, whose answers are kept in {path}")
+        if (pace := _pace_so_far(path)) is not None:
+            return _timed(found, pace, "the speed of this run so far")
+        return _at_least(found, reader)
+
+
+def plan_tournaments(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    cache: bool | None = None,
+    watch: Watch = SILENT,
+) -> RunEstimate:
+    """Estimates a selection by knockout, of N - 1 matches a case, by pairs of neighbours.
+
+    The few requests that time a judge of this machine are not kept; else as `plan_run`.
+    """
+    path = out or selection_folder(spec, cases)
+    if (path / "run.json").is_file():
+        check_run(path, spec, cases)
+    its = pair_spec(spec)
+
+    def matches() -> Iterator[Case]:
+        for case in cases_of_run(cases, spec):
+            yield from (match_case(case, pair) for pair in pairwise(range(len(case.responses))))
+
+    with _loaded(spec, watch) as (reader, engine), reused(reader, its.protocol, cache) as reuse:
+        found = estimate_run(matches(), its, reader, reuse=reuse)
+        found = answered(found, count_lines(path / "pairs" / LEDGER))
+        if (pace := _pace_so_far(path / "pairs")) is not None:
+            return _timed(found, pace, "the speed of this run so far")
+        if engine is not None:
+            pace = _pace(matches(), its, engine, MemoryLedger())
+            return found if pace is None else _timed(found, pace, f"{_N_TIMED} requests")
+        return _at_least(found, reader)
+
+
+def plan_jury(
+    cases: Cases,
+    jury: Jury,
+    out: Path | None = None,
+    *,
+    cache: bool | None = None,
+    watch: Watch = SILENT,
+) -> list[RunEstimate]:
+    """Estimates the runs of a jury's judges, as `plan_run` does each."""
+    path = out or jury_folder([juror.spec for juror in jury.jurors], cases)
+    data = pairs_alone(cases) if jury.paired else cases
+    return [
+        replace(
+            plan_run(data, juror.spec, path / juror.folder, cache=cache, watch=watch),
+            judge=juror.name,
+        )
+        for juror in jury.jurors
+    ]
+
+
+@contextmanager
+def _loaded(spec: RunSpec, watch: Watch) -> Iterator[tuple[Reader, Backend | None]]:
+    """The judge to count tokens with, and its engine if asking it costs nothing."""
+    reader = load_reader(spec.judge)
+    if reader is not None:
+        yield reader, None
+        return
+    with closing(load_engine(spec.judge, watch)) as engine:
+        yield engine, None if has_prices(spec.judge) else engine
+
+
+def _pace(
+    cases: Iterable[Case], spec: RunSpec, engine: Backend, ledger: Ledger | MemoryLedger
+) -> float | None:
+    """Asks the first few requests that are left; the seconds for each, None without an answer."""
+    planned = chain.from_iterable(plan_case(case, spec, engine) for case in cases)
+    missing = (
+        item for item in planned if item.request is not None and not ledger.holds(item.request.key)
+    )
+    outcomes: list[Completion | Failure | None] = []
+    first = list(islice(missing, _N_TIMED))
+    started = time.monotonic()
+    ask(first, engine, ledger, outcomes.append)
+    n_answered = sum(isinstance(outcome, Completion) for outcome in outcomes)
+    return (time.monotonic() - started) / n_answered if n_answered else None
+
+
+def _pace_so_far(path: Path) -> float | None:
+    """The seconds for each answer in a run's sessions; None where too few were given."""
+    n_answered, seconds = RunFolder(path).timings()
+    return seconds / n_answered if n_answered >= _N_TIMED else None
+
+
+def _timed(found: RunEstimate, pace: float, by: str) -> RunEstimate:
+    return replace(found, seconds=pace * found.n_left, timed_by=by) if found.n_left else found
+
+
+def _at_least(found: RunEstimate, reader: Reader) -> RunEstimate:
+    """The estimate with the time that rate limits allow, where the engine has any."""
+    limit = getattr(reader, "least_seconds", None)
+    if limit is None or not found.n_left:
+        return found
+    about = found.completion_tokens.about
+    n_written = found.completion_tokens.least if about is None else about
+    seconds = limit(found.n_left, found.prompt_tokens + round(n_written))
+    if seconds is None:
+        return found
+    return replace(found, seconds=seconds, timed_by="the rate limits in the card, at least")
