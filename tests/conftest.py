@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,23 @@ pytest_plugins = ["tests.embedded", "tests.scripted"]
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+_NUMBERS = count()
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 # The same examples on each machine, however busy it is; --hypothesis-profile=search looks further.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def answers_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of answers that runs reuse: one of the test's own, and not the user's."""
+    folder = tmp_path_factory.getbasetemp() / f"answers-{next(_NUMBERS)}"
+    monkeypatch.setattr("autoj.runs.cache.answers_folder", lambda: folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

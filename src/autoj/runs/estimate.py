@@ -138,7 +138,9 @@ def estimate_run(
         n_critiques_left = max(n_critiques - n_critiques_answered, 0)
     prompt = _mean_tokens(counted.left, reader) * (n_left + n_critiques_left)
     n_scored, n_written = (n_left, n_critiques_left) if counted.scored else (0, n_left)
-    written = _answer_tokens(n_scored, n_written, spec.decoding.max_tokens, typical)
+    # An engine of this machine scores choices and writes none.
+    choice_tokens = _CHOICE_TOKENS if hasattr(reader, "address") else (0, 0, 0)
+    written = _answer_tokens(n_scored, choice_tokens, n_written, spec.decoding.max_tokens, typical)
     return RunEstimate(
         judge=spec.judge.name,
         protocol=spec.protocol,
@@ -245,8 +247,14 @@ def _n_critiques_answered(folder: Path, known: LedgerReader) -> int:
     return sum(known.holds(row.key) for row in RunFolder(folder).follow())
 
 
-def _answer_tokens(n_scored: int, n_written: int, most: int, typical: float | None) -> Range:
-    least, about, longest = _CHOICE_TOKENS
+def _answer_tokens(
+    n_scored: int,
+    choice_tokens: tuple[int, int, int],
+    n_written: int,
+    most: int,
+    typical: float | None,
+) -> Range:
+    least, about, longest = choice_tokens
     if n_written == 0:
         guess: float | None = about * n_scored
     else:
