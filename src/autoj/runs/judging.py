@@ -13,6 +13,7 @@ from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
+from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
@@ -109,12 +110,13 @@ def judge_run(
             folder=folder, spec=spec, backend=backend, ledger=ledger, watch=watch, budget=budget
         )
         opened.enter_context(_timed(session))
-        session.ask("judging", "plan.jsonl", map(plan, folder.cases()))
+        opened.enter_context(_rewritten(folder))
+        session.ask("judging", PLAN, map(plan, folder.cases()))
         if spec.critique and not (budget is not None and budget.stopped):
             # What is asked then follows from the verdicts, so its plan is new.
-            (folder.path / "follow.jsonl").unlink(missing_ok=True)
+            (folder.path / FOLLOW).unlink(missing_ok=True)
             judged = resolve_first(folder, spec, ledger)
-            session.ask("writing critiques", "follow.jsonl", starmap(plan_critiques, judged))
+            session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
     return session.counts
 
@@ -133,7 +135,7 @@ class _Session:
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
         """Asks the unanswered questions of a plan, and writes the plan as far as it is read."""
-        n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
+        n_done, n_total = 0, self._n_requests(critiques=plan == FOLLOW)
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
             nonlocal n_done
@@ -151,6 +153,8 @@ class _Session:
         self.watch.progress(what, 0, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
             ask(noted(), self.backend, self.ledger, on_outcome, self.budget)
+            if self.budget is None or not self.budget.stopped:
+                writer.finish()
 
     def _n_requests(self, *, critiques: bool) -> int:
         if not self.spec.paired:
@@ -172,6 +176,17 @@ def _timed(session: _Session) -> Iterator[None]:
         # A full disk was reported already, or will be at the next write that matters.
         with suppress(StorageFull):
             session.folder.add_timing({**ended, **asdict(session.counts)})
+
+
+@contextmanager
+def _rewritten(folder: RunFolder) -> Iterator[None]:
+    """Notes the digests of what a session leaves; while it goes on there are none to be wrong."""
+    folder.forget_digests(PLAN, FOLLOW)
+    try:
+        yield
+    finally:
+        with suppress(StorageFull):
+            folder.note_digests(PLAN, FOLLOW, LEDGER, FAILURES)
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:

@@ -110,7 +110,7 @@ def _loaded(
 
 def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
     """Reports the number of rows that were left out of a run's data, if any."""
-    n_bad_rows = folder.settings()["n_bad_rows"]
+    n_bad_rows = folder.settings().get("n_bad_rows")
     if n_bad_rows:
         watch.message(
             f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"

@@ -1,0 +1,167 @@
+"""Opens a run's folder for writing: prepared anew, or checked against what is asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import Cases
+from autoj.errors import DataError, SpecMismatch
+from autoj.jsonl import storage_error, write_records
+from autoj.records import Case
+from autoj.runs.files import BAD_ROWS, CASES, FOLLOW, VERDICTS, FileDigest, digests_of, with_digests
+from autoj.runs.folder import RunFolder
+from autoj.runs.intake import bad_row, checked_cases
+from autoj.runs.kind import Kind
+from autoj.runs.lock import locked
+from autoj.runs.naming import name_scenarios
+from autoj.runs.settings import (
+    differences,
+    settings_of,
+    stable_part,
+    versions,
+    write_settings,
+)
+from autoj.runs.shards import Dealer, PlacedCase, Shard
+from autoj.runs.spec import RunSpec
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def open_run(
+    path: Path, spec: RunSpec, cases: Cases, kind: Kind | None = None
+) -> Iterator[RunFolder]:
+    """Opens a run's folder for writing, new or to resume; it is locked until the block ends.
+
+    Args:
+        path: the folder; made where there is none.
+        spec: the settings.
+        cases: the data.
+        kind: the kind of run; None is that of its spec's task.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings or other data.
+        RunBusy: another process is writing to it.
+        DataError: a row cannot be read (unless bad rows are skipped), or there are none.
+        StorageFull: the disk is full.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    with locked(path):
+        folder = RunFolder(path)
+        _prepare(folder, spec, cases, kind or spec.task)
+        yield folder
+
+
+def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:
+    """Writes `cases.jsonl` and `run.json`, or checks that they are the same."""
+    path = folder.path
+    wanted = settings_of(spec, cases)
+    if not (path / "run.json").is_file():
+        # run.json comes last: a folder that has one has all its cases.
+        write_settings(path, {"kind": kind, **wanted, **_write_cases(path, spec, cases)})
+        return
+    folder.spec()  # Settings of other types than ours end here.
+    record = folder.settings()
+    found = differences(stable_part(record), stable_part(wanted))
+    if found:
+        lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
+        raise SpecMismatch(path, lines)
+    if (damage := _damage_to_cases(folder)) is not None:
+        # The same data and settings give the same cases.
+        _log.warning("%s; the cases are read from the data again", damage)
+        written = _write_cases(path, spec, cases)
+        write_settings(path, {**record, **written, "versions": record.get("versions")})
+    _take_calibration(folder, spec)
+
+
+def _damage_to_cases(folder: RunFolder) -> str | None:
+    """The reason for which the cases of a folder cannot be used; None where they can.
+
+    Without a digest, as version 0.1 wrote it, each line is read, and a planned case must be there.
+    """
+    if not (folder.path / CASES).is_file():
+        return f"{folder.path / CASES} is missing"
+    try:
+        folder.compare(CASES)
+        if CASES in digests_of(folder.path):
+            return None
+        known = {case.id for case in folder.cases()}
+    except DataError as error:
+        return error.message
+    try:
+        planned = next((row.case_id for row in folder.plan() if row.case_id not in known), None)
+    except DataError:
+        return None  # The plan is made again.
+    if planned is None:
+        return None if known else f"{folder.path / CASES} holds no cases"
+    return f"{folder.path / CASES} lacks case {planned!r}, which the plan has"
+
+
+def _write_cases(path: Path, spec: RunSpec, cases: Cases) -> dict[str, Any]:
+    """Writes the cases and the bad rows of a data set.
+
+    Returns:
+        The fields of `run.json` that state them.
+    """
+    bad_rows: list[DataError] = []
+    taken = checked_cases(cases, spec, bad_rows)
+    shard = None if spec.shard is None else Shard.parse(spec.shard)
+    stated: dict[str, Any] = {}
+    if shard is None:
+        write_records(path / CASES, name_scenarios(taken, spec))
+    else:
+        dealer = Dealer(shard)
+        dealt = _dealt(dealer, taken, cases.place)
+        write_records(path / CASES, name_scenarios(dealt, spec))
+        # For merging shards, which must know the missing ones.
+        stated["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
+    names = [CASES]
+    if bad_rows:
+        write_records(path / BAD_ROWS, (bad_row(error) for error in bad_rows))
+        names.append(BAD_ROWS)
+    stated |= {"versions": versions(), "n_bad_rows": len(bad_rows)}
+    return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
+
+
+def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:
+    """The cases of a shard, which must have at least one."""
+    yield from dealer.deal(cases)
+    if dealer.n_kept == 0:
+        raise DataError(
+            f"has {dealer.n_distinct:,} distinct cases, and shard {dealer.shard} gets none of them",
+            path=path,
+            hint="The other shards have them all; this one is not needed.",
+        )
+
+
+def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's calibration into `run.json`, where it differs."""
+    record = folder.settings()
+    judge = record["spec"]["judge"]
+    wanted = asdict(spec.judge)["calibration"]
+    # Parsed, not compared as text: a run from before a field was added has the same calibration.
+    known = folder.spec().judge.calibration.get(spec.protocol)
+    if known == spec.judge.calibration.get(spec.protocol):
+        return
+    _log.warning(
+        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
+        folder.path,
+        spec.judge.name,
+    )
+    if spec.critique:
+        # A critique is written for a winner. Without these two files the run is not finished, and
+        # the critiques are planned anew; those that still fit are in the ledger.
+        folder.forget_digests(VERDICTS, FOLLOW)
+        record = with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
+        (folder.path / VERDICTS).unlink(missing_ok=True)
+        (folder.path / FOLLOW).unlink(missing_ok=True)
+    judge["calibration"] = wanted
+    write_settings(folder.path, record)
