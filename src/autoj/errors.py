@@ -86,15 +86,21 @@ class SpecMismatch(UserError):
     Args:
         folder: the run folder.
         differences: one line per setting that differs.
+        what: what was different as a whole, for the message.
+        hint: the way to go on.
     """
 
-    def __init__(self, folder: Path, differences: Iterable[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        differences: Iterable[str],
+        *,
+        what: str = "other settings",
+        hint: str = "Use the same settings to resume it, or another --out for a new run.",
+    ) -> None:
         self.differences = tuple(differences)
         listed = "\n".join(f"    {line}" for line in self.differences)
-        super().__init__(
-            f"{folder} was made with other settings:\n{listed}",
-            hint="Use the same settings to resume it, or another --out for a new run.",
-        )
+        super().__init__(f"{folder} was made with {what}:\n{listed}", hint=hint)
 
 
 class RunBusy(UserError):

@@ -1,7 +1,8 @@
 """Reads and appends records, one JSON value a line; errors name file, line and field.
 
 Files that end in `.gz` are decompressed on reading. A killed writer may leave a last line without
-its newline: `repair` cuts it off, and `read_records` skips it.
+its newline: `repair` cuts it off, and `read_records` skips it. A line that cannot be made again may
+end in a checksum of itself (`encode_summed`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import errno
 import gzip
 import hashlib
 import os
+import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -28,6 +30,29 @@ T = TypeVar("T")
 def encode(record: Any) -> bytes:
     """The JSON line of a dataclass or of plain values, newline included."""
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+# The checksum is the last field of a line: `,"sum":"75313a3d"}` and the newline.
+_SUM = re.compile(rb',"sum":"([0-9a-f]{8})"\}\n')
+_SUM_BYTES = 19
+
+
+def encode_summed(record: Any) -> bytes:
+    r"""The JSON line of a record with the CRC-32 of all before it as a last field, `sum`.
+
+    >>> encode_summed({"key": "k"})
+    b'{"key":"k","sum":"75313a3d"}\n'
+    """
+    line = encode(record)[:-2]
+    return b'%b,"sum":"%08x"}\n' % (line, zlib.crc32(line))
+
+
+def sum_agrees(line: bytes) -> bool | None:
+    """True where a line is as it was written, by its checksum; None where it has none."""
+    found = _SUM.fullmatch(line, max(0, len(line) - _SUM_BYTES))
+    if found is None:
+        return None
+    return int(found[1], 16) == zlib.crc32(line[: found.start()])
 
 
 def decode(line: bytes) -> Any:
@@ -144,6 +169,10 @@ def _decoder(kind: type[Any]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
+# msgspec has no error of its own for text that is not UTF-8, nor for values nested too deeply.
+_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
 def decode_as(kind: type[T], line: bytes) -> T:
     """Decodes a line that we wrote; fields unknown to the kind are skipped.
 
@@ -152,36 +181,77 @@ def decode_as(kind: type[T], line: bytes) -> T:
     """
     try:
         record: T = _decoder(cast(Any, kind)).decode(line)
-    except msgspec.DecodeError as error:
+    except _UNDECODABLE as error:
         raise ValueError(f"not a {kind.__name__}: {error}") from None
     return record
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The complete lines of a file that we wrote; an incomplete last one is skipped."""
-    if not path.exists():
+    """The complete lines of a file that we wrote; an incomplete last one is skipped.
+
+    A missing file has none.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            for line in stream:
+                if line.endswith(b"\n"):
+                    yield line
+    except FileNotFoundError:
         return
-    with path.open("rb") as stream:
-        for line in stream:
-            if line.endswith(b"\n"):
-                yield line
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+
+
+def damaged(path: Path, line: int | None, what: object) -> DataError:
+    """The error of a damaged file that we wrote, with the command that says more.
+
+    Args:
+        path: the file, in a run's folder.
+        line: the number of the line, from 1; None for the whole file.
+        what: the damage.
+    """
+    return DataError(
+        f"is damaged: {what}",
+        path=path,
+        line=line,
+        hint=f"autoj check {path.parent} says what is whole, and with --repair rebuilds all that "
+        "can be rebuilt.",
+    )
 
 
 def read_records(path: Path, kind: type[T]) -> Iterator[T]:
-    """The records of a file that we wrote, lazily."""
+    """The records of a file that we wrote, lazily; a missing file has none.
+
+    Raises:
+        DataError: a line is not such a record, or differs from its checksum.
+    """
     decode_line = _decoder(cast(Any, kind)).decode
+    number = 0
     try:
-        for line in whole_lines(path):
+        for number, line in enumerate(whole_lines(path), start=1):
+            if sum_agrees(line) is False:
+                raise damaged(path, number, "the line differs from its checksum")
             yield decode_line(line)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"{path}: a line is not a {kind.__name__}: {error}") from None
+    except _UNDECODABLE as error:
+        raise damaged(path, number, f"not a {kind.__name__}: {error}") from None
 
 
 def repair(path: Path) -> None:
-    """Cuts off an incomplete last line, which a killed writer leaves."""
+    """Cuts off an incomplete last line, which a killed writer leaves.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
     if not path.exists():
         return
-    with path.open("r+b") as stream:
+    try:
+        stream = path.open("r+b")
+    except OSError as error:
+        raise storage_error(error, path) from error
+    with stream:
         end = stream.seek(0, os.SEEK_END)
         position = end
         while position > 0:
@@ -197,11 +267,18 @@ def repair(path: Path) -> None:
 
 
 def count_lines(path: Path) -> int:
-    """The number of complete lines of a file; 0 for a missing one."""
-    if not path.exists():
+    """The number of complete lines of a file; 0 for a missing one.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+    except FileNotFoundError:
         return 0
-    with path.open("rb") as stream:
-        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 def sha256_of(path: Path) -> str:
@@ -242,10 +319,22 @@ class Appender:
     An incomplete last line is cut off first, so that a new record never continues it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, encode: Callable[[Any], bytes] = encode) -> None:
+        """Opens a file, or makes one.
+
+        Args:
+            path: the file.
+            encode: makes the line of a record, `encode` or `encode_summed`.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        self._path, self._encode = path, encode
         repair(path)
-        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise storage_error(error, path) from error
 
     def append(self, record: Any) -> int:
         """Writes one record.
@@ -256,7 +345,7 @@ class Appender:
         Raises:
             StorageFull: the disk is full; a partly written line is cut off again.
         """
-        line = encode(record)
+        line = self._encode(record)
         try:
             written = 0
             while written < len(line):
@@ -281,8 +370,15 @@ class Appender:
             os.close(self._handle)
 
 
-def write_records(path: Path, records: Iterable[Any]) -> int:
+def write_records(
+    path: Path, records: Iterable[Any], encode: Callable[[Any], bytes] = encode
+) -> int:
     """Writes a whole file atomically: it exists completely or not at all.
+
+    Args:
+        path: the file.
+        records: its records, read lazily.
+        encode: makes the line of a record, `encode` or `encode_summed`.
 
     Returns:
         The number of records.

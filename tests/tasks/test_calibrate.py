@@ -15,6 +15,7 @@ from autoj.records import Request
 from autoj.runs import judge_run, make_spec, open_run
 from autoj.tasks.calibrate import calibrate
 
+from ..damage import without_digests
 from ..scripted import CARD, Recorder
 from ..watches import Notes
 
@@ -105,5 +106,9 @@ def test_a_run_without_labels_or_not_finished_is_refused(tmp_path, run):
         calibrate(tmp_path / "bare")
     ledger = run / "ledger.jsonl"
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:100]))
+    with pytest.raises(DataError, match="100 lines, and run.json records"):
+        calibrate(run)
+    without_digests(run)
+    (run / "verdicts.jsonl").unlink()
     with pytest.raises(DataError, match="is not finished"):
         calibrate(run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -12,17 +12,15 @@ from statistics import fmean
 
 from autoj.backends.base import Reader
 from autoj.chat import render
-from autoj.datasets.base import Cases
 from autoj.jsonl import decode_as, whole_lines
 from autoj.records import Case, Completion, JudgeCard, Request
 from autoj.runs.budget import price_usd
+from autoj.runs.files import LEDGER
 from autoj.runs.folder import RunFolder
-from autoj.runs.intake import checked_cases
-from autoj.runs.ledger import LEDGER, LedgerReader
+from autoj.runs.ledger import LedgerReader
 from autoj.runs.naming import name_scenarios
 from autoj.runs.plan import n_asked, plan_case
 from autoj.runs.reuse import Reuse
-from autoj.runs.shards import Dealer, Shard
 from autoj.runs.spec import RunSpec
 
 _MOST_PLANNED = 1000
@@ -89,21 +87,6 @@ class _Counted:
     left: list[Request] = field(default_factory=list)
 
 
-def cases_of_run(cases: Cases, spec: RunSpec) -> Iterator[Case]:
-    """The cases that a run of a data set has, without the scenarios that a classifier names.
-
-    Args:
-        cases: the data set.
-        spec: the settings.
-
-    Raises:
-        DataError: a row cannot be judged and is not skipped, or no case is left.
-    """
-    taken = checked_cases(cases, spec, [])
-    shard = None if spec.shard is None else Shard.parse(spec.shard)
-    return iter(taken if shard is None else Dealer(shard).deal(taken))
-
-
 def estimate_run(
     cases: Iterable[Case],
     spec: RunSpec,
@@ -115,7 +98,7 @@ def estimate_run(
     """Counts the requests of a run and estimates their tokens and their price; sends nothing.
 
     Args:
-        cases: those of the run (`cases_of_run`), read once.
+        cases: those of the run (`intake.taken_cases`), read once.
         spec: the settings.
         reader: counts tokens.
         folder: the run's folder, where it was started; its answers are not asked again.

@@ -1,18 +1,21 @@
 """The folder of a run: its settings, its cases, and everything derived from them.
 
 ```
-run.json         its kind, the settings, the data's hash, the versions
+run.json         its kind, the settings, the data's hash, the versions, and a digest of each file
 cases.jsonl      the cases, so that the run can be shown without its input. Those of a shard have
                  their position among the cases of all shards
 bad_rows.jsonl   rows that could not be read, with --skip-bad-rows
 plan.jsonl       the questions about each case: (case, shown, sample, judge) -> key
 follow.jsonl     the same for critiques that were asked for after the verdict
-ledger.jsonl     the answers, one line per key
-failures.jsonl   failed attempts
+ledger.jsonl     the answers, one line per key, each with its checksum
+failures.jsonl   failed attempts, likewise
 timings.jsonl    one line per session; outside any comparison
 verdicts.jsonl   one line per case, in the order of the cases
 ```
-All but the ledger and the failures can be rebuilt from them.
+All but the ledger and the failures can be rebuilt from them and the data.
+
+A file is compared with its digest before it is read. The digests of what a session may rewrite are
+taken out when it starts and noted when it ends, so a killed run has none that are wrong.
 
 A run is shown with the settings in its `run.json`, including the judge's calibration there. A
 card's calibration may change and the run still be resumed: the resuming command writes its own
@@ -21,52 +24,44 @@ into `run.json` and resolves all verdicts again, with new critiques where a winn
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import platform
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
-
-from autoj.datasets.base import Cases
-from autoj.errors import DataError, RunBusy, SpecMismatch
+from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import (
     Appender,
     count_lines,
+    damaged,
+    decode,
     encode,
     read_records,
-    storage_error,
     whole_lines,
     write_records,
 )
 from autoj.records import Asked, Case, CaseOutline, Verdict
-from autoj.runs.intake import bad_row, checked_cases
-from autoj.runs.kind import Kind
-from autoj.runs.naming import name_scenarios
-from autoj.runs.settings import (
-    Difference,
-    differences,
-    read_settings,
-    read_spec,
-    settings_of,
-    stable_part,
-    versions,
-    write_settings,
+from autoj.runs.files import (
+    CASES,
+    FOLLOW,
+    PLAN,
+    TIMINGS,
+    VERDICTS,
+    FileDigest,
+    describe,
+    digests_of,
+    state_of,
+    with_digests,
 )
-from autoj.runs.shards import Dealer, PlacedCase, Shard
+from autoj.runs.settings import read_settings, read_spec, write_settings
 from autoj.runs.spec import RunSpec
 
 _log = logging.getLogger(__name__)
 
-HOLDER = "holder.json"
-LOCK = "run.lock"
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
+_Row = TypeVar("_Row")
 
 
 class RunFolder:
@@ -74,6 +69,9 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._compared: set[str] = set()
+        self.grown_from: int | None = None
+        """The number of its cases before it was opened with more; None where it has not grown."""
 
     @classmethod
     def existing(cls, path: Path) -> RunFolder:
@@ -113,25 +111,75 @@ class RunFolder:
         """The settings that it was made with."""
         return read_spec(self.path)
 
+    def note_digests(self, *names: str) -> None:
+        """Records the digests of files as they are now; a missing file gets none."""
+        found = {name: FileDigest.of(self.path / name) for name in names}
+        self._record_digests(found)
+
+    def forget_digests(self, *names: str) -> None:
+        """Takes the digests of files out of `run.json`, before they are rewritten."""
+        self._record_digests(dict.fromkeys(names))
+
+    def _record_digests(self, digests: dict[str, FileDigest | None]) -> None:
+        record = self.settings()
+        changed = with_digests(record, digests)
+        if changed != record:
+            write_settings(self.path, changed)
+
+    def compare(self, name: str) -> None:
+        """Compares a file with its digest, once; a folder of version 0.1 has none.
+
+        Raises:
+            DataError: the file is missing, or its content is not what was written.
+        """
+        if name in self._compared:
+            return
+        digest = digests_of(self.path).get(name)
+        state = state_of(self.path / name, digest)
+        if digest is not None and state != "whole":
+            raise damaged(self.path / name, None, describe(state, self.path / name, digest))
+        self._compared.add(name)
+
+    def rows(self, name: str, kind: type[_Row]) -> Iterator[_Row]:
+        """The rows of one of its files, lazily, after comparing the file with its digest.
+
+        Raises:
+            DataError: the file or one of its lines is damaged.
+        """
+        self.compare(name)
+        yield from read_records(self.path / name, kind)
+
     def cases(self) -> Iterator[Case]:
         """The cases, in order, lazily."""
-        return read_records(self.path / "cases.jsonl", Case)
+        return self._distinct(self.rows(CASES, Case))
+
+    def _distinct(self, cases: Iterator[_AnyCase]) -> Iterator[_AnyCase]:
+        """The cases, each once; a file that is as its digest says needs no look at the ids."""
+        if CASES in digests_of(self.path):
+            yield from cases
+            return
+        seen: set[int] = set()
+        for number, case in enumerate(cases, start=1):
+            if hash(case.id) in seen:
+                raise damaged(self.path / CASES, number, f"case {case.id!r} is there twice")
+            seen.add(hash(case.id))
+            yield case
 
     def n_cases(self) -> int:
         """The number of cases."""
-        return count_lines(self.path / "cases.jsonl")
+        return count_lines(self.path / CASES)
 
     def plan(self) -> Iterator[Asked]:
         """The first questions, in the order of the cases."""
-        return read_records(self.path / "plan.jsonl", Asked)
+        return self.rows(PLAN, Asked)
 
     def follow(self) -> Iterator[Asked]:
         """The questions asked after the verdicts, in the order of the cases."""
-        return read_records(self.path / "follow.jsonl", Asked)
+        return self.rows(FOLLOW, Asked)
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdicts last written."""
-        return read_records(self.path / "verdicts.jsonl", Verdict)
+        return self.rows(VERDICTS, Verdict)
 
     def judged(self) -> Iterator[tuple[Case, Verdict]]:
         """The cases with the verdicts last written; cases without a verdict are left out."""
@@ -144,14 +192,40 @@ class RunFolder:
     def _with_verdicts(self, kind: type[_AnyCase]) -> Iterator[tuple[_AnyCase, Verdict]]:
         verdicts = self.verdicts()
         verdict = next(verdicts, None)
-        for case in read_records(self.path / "cases.jsonl", kind):
+        for case in self._distinct(self.rows(CASES, kind)):
             if verdict is not None and verdict.case_id == case.id:
                 yield case, verdict
                 verdict = next(verdicts, None)
+        if verdict is not None:
+            raise damaged(
+                self.path / VERDICTS,
+                None,
+                f"its verdict on case {verdict.case_id!r} does not follow the cases",
+            )
 
     def write_verdicts(self, verdicts: Iterable[Verdict]) -> None:
-        """Replaces the verdicts, atomically."""
-        write_records(self.path / "verdicts.jsonl", verdicts)
+        """Replaces the verdicts, atomically; keeps earlier ones that were more."""
+        self.replace_rows(VERDICTS, verdicts)
+
+    def replace_rows(self, name: str, rows: Iterable[Any]) -> None:
+        """Replaces a file that is derived from others, atomically, and notes its digest.
+
+        A file with more rows is kept as `NAME.earlier`, and a warning says so.
+        """
+        path, n_before = self.path / name, count_lines(self.path / name)
+        draft = path.with_name(name + ".new")
+        n_rows = write_records(draft, rows)
+        self.forget_digests(name)
+        if n_rows < n_before:
+            earlier = path.with_name(name + ".earlier")
+            path.replace(earlier)
+            _log.warning(
+                "%s had %d rows and has %d now; the earlier file is kept as %s",
+                path, n_before, n_rows, earlier.name,
+            )  # fmt: skip
+        draft.replace(path)
+        self._compared.discard(name)
+        self.note_digests(name)
 
     def record_cost(self, usd: float) -> None:
         """Records in `run.json` what all answers of the run cost, in US dollars."""
@@ -161,17 +235,17 @@ class RunFolder:
 
     def add_timing(self, record: dict[str, Any]) -> None:
         """Records the time of a session."""
-        appender = Appender(self.path / "timings.jsonl")
+        appender = Appender(self.path / TIMINGS)
         appender.append(record)
         appender.close()
 
     def timings(self) -> tuple[int, float]:
         """The answers of all sessions that ended in order, and their seconds."""
         n_answered, seconds = 0, 0.0
-        for line in whole_lines(self.path / "timings.jsonl"):
+        for line in whole_lines(self.path / TIMINGS):
             # Outside any comparison, and so of use only where it can be read.
             with suppress(ValueError, TypeError, KeyError):
-                record = json.loads(line)
+                record = decode(line)
                 n_answered += int(record["n_answered"])
                 seconds += float(record["seconds"])
         return n_answered, seconds
@@ -203,161 +277,13 @@ class PlanWriter:
                 os.truncate(self._path, self._n_bytes)
         self._appender.append(asked)
 
+    def finish(self) -> None:
+        """Cuts off the rows after the last one: the plan has no more."""
+        if self._there is not None and next(self._there, None) is not None:
+            os.truncate(self._path, self._n_bytes)
+        self._there = None
+
     def close(self) -> None:
         """Syncs and closes the file."""
         self._there = None
         self._appender.close()
-
-
-@contextmanager
-def open_run(
-    path: Path, spec: RunSpec, cases: Cases, kind: Kind | None = None
-) -> Iterator[RunFolder]:
-    """Opens a run's folder for writing, new or to resume; it is locked until the block ends.
-
-    Args:
-        path: the folder; made where there is none.
-        spec: the settings.
-        cases: the data.
-        kind: the kind of run; None is that of its spec's task.
-
-    Raises:
-        SpecMismatch: the folder was made with other settings or other data.
-        RunBusy: another process is writing to it.
-        DataError: a row cannot be read (unless bad rows are skipped), or there are none.
-        StorageFull: the disk is full.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, path) from error
-    with locked(path):
-        folder = RunFolder(path)
-        _prepare(folder, spec, cases, kind or spec.task)
-        yield folder
-
-
-def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
-    """Checks that a run can be resumed; nothing is written.
-
-    Raises:
-        SpecMismatch: the folder was made with other settings or other data.
-    """
-    found = differences(stable_part(read_settings(path)), stable_part(settings_of(spec, cases)))
-    if found:
-        raise _mismatch(path, found)
-
-
-def _mismatch(path: Path, found: Iterable[Difference]) -> SpecMismatch:
-    return SpecMismatch(
-        path, (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
-    )
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Locks a run's folder until the block ends.
-
-    Raises:
-        RunBusy: another process is writing to it.
-        StorageFull: the disk is full.
-    """
-    try:
-        lock = _take(path)
-    except OSError as error:
-        raise storage_error(error, path) from error
-    try:
-        yield
-    finally:
-        (path / HOLDER).unlink(missing_ok=True)
-        lock.release()
-
-
-def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:
-    """Writes `cases.jsonl` and `run.json`, or checks that they are the same."""
-    path = folder.path
-    wanted = settings_of(spec, cases)
-    if (path / "run.json").is_file():
-        found = differences(stable_part(folder.settings()), stable_part(wanted))
-        if found:
-            raise _mismatch(path, found)
-        _take_calibration(folder, spec)
-        return
-    bad_rows: list[DataError] = []
-    taken = checked_cases(cases, spec, bad_rows)
-    shard = None if spec.shard is None else Shard.parse(spec.shard)
-    if shard is None:
-        write_records(path / "cases.jsonl", name_scenarios(taken, spec))
-    else:
-        dealer = Dealer(shard)
-        dealt = _dealt(dealer, taken, cases.place)
-        write_records(path / "cases.jsonl", name_scenarios(dealt, spec))
-        # For merging shards, which must know the missing ones.
-        wanted["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
-    if bad_rows:
-        write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
-    # run.json comes last: a folder that has one has all its cases.
-    write_settings(
-        path, {"kind": kind, **wanted, "versions": versions(), "n_bad_rows": len(bad_rows)}
-    )
-
-
-def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:
-    """The cases of a shard, which must have at least one."""
-    yield from dealer.deal(cases)
-    if dealer.n_kept == 0:
-        raise DataError(
-            f"has {dealer.n_distinct:,} distinct cases, and shard {dealer.shard} gets none of them",
-            path=path,
-            hint="The other shards have them all; this one is not needed.",
-        )
-
-
-def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
-    """Puts the spec's calibration into `run.json`, where it differs."""
-    record = folder.settings()
-    judge = record["spec"]["judge"]
-    wanted = asdict(spec.judge)["calibration"]
-    # Parsed, not compared as text: a run from before a field was added has the same calibration.
-    known = folder.spec().judge.calibration.get(spec.protocol)
-    if known == spec.judge.calibration.get(spec.protocol):
-        return
-    _log.warning(
-        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
-        folder.path,
-        spec.judge.name,
-    )
-    if spec.critique:
-        # A critique is written for a winner. Without these two files the run is not finished, and
-        # the critiques are planned anew; those that still fit are in the ledger.
-        (folder.path / "verdicts.jsonl").unlink(missing_ok=True)
-        (folder.path / "follow.jsonl").unlink(missing_ok=True)
-    judge["calibration"] = wanted
-    write_settings(folder.path, record)
-
-
-def _take(path: Path) -> FileLock:
-    """Locks the folder; the operating system frees the lock of a process that died."""
-    lock = FileLock(path / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RunBusy(
-            f"{path} is being written by {_holder(path)}",
-            hint="Wait for it, stop it, or choose another --out.",
-        ) from None
-    holder = {"pid": os.getpid(), "host": platform.node(), "started": _now()}
-    (path / HOLDER).write_bytes(encode(holder))
-    return lock
-
-
-def _holder(path: Path) -> str:
-    try:
-        holder = json.loads((path / HOLDER).read_bytes())
-        return f"process {holder['pid']} on {holder['host']} since {holder['started']}"
-    except (OSError, ValueError, KeyError):
-        return "another process"
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,43 @@ from autoj.datasets.base import Cases
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import Case
 from autoj.runs.naming import settle_scenario
+from autoj.runs.shards import Dealer, PlacedCase, Shard
 from autoj.runs.spec import RunSpec
+
+
+def taken_cases(
+    cases: Cases, spec: RunSpec, bad_rows: list[DataError]
+) -> tuple[Iterator[Case], Dealer | None]:
+    """The cases that a run takes from a data set, without names for their scenarios.
+
+    Args:
+        cases: the data set.
+        spec: the settings.
+        bad_rows: receives the rows that are left out.
+
+    Returns:
+        The cases, lazily, and what deals them out where the run is a shard.
+
+    Raises:
+        DataError: as of `checked_cases`, or the shard gets no case.
+    """
+    taken = checked_cases(cases, spec, bad_rows)
+    shard = None if spec.shard is None else Shard.parse(spec.shard)
+    if shard is None:
+        return taken, None
+    dealer = Dealer(shard)
+    return _dealt(dealer, taken, cases.place), dealer
+
+
+def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:
+    """The cases of a shard, which must have at least one."""
+    yield from dealer.deal(cases)
+    if dealer.n_kept == 0:
+        raise DataError(
+            f"has {dealer.n_distinct:,} distinct cases, and shard {dealer.shard} gets none of them",
+            path=path,
+            hint="The other shards have them all; this one is not needed.",
+        )
 
 
 def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Iterator[Case]:

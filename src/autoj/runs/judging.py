@@ -14,6 +14,7 @@ from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
+from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.ledger import Ledger, MemoryLedger, RecordedAnswer
 from autoj.runs.loop import ask
@@ -138,12 +139,13 @@ def judge_run(
             reuse=reuse,
         )
         opened.enter_context(_timed(session))
-        session.ask("judging", "plan.jsonl", map(plan, folder.cases()))
+        opened.enter_context(_rewritten(folder))
+        session.ask("judging", PLAN, map(plan, folder.cases()))
         if spec.critique and not (budget is not None and budget.stopped):
             # What is asked then follows from the verdicts, so its plan is new.
-            (folder.path / "follow.jsonl").unlink(missing_ok=True)
+            (folder.path / FOLLOW).unlink(missing_ok=True)
             judged = resolve_first(folder, spec, ledger)
-            session.ask("writing critiques", "follow.jsonl", starmap(plan_critiques, judged))
+            session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
     return session.counts
 
@@ -164,8 +166,8 @@ class _Session:
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
         """Asks the unanswered questions of a plan, and writes the plan as far as it is read."""
-        n_done, n_total = 0, self._n_requests(critiques=plan == "follow.jsonl")
-        is_first = self.spec.critique and plan == "plan.jsonl"
+        n_done, n_total = 0, self._n_requests(critiques=plan == FOLLOW)
+        is_first = self.spec.critique and plan == PLAN
         n_later = self._n_requests(critiques=True) if is_first else 0
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
@@ -187,6 +189,8 @@ class _Session:
         self.watch.progress(what, 0, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
             ask(noted(), self.backend, self.ledger, on_outcome, self.budget, self.reuse)
+            if self.budget is None or not self.budget.stopped:
+                writer.finish()
 
     def _n_requests(self, *, critiques: bool) -> int:
         if not self.spec.paired:
@@ -214,6 +218,17 @@ def _usd(meter: Meter) -> dict[str, float]:
     """The cost of a session, as `timings.jsonl` states it; empty where it has no prices."""
     cost = meter.cost()
     return {} if cost is None else {"usd": cost.session_usd}
+
+
+@contextmanager
+def _rewritten(folder: RunFolder) -> Iterator[None]:
+    """Notes the digests of what a session leaves; while it goes on there are none to be wrong."""
+    folder.forget_digests(PLAN, FOLLOW)
+    try:
+        yield
+    finally:
+        with suppress(StorageFull):
+            folder.note_digests(PLAN, FOLLOW, LEDGER, FAILURES)
 
 
 def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:

@@ -1,30 +1,43 @@
 """The ledger: an append-only record of answers, of which a killed run loses nothing.
 
 `ledger.jsonl` has exactly one line per answered key. `failures.jsonl` has a line per failed
-attempt; the last one of a key counts, unless the ledger has the key by then.
+attempt; the last one of a key counts, unless the ledger has the key by then. Each line ends in its
+checksum; those of version 0.1 have none and are decoded to be checked.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from autoj.jsonl import Appender, decode, decode_as, read_records, repair, whole_lines
+from autoj.jsonl import (
+    Appender,
+    damaged,
+    decode_as,
+    encode_summed,
+    read_records,
+    repair,
+    sum_agrees,
+    whole_lines,
+)
 from autoj.records import Completion, Failure
+from autoj.runs.files import FAILURES, LEDGER, digests_of
 
-LEDGER = "ledger.jsonl"
-FAILURES = "failures.jsonl"
 _SYNC_SECONDS = 1.0
 # Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
 _KEY = slice(8, 72)
+_A_KEY = re.compile(rb'\{"key":"[0-9a-f]{64}"')
+_HEX = re.compile("[0-9a-f]{64}")
 _MOST_RECENT = 50_000
 """The most keys of a session that are kept in a table."""
 
@@ -55,47 +68,71 @@ class LedgerReader:
             each: called with every answer while the keys are read.
 
         Raises:
-            DataError: a line of the failures is damaged.
+            DataError: a line is damaged or there twice, or lines are missing that `run.json`
+                records.
         """
         self._path = folder / LEDGER
         self._n_bytes = 0
+        self._lock = RLock()
         digests, offsets = array("Q"), array("Q")
-        for line in whole_lines(self._path):
-            digests.append(_short(_key_of(line)))
+        for number, line in enumerate(whole_lines(self._path), start=1):
+            digests.append(_short(checked_key(self._path, number, line)))
             offsets.append(self._n_bytes)
             self._n_bytes += len(line)
             if each is not None:
                 each(decode_as(RecordedAnswer, line))
-        self._index = _Index(digests, offsets)
-        self._failures = {
-            failure.key: failure for failure in read_records(folder / FAILURES, Failure)
-        }
         self._stream: BinaryIO | None = None
+        self._refuse_repeated(digests, offsets)
+        self._index = _Index(digests, offsets)
+        failures = list(read_records(folder / FAILURES, Failure))
+        self._failures = {failure.key: failure for failure in failures}
+        check_count(folder, LEDGER, len(digests))
+        check_count(folder, FAILURES, len(failures))
+
+    def _refuse_repeated(self, digests: array[int], offsets: array[int]) -> None:
+        """Refuses a key that has two lines: only damage doubles one."""
+        numbers = np.argsort(np.asarray(digests), kind="stable")
+        ordered = np.asarray(digests)[numbers]
+        # Half-equal digests are rare, and the lines have the whole ones.
+        for place in np.flatnonzero(ordered[1:] == ordered[:-1]):
+            first, second = (int(numbers[at]) for at in (place, place + 1))
+            keys = [_key_of(self._line_at(offsets[number])) for number in (first, second)]
+            if keys[0] == keys[1]:
+                self.close()
+                raise damaged(
+                    self._path, second + 1, f"line {first + 1} has an answer to the same key"
+                )
 
     def find(self, key: str) -> Completion | Failure | None:
         """A key's answer, else its last failure, else None: it was not asked yet."""
-        for line in self._lines(key):
-            completion = decode_as(Completion, line)
-            if completion.key == key:
-                return completion
-        return self._failures.get(key)
+        with self._lock:
+            for line in self._lines(key):
+                completion = decode_as(Completion, line)
+                if completion.key == key:
+                    return completion
+            return self._failures.get(key)
 
     def holds(self, key: str) -> bool:
         """True where a key is answered."""
-        return any(_key_of(line) == key for line in self._lines(key))
+        with self._lock:
+            return any(_key_of(line) == key for line in self._lines(key))
 
     def _lines(self, key: str) -> Iterator[bytes]:
         """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
         for offset in self._index.find(_short(key)):
-            # Read by position and not mapped: the pages of a mapped file count as memory once read.
-            self._stream = self._stream or self._path.open("rb")
-            self._stream.seek(offset)
-            yield self._stream.readline()
+            yield self._line_at(offset)
+
+    def _line_at(self, offset: int) -> bytes:
+        # Read by position and not mapped: the pages of a mapped file count as memory once read.
+        self._stream = self._stream or self._path.open("rb")
+        self._stream.seek(offset)
+        return self._stream.readline()
 
     def close(self) -> None:
         """Closes the file."""
         if self._stream is not None:
             self._stream.close()
+            self._stream = None
 
 
 class Ledger(LedgerReader):
@@ -105,8 +142,8 @@ class Ledger(LedgerReader):
         """Repairs a folder's ledger and opens it; arguments as of `LedgerReader`."""
         repair(folder / LEDGER)
         super().__init__(folder, each)
-        self._ledger = Appender(folder / LEDGER)
-        self._failed = Appender(folder / FAILURES)
+        self._ledger = Appender(folder / LEDGER, encode_summed)
+        self._failed = Appender(folder / FAILURES, encode_summed)
         self._synced = time.monotonic()
 
     def __enter__(self) -> Ledger:
@@ -129,6 +166,10 @@ class Ledger(LedgerReader):
         Raises:
             StorageFull: the disk is full; everything recorded before stays.
         """
+        with self._lock:
+            self._record(outcome)
+
+    def _record(self, outcome: Completion | Failure) -> None:
         if isinstance(outcome, Completion):
             if self.holds(outcome.key):
                 return
@@ -203,7 +244,44 @@ def _short(key: str) -> int:
 def _key_of(line: bytes) -> str:
     if line.startswith(b'{"key":"'):
         return line[_KEY].decode("ascii")
-    return str(decode(line)["key"])
+    return decode_as(Completion, line).key
+
+
+def check_count(folder: Path, name: str, n_lines: int) -> None:
+    """Checks that a ledger or its failures, which only grow, have lost no line.
+
+    Raises:
+        DataError: `run.json` records more lines.
+    """
+    recorded = digests_of(folder).get(name)
+    if recorded is not None and n_lines < recorded.n_lines:
+        what = f"it has {n_lines:,} lines, and run.json records {recorded.n_lines:,}"
+        raise damaged(folder / name, None, what)
+
+
+def checked_key(path: Path, number: int, line: bytes) -> str:
+    """The key of a ledger's line, by its checksum or, where it has none, by its content.
+
+    Args:
+        path: the ledger.
+        number: the number of the line, from 1.
+        line: the line, with its newline.
+
+    Raises:
+        DataError: the line is damaged.
+    """
+    try:
+        match sum_agrees(line):
+            case False:
+                raise damaged(path, number, "the line differs from its checksum")
+            case True if _A_KEY.match(line):
+                return _key_of(line)
+        key = decode_as(Completion, line).key
+        if not _HEX.fullmatch(key):
+            raise damaged(path, number, f"{key[:80]!r} is no key: expected 64 hex digits")
+        return key
+    except ValueError as error:
+        raise damaged(path, number, error) from None
 
 
 class MemoryLedger:

@@ -105,6 +105,15 @@ def _with_naming(
     return replace(case, scenario=name, meta=meta)
 
 
+def without_guess(case: _AnyCase) -> _AnyCase:
+    """A case as it was before a classifier named its scenario."""
+    naming = naming_of(case)
+    if naming is None or naming.get("by") != "classifier":
+        return case
+    meta = {name: value for name, value in case.meta.items() if name not in (_NAMED_BY, _GROUP)}
+    return replace(case, scenario=None, meta=meta)
+
+
 def naming_of(case: Case | CaseOutline) -> dict[str, Any] | None:
     """The origin of a case's scenario; None where its row names it, or nothing does.
 

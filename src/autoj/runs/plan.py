@@ -21,6 +21,7 @@ __all__ = [
     "Planned",
     "RunSpec",
     "answer_options",
+    "asked_about",
     "check_room",
     "critique_page",
     "follow_pages",
@@ -92,6 +93,11 @@ def n_asked(case: Case, spec: RunSpec) -> int:
     return spec.n_draws * sum(map(len, _pages(case, spec)))
 
 
+def asked_about(case: Case, spec: RunSpec) -> list[tuple[Page, int]]:
+    """The page and the sample of each question that `plan_case` gives for a case, in order."""
+    return [each for pages in _pages(case, spec) for each in product(pages, spec.draws)]
+
+
 def _pages(case: Case, spec: RunSpec) -> list[tuple[tuple[int, ...], ...]]:
     """The responses on each page about a case; pages that must show the same texts are grouped."""
     if spec.has_orders:
@@ -161,8 +167,8 @@ def _plan(
     else:
         fitted = fit(case, pages, build, backend, spec.decoding, spec.on_overflow)
     planned: list[Planned] = []
-    asked_about = zip(pages, fitted.bodies, strict=True)
-    for (page, body), sample in product(asked_about, draws):
+    bodies = zip(pages, fitted.bodies, strict=True)
+    for (page, body), sample in product(bodies, draws):
         asked = Asked(
             case_id=case.id,
             judge=spec.judge.name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import groupby
 
-from autoj.jsonl import count_lines
+from autoj.errors import DataError
+from autoj.jsonl import count_lines, damaged
 from autoj.protocols import load_protocol
 from autoj.records import (
     Asked,
@@ -20,37 +22,62 @@ from autoj.records import (
     Unreadable,
     Verdict,
 )
+from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Answers, LedgerReader
-from autoj.runs.plan import follow_pages, n_asked
+from autoj.runs.lock import is_locked
+from autoj.runs.plan import asked_about, follow_pages, n_asked
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
 
+_log = logging.getLogger(__name__)
+
 
 def is_finished(folder: RunFolder, spec: RunSpec, answers: LedgerReader | None = None) -> bool:
-    """True where every planned question has an answer.
+    """True where each case has all of its questions in the plan, and each of these an answer.
+
+    A plan that is missing or damaged is not: going on makes it again, and asks nothing twice.
 
     Args:
         folder: a run's folder.
         spec: its settings.
         answers: its ledger, if it is open; None reads it.
+
+    Raises:
+        DataError: the cases or the ledger are damaged.
     """
-    if count_lines(folder.path / "verdicts.jsonl") < folder.n_cases():
+    if count_lines(folder.path / VERDICTS) < folder.n_cases():
         return False
     if answers is None:
         with closing(LedgerReader(folder.path)) as reader:
             return is_finished(folder, spec, reader)
-    planned = (folder.plan(), folder.follow() if spec.critique else ())
-    if not all(answers.holds(row.key) for row in chain(*planned)):
+    folder.compare(CASES)
+    try:
+        return _all_answered(folder, spec, answers)
+    except DataError as error:
+        _log.warning("%s; it is made again", error.message)
         return False
+
+
+def _all_answered(folder: RunFolder, spec: RunSpec, answers: LedgerReader) -> bool:
+    plan = PlanRows(folder, PLAN)
+    for case in folder.cases():
+        rows = plan.about(case, spec)
+        if len(rows) < n_asked(case, spec) or not all(answers.holds(row.key) for row in rows):
+            return False
+    plan.check_end()
     if not spec.critique:
         return True
     # A merged run has verdicts before all their critiques are asked for.
-    follow = _Groups(folder.follow())
-    return all(
-        len(follow.of(case.id)) == len(follow_pages(case, verdict, spec))
-        for case, verdict in resolve_first(folder, spec, answers)
-    )
+    follow = PlanRows(folder, FOLLOW)
+    for case, verdict in resolve_first(folder, spec, answers):
+        rows = follow.of(case)
+        if len(rows) != len(follow_pages(case, verdict, spec)):
+            return False
+        if not all(answers.holds(row.key) for row in rows):
+            return False
+    follow.check_end()
+    return True
 
 
 def resolve_run(
@@ -62,26 +89,48 @@ def resolve_run(
         folder: a run's folder, finished or not.
         spec: its settings.
         answers: its ledger, if it is open; None reads it.
+
+    Raises:
+        DataError: a file is damaged, or verdicts were written that the plan has no questions for.
     """
     if answers is None:
+        n_resolved = 0
         with closing(LedgerReader(folder.path)) as reader:
-            yield from resolve_run(folder, spec, reader)
+            for pair in resolve_run(folder, spec, reader):
+                n_resolved += 1
+                yield pair
+        _check_number(folder, n_resolved)
         return
-    follow = _Groups(folder.follow() if spec.critique else ())
+    follow = PlanRows(folder, FOLLOW) if spec.critique else None
     for case, verdict in resolve_first(folder, spec, answers):
-        yield case, with_critiques(verdict, follow.of(case.id), answers)
+        rows = [] if follow is None else follow.of(case)
+        yield case, with_critiques(verdict, rows, answers)
+    if follow is not None:
+        follow.check_end()
+
+
+def _check_number(folder: RunFolder, n_resolved: int) -> None:
+    """Refuses to show fewer verdicts than were written, unless a session just rewrites them."""
+    n_written = count_lines(folder.path / VERDICTS)
+    if n_resolved < n_written and not is_locked(folder.path):
+        raise damaged(
+            folder.path / PLAN,
+            None,
+            f"with the ledger it gives {n_resolved:,} verdicts, and {VERDICTS} has {n_written:,}",
+        )
 
 
 def resolve_first(
     folder: RunFolder, spec: RunSpec, answers: Answers
 ) -> Iterator[tuple[Case, Verdict]]:
     """Resolves the verdicts without the critiques that were asked for after them."""
-    plan = _Groups(folder.plan())
+    plan = PlanRows(folder, PLAN)
     for case in folder.cases():
-        judgments = [read_answer(asked, answers) for asked in plan.of(case.id)]
+        judgments = [read_answer(asked, answers) for asked in plan.about(case, spec)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
+    plan.check_end()
 
 
 def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
@@ -115,23 +164,59 @@ def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure
     )
 
 
-class _Groups:
-    """Plan rows by case, read along with the cases: both are in the same order."""
+class PlanRows:
+    """The rows of a plan by case, read along with the cases: both are in the same order."""
 
-    def __init__(self, rows: Iterable[Asked]) -> None:
-        self._groups = groupby(rows, key=lambda asked: asked.case_id)
+    def __init__(self, folder: RunFolder, name: str) -> None:
+        self._path = folder.path / name
+        self._groups = groupby(folder.rows(name, Asked), key=lambda asked: asked.case_id)
         self._ahead: tuple[str, list[Asked]] | None = None
 
-    def of(self, case_id: str) -> list[Asked]:
-        """The rows of a case; none where it has none."""
+    def of(self, case: Case) -> list[Asked]:
+        """The rows of the next case; none where it has none.
+
+        Raises:
+            DataError: a row names a response that the case does not have.
+        """
         if self._ahead is None:
             if (group := next(self._groups, None)) is None:
                 return []
             self._ahead = group[0], list(group[1])
-        if self._ahead[0] != case_id:
+        if self._ahead[0] != case.id:
             return []
         rows, self._ahead = self._ahead[1], None
+        n_compared = max(len(case.responses), len(case.critiques))
+        if not all(0 <= index < n_compared for row in rows for index in row.shown):
+            raise self._damage(f"a row about case {case.id!r} shows a response that it has not")
         return rows
+
+    def about(self, case: Case, spec: RunSpec) -> list[Asked]:
+        """The rows of the first questions about the next case, which may not all be planned yet.
+
+        Raises:
+            DataError: they are not the questions that the run asks.
+        """
+        rows = self.of(case)
+        found = [(row.shown, row.sample, row.judge, row.protocol) for row in rows]
+        wanted = [(*each, spec.judge.name, spec.protocol) for each in asked_about(case, spec)]
+        if found != wanted[: len(found)]:
+            raise self._damage(
+                f"the rows about case {case.id!r} are not the questions that the run asks"
+            )
+        return rows
+
+    def check_end(self) -> None:
+        """Checks that all rows were about a case, after the last one.
+
+        Raises:
+            DataError: a row is left.
+        """
+        left = self._ahead or next(self._groups, None)
+        if left is not None:
+            raise self._damage(f"its rows about case {left[0]!r} do not follow the cases")
+
+    def _damage(self, what: str) -> DataError:
+        return damaged(self._path, None, what)
 
 
 def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
@@ -155,10 +240,11 @@ def read_outcomes(
     folder: RunFolder,
 ) -> Iterator[tuple[Case, list[Judgment | Failure | None]]]:
     """Each case with the outcomes of the questions about it; None where there is none yet."""
-    plan = _Groups(folder.plan())
+    plan, spec = PlanRows(folder, PLAN), folder.spec()
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
-            yield case, [read_answer(asked, reader) for asked in plan.of(case.id)]
+            yield case, [read_answer(asked, reader) for asked in plan.about(case, spec)]
+    plan.check_end()
 
 
 def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:

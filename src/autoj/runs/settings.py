@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -24,6 +25,10 @@ _JUDGE_SETTINGS = (
     "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
     "context_tokens",
 )  # fmt: skip
+_HOW_TO_MEND = (
+    "Move the file away and repeat the command that made the run: it writes the file again and "
+    "keeps all answers."
+)
 # Later settings at their defaults: runs from before them can be resumed.
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
@@ -49,36 +54,60 @@ def versions() -> dict[str, str]:
 
 
 def write_settings(folder: Path, record: Mapping[str, Any]) -> None:
-    """Replaces a run's `run.json`, atomically.
+    """Replaces a run's `run.json`, atomically, with a digest of its content.
 
     Raises:
         StorageFull: the disk is full.
     """
     draft = folder / "run.json.draft"
+    summed = {**_without_digest(record), "sha256": _digest(record)}
     try:
-        draft.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
+        with draft.open("wb") as stream:
+            stream.write(orjson.dumps(summed, option=orjson.OPT_INDENT_2))
+            stream.flush()
+            os.fsync(stream.fileno())
         draft.replace(folder / "run.json")
     except OSError as error:
         raise storage_error(error, folder) from error
+
+
+def _without_digest(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "sha256"}
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    """The sha256 (hex) of the content, whatever its layout and the order of its fields."""
+    # Read back first: a tuple is written as a list, and keys are sorted as texts.
+    plain = orjson.loads(orjson.dumps(_without_digest(record)))
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """The content of a run's `run.json`.
 
     Raises:
-        DataError: it cannot be read, or is not that of a run.
+        DataError: it cannot be read, is not that of a run, or was changed since it was written.
     """
     path = folder / "run.json"
     try:
         record: dict[str, Any] = orjson.loads(path.read_bytes())
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    except ValueError as error:
-        raise DataError(f"is not JSON ({error})", path=path) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"is not JSON ({error})", path=path, hint=_HOW_TO_MEND) from None
     match record:
         case {"spec": {"judge": {}}, "data": {"paths": [*_], "sha256": [*_]}}:
+            # Version 0.1 wrote no digest.
+            if "sha256" in record and record["sha256"] != _digest(record):
+                raise DataError(
+                    "is damaged: its content differs from the digest in it",
+                    path=path,
+                    hint=_HOW_TO_MEND,
+                )
             return record
-    raise DataError("is not a run's: expected spec, with its judge, and data", path=path)
+    raise DataError(
+        "is not a run's: expected spec, with its judge, and data", path=path, hint=_HOW_TO_MEND
+    )
 
 
 def read_spec(folder: Path) -> RunSpec:

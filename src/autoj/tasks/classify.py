@@ -11,7 +11,6 @@ from typing import Any, Literal
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
 from autoj.errors import DataError, UnknownComponent
-from autoj.jsonl import write_records
 from autoj.protocols import load_protocol
 from autoj.records import Case, Failure, JudgeCard, Judgment, Label, Unreadable
 from autoj.runs.budget import Budget
@@ -186,7 +185,7 @@ def classify(
     """
 
     def write_rows(folder: RunFolder) -> None:
-        write_records(folder.path / SCENARIOS, (row for _, row in classified_run(folder, spec)))
+        folder.replace_rows(SCENARIOS, (row for _, row in classified_run(folder, spec)))
 
     return judge(cases, spec, out, budget=budget, watch=watch, derive=write_rows, cache=cache)
 

@@ -1,40 +1,59 @@
-"""Default paths of runs without a given folder, which the same call finds again."""
+"""Default paths of runs without a given folder, which the same call finds again.
+
+A run whose data has got further rows, or whose limit is higher now, is found by its settings and
+its cases: it keeps the folder that it was started in.
+"""
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from autoj.datasets.base import Cases
+from autoj.errors import UserError
 from autoj.runs import RunSpec, spec_digest
+from autoj.runs.opening import check_run
+from autoj.tasks.jury_folder import Jury, check_jury, pairs_alone
 
 RUNS = Path("runs")
+_DIGEST = "[0-9a-f]" * 8
+"""Eight hex digits, as a pattern of names."""
 
 
 def run_folder(spec: RunSpec, cases: Cases) -> Path:
     """The folder of one judge's run: named after the data, the judge and the settings."""
     digest = spec_digest(replace(spec, shard=None), cases)
-    name = f"{data_name(cases)}-{slug(spec.judge.name)}-{digest}"
-    if spec.shard is not None:
-        # Shards of one run have a common beginning, so that one pattern matches them all.
-        name += f"-shard-{spec.shard.replace('/', '-of-')}"
-    return RUNS / name
+    # Shards of one run have a common beginning, so that one pattern matches them all.
+    ending = "" if spec.shard is None else f"-shard-{spec.shard.replace('/', '-of-')}"
+    begun = f"{data_name(cases)}-{slug(spec.judge.name)}-"
+    return _find(begun, digest, ending, lambda path: check_run(path, spec, cases))
 
 
 def selection_folder(spec: RunSpec, cases: Cases) -> Path:
     """The folder of a run that selects."""
     digest = spec_digest(spec, cases)
-    return RUNS / f"{data_name(cases)}-select-{slug(spec.judge.name)}-{digest}"
+    begun = f"{data_name(cases)}-select-{slug(spec.judge.name)}-"
+    return _find(begun, digest, "", lambda path: check_run(path, spec, cases))
 
 
-def jury_folder(specs: Sequence[RunSpec], cases: Cases) -> Path:
-    """The folder of a jury: the same for the same judges in any order."""
+def jury_folder(jury: Jury, cases: Cases) -> Path:
+    """The folder of a jury: the same for the same judges in any order.
+
+    Args:
+        jury: the judges.
+        cases: the data, as the user gave it.
+    """
+    specs = [juror.spec for juror in jury.jurors]
     digests = " ".join(sorted(spec_digest(spec, cases) for spec in specs))
     digest = hashlib.sha256(digests.encode()).hexdigest()[:8]
-    return RUNS / f"{data_name(cases)}-jury-{digest}"
+    taken = pairs_alone(cases) if jury.paired else cases
+    begun = f"{data_name(cases)}-jury-"
+    return _find(begun, digest, "", lambda path: check_jury(path, jury, taken))
 
 
 def audit_folder(spec: RunSpec, probed: Cases, data: Cases) -> Path:
@@ -52,6 +71,26 @@ def audit_folder(spec: RunSpec, probed: Cases, data: Cases) -> Path:
 def scenarios_file(classifier: str, cases: Cases) -> Path:
     """The file of rows that a classifier of this name writes."""
     return RUNS / f"{data_name(cases)}-scenarios-{slug(classifier)}.jsonl"
+
+
+def _find(begun: str, digest: str, ending: str, check: Callable[[Path], None]) -> Path:
+    """The folder of a name where there is one, else one of another digest that can go on.
+
+    Args:
+        begun: the beginning of the name.
+        digest: eight hex digits of the settings and the data.
+        ending: the end of the name.
+        check: raises an error for a folder that cannot go on.
+    """
+    exact = RUNS / f"{begun}{digest}{ending}"
+    if exact.is_dir():
+        return exact
+    for path in sorted(RUNS.glob(f"{glob.escape(begun)}{_DIGEST}{ending}")):
+        # Folders of other settings, of other data or of another kind are left alone.
+        with suppress(UserError):
+            check(path)
+            return path
+    return exact
 
 
 def data_name(cases: Cases) -> str:

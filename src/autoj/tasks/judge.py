@@ -73,6 +73,7 @@ def judge(
         open_run(path, spec, cases, kind) as folder,
         open_ledger(folder, spec, budget, meter) as ledger,
     ):
+        tell_growth(folder, watch)
         tell_bad_rows(folder, watch)
         if is_finished(folder, spec, ledger):
             # Showing a complete run needs no engine, and so no model, no key and no network.
@@ -128,9 +129,17 @@ def _loaded(
             engine.close()
 
 
+def tell_growth(folder: RunFolder, watch: Watch) -> None:
+    """Reports that a run has got further cases, if it has."""
+    if folder.grown_from is not None:
+        watch.message(
+            f"{folder.path} grows from {folder.grown_from:,} to {folder.n_cases():,} cases"
+        )
+
+
 def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
     """Reports the number of rows that were left out of a run's data, if any."""
-    n_bad_rows = folder.settings()["n_bad_rows"]
+    n_bad_rows = folder.settings().get("n_bad_rows")
     if n_bad_rows:
         watch.message(
             f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"

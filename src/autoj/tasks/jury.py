@@ -8,9 +8,11 @@ from pathlib import Path
 
 from autoj.datasets.base import Cases
 from autoj.records import Case, CaseOutline
-from autoj.runs import RunCounts, open_run
+from autoj.runs import RunCounts
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Cost
+from autoj.runs.lock import locked
+from autoj.runs.opening import check_run
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
@@ -81,7 +83,7 @@ def judge_by_jury(
         DataError: a row cannot be read, or the judges' runs hold different cases.
         BackendError: an engine broke down; earlier judgments are kept.
     """
-    path = out or jury_folder([juror.spec for juror in jury.jurors], cases)
+    path = out or jury_folder(jury, cases)
     data = pairs_alone(cases) if jury.paired else cases
     _check_runs(path, jury, data)
     write_jury(path, jury)
@@ -107,8 +109,8 @@ def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
     for juror in jury.jurors:
         folder = path / juror.folder
         if (folder / "run.json").is_file():
-            with open_run(folder, juror.spec, cases):
-                pass
+            with locked(folder):
+                check_run(folder, juror.spec, cases)
 
 
 def total_of(sessions: Iterable[RunCounts]) -> RunCounts:

@@ -15,17 +15,36 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
-from autoj.jsonl import decode, decode_as, encode, read_records, storage_error, write_records
+from autoj.jsonl import (
+    damaged,
+    decode,
+    decode_as,
+    encode,
+    read_records,
+    storage_error,
+    write_records,
+)
 from autoj.protocols import load_protocol
 from autoj.records import Case, CaseOutline, JudgeCard
+from autoj.runs.files import (
+    CASES,
+    VERDICTS,
+    FileDigest,
+    describe,
+    digests_in,
+    state_of,
+    with_digests,
+)
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
+from autoj.runs.opening import check_run
 from autoj.runs.spec import RunSpec, Task, make_spec
 from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
@@ -216,7 +235,7 @@ def write_jury(path: Path, jury: Jury) -> None:
     except OSError as error:
         raise storage_error(error, path) from error
     # Verdicts of other judges must not be read as those of the new ones.
-    (path / "verdicts.jsonl").unlink(missing_ok=True)
+    (path / VERDICTS).unlink(missing_ok=True)
     write_records(path / JURY_FILE, [jury])
 
 
@@ -227,13 +246,42 @@ def read_jury(path: Path) -> Jury:
         DataError: the folder is not a jury's.
     """
     try:
-        record = decode((path / JURY_FILE).read_bytes())
+        record = _record(path)
         if isinstance(record, dict) and "seats" in record:
             # The field's name in version 0.1.
             record["jurors"] = record.pop("seats")
         return decode_as(Jury, encode(record))
-    except (OSError, ValueError) as error:
-        raise DataError(f"is not a jury's folder: {error}", path=path) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"is not a jury's folder: {error}",
+            path=path,
+            hint=f"Move {JURY_FILE} away and repeat the command that started the jury: it writes "
+            "the file again, and the judges' answers stay.",
+        ) from None
+
+
+def check_jury(path: Path, jury: Jury, cases: Cases) -> None:
+    """Checks that a jury's folder has the same judges and can go on, or grow by further cases.
+
+    Args:
+        path: the folder.
+        jury: the judges asked for.
+        cases: the cases that each of them judges.
+
+    Raises:
+        SpecMismatch: a judge's run was made with other settings or other cases.
+        DataError: the folder is not a jury's, or has no run of these judges.
+    """
+    found = {juror.folder for juror in read_jury(path).jurors}
+    runs = [juror for juror in jury.jurors if (path / juror.folder / "run.json").is_file()]
+    if not runs or found != {juror.folder for juror in jury.jurors}:
+        raise DataError("holds other judges", path=path)
+    for juror in runs:
+        check_run(path / juror.folder, juror.spec, cases)
+
+
+def _record(path: Path) -> Any:
+    return decode((path / JURY_FILE).read_bytes())
 
 
 def write_jury_verdicts(path: Path, jury: Jury) -> None:
@@ -246,7 +294,10 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
     Raises:
         DataError: the judges' runs hold different cases.
     """
-    write_records(path / "verdicts.jsonl", _verdicts(path, jury))
+    write_records(path / VERDICTS, _verdicts(path, jury))
+    # The file is one line, replaced whole: a jury without the digest is one without verdicts.
+    digest = FileDigest.of(path / VERDICTS)
+    write_records(path / JURY_FILE, [with_digests(asdict(jury), {VERDICTS: digest})])
 
 
 def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
@@ -254,7 +305,9 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
     name = ", ".join(juror.name for juror in jury.jurors)
     if len({run.n_cases() for run in runs}) > 1:
         raise DataError("the runs of its judges hold different numbers of cases", path=path)
-    for said in zip(*(run.verdicts() for run in runs), strict=True):
+    for said in zip_longest(*(run.verdicts() for run in runs)):
+        if None in said:
+            raise DataError("the runs of its judges hold different numbers of verdicts", path=path)
         named = [
             replace(verdict, judge=juror.name)
             for juror, verdict in zip(jury.jurors, said, strict=True)
@@ -281,12 +334,19 @@ def read_jury_verdicts(
     Raises:
         DataError: some of its judges have not finished yet.
     """
-    file = path / "verdicts.jsonl"
+    file = path / VERDICTS
     if not file.is_file():
         raise DataError(
             "has no verdicts yet: some of its judges have not finished",
             path=path,
             hint="Repeat the command that started it; autoj show PATH/judges/NAME shows one judge.",
         )
-    cases = read_records(path / jury.jurors[0].folder / "cases.jsonl", kind)
-    yield from zip(cases, read_records(file, JuryVerdict), strict=False)
+    digest = digests_in(_record(path)).get(VERDICTS)
+    state = state_of(file, digest)
+    if digest is not None and state != "whole":
+        raise damaged(file, None, describe(state, file, digest))
+    cases = RunFolder(path / jury.jurors[0].folder).rows(CASES, kind)
+    for case, verdict in zip_longest(cases, read_records(file, JuryVerdict)):
+        if case is None or verdict is None or case.id != verdict.case_id:
+            raise damaged(file, None, "its verdicts do not follow the cases of its judges")
+        yield case, verdict

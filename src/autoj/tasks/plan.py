@@ -19,11 +19,14 @@ from autoj.datasets.base import Cases
 from autoj.jsonl import count_lines
 from autoj.records import Case, Completion, Failure
 from autoj.runs.cost import has_prices
-from autoj.runs.estimate import RunEstimate, answered, cases_of_run, estimate_run
-from autoj.runs.folder import RunFolder, check_run, open_run
+from autoj.runs.estimate import RunEstimate, answered, estimate_run
+from autoj.runs.files import LEDGER
+from autoj.runs.folder import RunFolder
+from autoj.runs.intake import taken_cases
 from autoj.runs.kind import Kind
-from autoj.runs.ledger import LEDGER, Ledger, MemoryLedger
+from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
+from autoj.runs.opening import check_run, open_run
 from autoj.runs.plan import plan_case
 from autoj.runs.reuse import reused
 from autoj.runs.spec import RunSpec
@@ -73,7 +76,8 @@ def plan_run(
         if engine is not None and _pace_so_far(path) is None:
             with open_run(path, spec, cases, kind) as folder, Ledger(folder.path) as ledger:
                 pace = _pace(folder.cases(), spec, engine, ledger)
-        found = estimate_run(cases_of_run(cases, spec), spec, reader, folder=path, reuse=reuse)
+        taken, _ = taken_cases(cases, spec, [])
+        found = estimate_run(taken, spec, reader, folder=path, reuse=reuse)
         if pace is not None:
             return _timed(found, pace, f"{_N_TIMED} requests, whose answers are kept in {path}")
         if (pace := _pace_so_far(path)) is not None:
@@ -99,7 +103,7 @@ def plan_tournaments(
     its = pair_spec(spec)
 
     def matches() -> Iterator[Case]:
-        for case in cases_of_run(cases, spec):
+        for case in taken_cases(cases, spec, [])[0]:
             yield from (match_case(case, pair) for pair in pairwise(range(len(case.responses))))
 
     with _loaded(spec, watch) as (reader, engine), reused(reader, its.protocol, cache) as reuse:
@@ -122,7 +126,7 @@ def plan_jury(
     watch: Watch = SILENT,
 ) -> list[RunEstimate]:
     """Estimates the runs of a jury's judges, as `plan_run` does each."""
-    path = out or jury_folder([juror.spec for juror in jury.jurors], cases)
+    path = out or jury_folder(jury, cases)
     data = pairs_alone(cases) if jury.paired else cases
     return [
         replace(

@@ -20,10 +20,12 @@ from typing import Any, Literal, TypeAlias
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases, ReadRow
-from autoj.jsonl import count_lines, read_records, write_records
+from autoj.jsonl import count_lines, damaged
 from autoj.records import Case, JudgeCard, Verdict
+from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
 from autoj.runs.judging import judge_case
+from autoj.runs.kind import PICKS_FILE
 from autoj.runs.resolving import resolve_run
 from autoj.runs.spec import RunSpec, make_spec
 from autoj.verdicts.knockout import (
@@ -39,6 +41,7 @@ from autoj.verdicts.knockout import (
 )
 from autoj.verdicts.selection import Pick, best_by_rating
 
+MATCHES = "matches.jsonl"
 By: TypeAlias = Literal["ratings", "pairs"]
 """"ratings" rates each response, "pairs" compares pairs of them."""
 
@@ -162,8 +165,8 @@ def write_picks_of_tournaments(
         spec: its settings.
         tournaments: one per case, by its id.
     """
-    write_records(
-        folder.path / "matches.jsonl",
+    folder.replace_rows(
+        MATCHES,
         (match for case in folder.cases() for match in tournaments[case.id].matches),
     )
     folder.write_verdicts(
@@ -179,8 +182,8 @@ def write_picks_of_tournaments(
 
 
 def _write_picks(folder: RunFolder, found: Iterable[tuple[Case, Verdict, Pick | None]]) -> None:
-    write_records(
-        folder.path / "picks.jsonl",
+    folder.replace_rows(
+        PICKS_FILE,
         (_picked(case, verdict, pick) for case, verdict, pick in found if pick is not None),
     )
 
@@ -200,9 +203,13 @@ def _picked(case: Case, verdict: Verdict, pick: Pick) -> PickedResponse:
 
 
 def read_selections(folder: RunFolder) -> Iterator[Selection]:
-    """The picks last written by a run, lazily, in the order of the cases."""
-    picks = read_records(folder.path / "picks.jsonl", PickedResponse)
-    matches = read_records(folder.path / "matches.jsonl", Match)
+    """The picks last written by a run, lazily, in the order of the cases.
+
+    Raises:
+        DataError: a file is damaged, or the picks and matches do not follow the verdicts.
+    """
+    picks = folder.rows(PICKS_FILE, PickedResponse)
+    matches = folder.rows(MATCHES, Match)
     picked, match = next(picks, None), next(matches, None)
     for case, verdict in folder.judged():
         its: list[Match] = []
@@ -212,7 +219,12 @@ def read_selections(folder: RunFolder) -> Iterator[Selection]:
         mine = picked if picked is not None and picked.id == case.id else None
         if mine is not None:
             picked = next(picks, None)
+        if (mine is None) != (verdict.selected is None):
+            raise damaged(folder.path / PICKS_FILE, None, f"case {case.id!r} is not as its verdict")
         yield Selection(case=case, verdict=verdict, picked=mine, matches=tuple(its))
+    for name, left in ((PICKS_FILE, picked), (MATCHES, match)):
+        if left is not None:
+            raise damaged(folder.path / name, None, "its rows do not follow the verdicts")
 
 
 def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
@@ -224,8 +236,8 @@ def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
     """
     folder = RunFolder(path)
     # Without all its verdicts the run was stopped, and its plan may end between two orders.
-    n_verdicts = count_lines(path / "verdicts.jsonl")
-    if not (path / "run.json").is_file() or n_verdicts < folder.n_cases():
+    n_verdicts, n_cases = count_lines(path / VERDICTS), folder.n_cases()
+    if not (path / "run.json").is_file() or n_verdicts < n_cases or n_cases == 0:
         return {}
     found = resolve_run(folder, spec)
     return {verdict.case_id: verdict for _, verdict in found if not verdict.n_failed}
@@ -291,9 +303,11 @@ def clear_for(path: Path, cases: Cases) -> None:
     folder = RunFolder(path)
     if not (path / "run.json").is_file():
         return
-    if folder.settings()["data"]["derivation"] == cases.derivation:
+    if folder.settings()["data"].get("derivation") == cases.derivation:
         return
     # run.json is removed last: while it is there, a start that was stopped here begins here again.
-    for name in ("verdicts", "follow", "plan", "cases"):
-        (path / f"{name}.jsonl").unlink(missing_ok=True)
+    # A digest of what is gone would be taken for damage.
+    folder.forget_digests(VERDICTS, FOLLOW, PLAN)
+    for name in (VERDICTS, FOLLOW, PLAN, CASES):
+        (path / name).unlink(missing_ok=True)
     (path / "run.json").unlink()

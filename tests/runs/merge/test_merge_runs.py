@@ -24,6 +24,7 @@ from autoj.records import Calibration, Case, Completion, Failure, Request
 from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, merge_runs, open_run
 from autoj.runs.resolving import is_finished, resolve_run
 
+from ...damage import without_digests
 from ...scripted import CARD, Killed, Recorder, by_hash
 
 Spec = Callable[..., RunSpec]
@@ -382,12 +383,13 @@ def test_bad_rows_are_counted_once(tmp_path, pairs_file, pair_spec):
         ("plan.jsonl", b'{"case_id": 7}\n', "plan.jsonl:1: is damaged"),
         ("ledger.jsonl", b'{"key":"abc"}\n', "ledger.jsonl:1: is damaged"),
         ("ledger.jsonl", b"\x00\x00\n", "ledger.jsonl:1: is damaged"),
-        ("failures.jsonl", b"?\n", "failures.jsonl: is damaged"),
+        ("failures.jsonl", b"?\n", "failures.jsonl:1: is damaged"),
     ],
 )
 def test_a_damaged_run_is_named(tmp_path, cases, pair_spec, name, content, message):
     good = finish(tmp_path / "good", pair_spec(), cases)
     bad = finish(tmp_path / "bad", pair_spec(), cases)
+    without_digests(bad)
     (bad / name).write_bytes(content)
     with pytest.raises(DataError) as caught:
         merge_runs([good, bad], tmp_path / "merged")
@@ -400,6 +402,9 @@ def test_shards_that_lost_cases_are_named(tmp_path, cases, pair_spec):
     parts = shards(tmp_path, cases, pair_spec, of=2)
     rows = list(whole_lines(parts[1] / "cases.jsonl"))
     (parts[1] / "cases.jsonl").write_bytes(b"".join(rows[:-1]))
+    with pytest.raises(DataError, match=r"it has 2 lines, and run\.json records 3"):
+        merge_runs(parts, tmp_path / "merged")
+    without_digests(parts[1])
     with pytest.raises(DataError, match="all its shards are there, and 1 cases are missing"):
         merge_runs(parts, tmp_path / "merged")
     write_records(parts[1] / "cases.jsonl", RunFolder(parts[0]).cases())
@@ -558,6 +563,7 @@ def test_cases_of_runs_from_before_shards_have_the_places_of_their_lines(
     settings = json.loads((whole / "run.json").read_bytes())
     for name in ("shard", "samples"):
         del settings["spec"][name]
+    del settings["sha256"]
     (whole / "run.json").write_text(json.dumps(settings))
     before = state(whole)
     assert b"position" not in before["cases.jsonl"]

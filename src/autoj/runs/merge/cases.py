@@ -14,6 +14,7 @@ import orjson
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import read_records
 from autoj.records import Asked, Case
+from autoj.runs.files import CASES, FOLLOW, PLAN
 from autoj.runs.folder import RunFolder
 from autoj.runs.merge.row_index import RowIndex
 from autoj.runs.settings import stable_part
@@ -40,11 +41,13 @@ class JoinedRun:
         self.settings = self.folder.settings()
         self.spec = self.folder.spec()
         self.shard = None if self.spec.shard is None else Shard.parse(self.spec.shard)
-        self.cases = RowIndex(path / "cases.jsonl", PlacedCase, lambda case: case.id)
+        for name in (CASES, PLAN, FOLLOW):
+            self.folder.compare(name)
+        self.cases = RowIndex(path / CASES, PlacedCase, lambda case: case.id)
         if not len(self.cases):
-            raise DataError("holds no cases", path=path / "cases.jsonl")
-        self.plan = RowIndex(path / "plan.jsonl", Asked, lambda asked: asked.case_id)
-        self.follow = RowIndex(path / "follow.jsonl", Asked, lambda asked: asked.case_id)
+            raise DataError("holds no cases", path=path / CASES)
+        self.plan = RowIndex(path / PLAN, Asked, lambda asked: asked.case_id)
+        self.follow = RowIndex(path / FOLLOW, Asked, lambda asked: asked.case_id)
 
     @property
     def path(self) -> Path:
@@ -55,7 +58,7 @@ class JoinedRun:
         """The position of each of its cases in the data, in the order of its file."""
         if self.shard is None:
             return np.arange(len(self.cases))
-        path = self.path / "cases.jsonl"
+        path = self.path / CASES
         found = [place.position for place in read_records(path, _Place)]
         if None in found:
             raise DataError("is damaged: a case of a shard has no position", path=path)
@@ -200,7 +203,7 @@ def _check_same(known: Case, found: Case, source: JoinedRun) -> None:
     if _judged(known) != _judged(found):
         raise DataError(
             f"case {found.id!r} differs from the case of that id in an earlier run",
-            path=source.path / "cases.jsonl",
+            path=source.path / CASES,
             hint="Give the cases distinct ids before judging: a row without an id is named after "
             "its line.",
         )

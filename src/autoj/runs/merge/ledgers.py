@@ -12,9 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.errors import DataError
-from autoj.jsonl import decode_as, read_records, storage_error, whole_lines, write_records
+from autoj.jsonl import (
+    decode_as,
+    encode_summed,
+    read_records,
+    storage_error,
+    whole_lines,
+    write_records,
+)
 from autoj.records import Completion, Failure
-from autoj.runs.ledger import FAILURES, LEDGER, LedgerReader
+from autoj.runs.files import FAILURES, LEDGER
+from autoj.runs.ledger import LedgerReader, check_count, checked_key
 
 LOGPROB_TOLERANCE = 1e-3
 """The largest difference of two scores of one choice: other batch sizes round differently."""
@@ -44,10 +52,11 @@ class MergedLedger:
         for path in self._paths:
             position = 0
             for number, line in enumerate(whole_lines(path), start=1):
-                digests.append(_digest(path, number, line))
+                digests.append(int(checked_key(path, number, line)[:16], 16))
                 self._starts.append(position)
                 position += len(line)
             self._firsts.append(len(digests))
+            check_count(path.parent, LEDGER, self._firsts[-1] - self._firsts[-2])
         self._kept: npt.NDArray[np.bool_] = np.ones(len(digests), dtype=bool)
         self._drop_repeated(np.asarray(digests))
 
@@ -142,14 +151,6 @@ def write_lines(path: Path, lines: Iterable[bytes]) -> None:
         raise storage_error(error, path) from error
 
 
-def _digest(path: Path, number: int, line: bytes) -> int:
-    """Half of a record's key, as a number, after checking the whole record."""
-    try:
-        return int(decode_as(Completion, line).key[:16], 16)
-    except ValueError as error:
-        raise DataError(f"is damaged: {error}", path=path, line=number) from None
-
-
 def _difference(known: Completion, found: Completion) -> str | None:
     """The difference of two answers to one key; None where they are the same.
 
@@ -193,16 +194,14 @@ def merge_failures(folders: Sequence[Path], merged: Path) -> int:
     """
     last: dict[str, Failure] = {}
     for folder in folders:
-        own: dict[str, Failure] = {}
-        try:
-            own = {failure.key: failure for failure in read_records(folder / FAILURES, Failure)}
-        except ValueError as error:
-            raise DataError(f"is damaged: {error}", path=folder / FAILURES) from None
+        noted = list(read_records(folder / FAILURES, Failure))
+        check_count(folder, FAILURES, len(noted))
+        own = {failure.key: failure for failure in noted}
         for key, failure in own.items():
             if key not in last or failure.attempts > last[key].attempts:
                 last[key] = failure
     with closing(LedgerReader(merged)) as reader:
         left = [item for key, item in last.items() if not isinstance(reader.find(key), Completion)]
     if left:
-        write_records(merged / FAILURES, left)
+        write_records(merged / FAILURES, left, encode_summed)
     return len(left)

@@ -25,9 +25,20 @@ from autoj.errors import ConfigError
 from autoj.jsonl import count_lines, read_records, whole_lines, write_records
 from autoj.protocols import load_protocol
 from autoj.records import Asked, Case, Completion, Verdict
-from autoj.runs.folder import RunFolder, locked
+from autoj.runs.files import (
+    BAD_ROWS,
+    CASES,
+    FAILURES,
+    FOLLOW,
+    LEDGER,
+    PLAN,
+    TIMINGS,
+    VERDICTS,
+)
+from autoj.runs.folder import RunFolder
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader
+from autoj.runs.lock import locked
 from autoj.runs.merge.cases import JoinedCases, JoinedRun
 from autoj.runs.merge.ledgers import MergedLedger, merge_failures, write_lines
 from autoj.runs.merge.staging import recover, staging_folder
@@ -114,24 +125,25 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
     """Writes all files of the merged run; returns the counts of `Merged`."""
     folders = [source.path for source in sources]
     ledger = MergedLedger(folders, lambda key: _case_of(key, folders))
-    ledger.write(draft / "ledger.jsonl")
+    ledger.write(draft / LEDGER)
     n_failed = merge_failures(folders, draft)
-    n_cases = write_records(draft / "cases.jsonl", cases)
-    n_bad_rows = _join_lines([s.path / "bad_rows.jsonl" for s in cases.first_sources()], draft)
-    _join_lines([folder / "timings.jsonl" for folder in folders], draft)
+    n_cases = write_records(draft / CASES, cases)
+    n_bad_rows = _join_lines([s.path / BAD_ROWS for s in cases.first_sources()], draft)
+    _join_lines([folder / TIMINGS for folder in folders], draft)
     record = _settings(sources, cases) | {"n_bad_rows": n_bad_rows}
     write_settings(draft, record)
     folder = RunFolder(draft)
     spec = folder.spec()
     with closing(LedgerReader(draft)) as answers:
         rows = (row for case in folder.cases() for row in _plan_rows(case, spec, sources, answers))
-        write_records(draft / "plan.jsonl", rows)
+        write_records(draft / PLAN, rows)
     if spec.critique:
-        write_records(draft / "follow.jsonl", _follow_rows(folder, spec, sources))
+        write_records(draft / FOLLOW, _follow_rows(folder, spec, sources))
     folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
+    folder.note_digests(CASES, BAD_ROWS, PLAN, FOLLOW, LEDGER, FAILURES)
     return {
         "n_cases": n_cases,
-        "n_unjudged": n_cases - count_lines(draft / "verdicts.jsonl"),
+        "n_unjudged": n_cases - count_lines(draft / VERDICTS),
         "n_answers": len(ledger),
         "n_repeated": ledger.n_repeated,
         "n_failed": n_failed,
@@ -242,7 +254,7 @@ def _asks_the_same(
 
 def _case_of(key: str, folders: Sequence[Path]) -> str | None:
     """The first case that a key was asked about."""
-    files = [folder / name for folder in folders for name in ("plan.jsonl", "follow.jsonl")]
+    files = [folder / name for folder in folders for name in (PLAN, FOLLOW)]
     rows = chain.from_iterable(read_records(path, Asked) for path in files)
     return next((row.case_id for row in rows if row.key == key), None)
 

@@ -10,8 +10,7 @@ from typing import BinaryIO, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from autoj.errors import DataError
-from autoj.jsonl import decode_as, whole_lines
+from autoj.jsonl import damaged, decode_as, whole_lines
 
 T = TypeVar("T")
 
@@ -84,4 +83,4 @@ class RowIndex(Generic[T]):
         try:
             return decode_as(self._kind, line)
         except ValueError as error:
-            raise DataError(f"is damaged: {error}", path=self._path, line=number) from None
+            raise damaged(self._path, number, error) from None

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autoj.jsonl import storage_error
-from autoj.runs.folder import HOLDER, LOCK, locked
+from autoj.runs.lock import HOLDER, LOCK, locked
 
 _OF_A_RUN = {
     HOLDER, LOCK, "run.json",

@@ -1,0 +1,84 @@
+"""Growing a run: a higher limit, or rows appended to its data, add cases to those it has.
+
+The cases of a run must be the first ones of the data as it is now, and no other setting may differ.
+Then the grown run is the one that all of the data would have made from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from autoj.errors import SpecMismatch
+from autoj.jsonl import damaged, encode, read_records
+from autoj.records import Case
+from autoj.runs.files import CASES, describe, digests_of, state_of
+from autoj.runs.folder import RunFolder
+from autoj.runs.naming import without_guess
+from autoj.runs.shards import PlacedCase
+from autoj.runs.spec import RunSpec
+
+MAY_GROW = ("limit", "data.sha256", "data.derivation")
+"""The settings that may differ, by their names in `settings.differences`."""
+
+
+def n_known_cases(folder: RunFolder) -> int:
+    """The number of cases that a run has; a start that was stopped may have written more."""
+    digest = digests_of(folder.path).get(CASES)
+    return folder.n_cases() if digest is None else digest.n_lines
+
+
+def known_cases(folder: RunFolder, spec: RunSpec) -> Iterator[Case]:
+    """The cases that a run has, without those that a stopped start has written.
+
+    Raises:
+        DataError: they are damaged.
+    """
+    path = folder.path / CASES
+    digest = digests_of(folder.path).get(CASES)
+    state = state_of(path, digest)
+    if digest is not None and state not in ("whole", "longer"):
+        raise damaged(path, None, describe(state, path, digest))
+    kind = Case if spec.shard is None else PlacedCase
+    return islice(read_records(path, kind), n_known_cases(folder))
+
+
+def grown(path: Path, known: Iterator[Case], taken: Iterator[Case]) -> Iterator[Case]:
+    """The cases of a run and then those that the data has besides.
+
+    Args:
+        path: the run's folder, for messages.
+        known: its cases.
+        taken: those of the data, without names that a classifier gave.
+
+    Raises:
+        SpecMismatch: the cases of the run are not the first ones of the data.
+    """
+    for number, case in enumerate(known, start=1):
+        found = next(taken, None)
+        if found is None:
+            n_known = number + sum(1 for _ in known)
+            raise _mismatch(
+                path, f"it has {n_known:,} cases, and the data and --limit give {number - 1:,} now"
+            )
+        if encode(without_guess(case)) != encode(found):
+            raise _mismatch(path, _changed(number, case, found))
+        yield case
+    yield from taken
+
+
+def _mismatch(path: Path, what: str) -> SpecMismatch:
+    return SpecMismatch(
+        path,
+        [what],
+        what="other cases",
+        hint="A run grows by rows that are added after its last one, or by a higher --limit. "
+        f"`autoj show {path}` shows it as it is; another --out makes a new run.",
+    )
+
+
+def _changed(number: int, case: Case, found: Case) -> str:
+    if case.id != found.id:
+        return f"its case {number:,} is {case.id!r}, and in the data it is {found.id!r} now"
+    return f"its case {number:,}, {case.id!r}, is another in the data now"

@@ -1,0 +1,237 @@
+"""Opens a run's folder for writing: prepared anew, or checked against what is asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from autoj.datasets.base import Cases
+from autoj.errors import DataError, SpecMismatch
+from autoj.jsonl import storage_error, write_records
+from autoj.runs.files import (
+    BAD_ROWS,
+    CASES,
+    FOLLOW,
+    VERDICTS,
+    FileDigest,
+    digests_in,
+    digests_of,
+    with_digests,
+)
+from autoj.runs.folder import RunFolder
+from autoj.runs.growth import MAY_GROW, grown, known_cases, n_known_cases
+from autoj.runs.intake import bad_row, taken_cases
+from autoj.runs.kind import Kind
+from autoj.runs.lock import locked
+from autoj.runs.naming import name_scenarios
+from autoj.runs.settings import (
+    differences,
+    read_settings,
+    settings_of,
+    stable_part,
+    versions,
+    write_settings,
+)
+from autoj.runs.spec import RunSpec
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def open_run(
+    path: Path, spec: RunSpec, cases: Cases, kind: Kind | None = None
+) -> Iterator[RunFolder]:
+    """Opens a run's folder for writing, new or to resume; it is locked until the block ends.
+
+    A run grows where its data has got further rows, or where the limit is higher: its folder gets
+    the further cases.
+
+    Args:
+        path: the folder; made where there is none.
+        spec: the settings.
+        cases: the data.
+        kind: the kind of run; None is that of its spec's task.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings, or with data whose cases are not
+            the first ones of this.
+        RunBusy: another process is writing to it.
+        DataError: a row cannot be read (unless bad rows are skipped), or there are none.
+        StorageFull: the disk is full.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    with locked(path):
+        folder = RunFolder(path)
+        _prepare(folder, spec, cases, kind or spec.task)
+        yield folder
+
+
+def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:
+    """Writes `cases.jsonl` and `run.json`, or checks that they are the same."""
+    path = folder.path
+    wanted = settings_of(spec, cases)
+    if not (path / "run.json").is_file():
+        # run.json comes last: a folder that has one has all its cases.
+        write_settings(path, {"kind": kind, **wanted, **_write_cases(path, spec, cases)})
+        return
+    folder.spec()  # Settings of other types than ours end here.
+    record = folder.settings()
+    if _check_settings(path, record, wanted):
+        _grow(folder, record, wanted, spec, cases)
+    elif (damage := _damage_to_cases(folder)) is not None:
+        # The same data and settings give the same cases.
+        _log.warning("%s; the cases are read from the data again", damage)
+        written = _write_cases(path, spec, cases)
+        write_settings(path, {**record, **written, "versions": record.get("versions")})
+    _take_calibration(folder, spec)
+
+
+def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
+    """Checks that a run can be resumed, or can grow by further cases; nothing is written.
+
+    Raises:
+        SpecMismatch: the folder was made with other settings or other data.
+        DataError: the run's settings or cases, or a row of the data, cannot be read.
+    """
+    if _check_settings(path, read_settings(path), settings_of(spec, cases)):
+        folder = RunFolder(path)
+        known = known_cases(folder, spec)
+        taken = taken_cases(cases, spec, [])[0]
+        for _ in islice(grown(path, known, taken), n_known_cases(folder)):
+            pass
+
+
+def _check_settings(path: Path, record: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Compares the settings of a run with those asked for.
+
+    Returns:
+        True where the run may have grown: its limit or its data is another.
+
+    Raises:
+        SpecMismatch: other settings differ.
+    """
+    found = differences(stable_part(record), stable_part(wanted))
+    if any(difference.name not in MAY_GROW for difference in found):
+        lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
+        raise SpecMismatch(path, lines)
+    return bool(found)
+
+
+def _grow(
+    folder: RunFolder,
+    record: dict[str, Any],
+    wanted: dict[str, Any],
+    spec: RunSpec,
+    cases: Cases,
+) -> None:
+    """Adds the further cases of the data to a run, whose first cases must be the run's."""
+    if CASES not in digests_of(folder.path):
+        folder.note_digests(CASES)
+        record = folder.settings()
+    n_before = n_known_cases(folder)
+    # run.json comes last: until then the cases it records are the beginning of the file.
+    written = _write_cases(folder.path, spec, cases, folder)
+    n_cases = digests_in(written)[CASES].n_lines
+    spec_record = {**record["spec"], "limit": spec.limit}
+    grown_record = {
+        **record,
+        "spec": spec_record,
+        "data": wanted["data"],
+        **written,
+        "versions": record.get("versions"),
+        "files": {**record.get("files", {}), **written["files"]},
+    }
+    write_settings(folder.path, grown_record)
+    folder.grown_from = n_before if n_cases > n_before else None
+
+
+def _damage_to_cases(folder: RunFolder) -> str | None:
+    """The reason for which the cases of a folder cannot be used; None where they can.
+
+    Without a digest, as version 0.1 wrote it, each line is read, and a planned case must be there.
+    """
+    if not (folder.path / CASES).is_file():
+        return f"{folder.path / CASES} is missing"
+    try:
+        folder.compare(CASES)
+        if CASES in digests_of(folder.path):
+            return None
+        known = {case.id for case in folder.cases()}
+    except DataError as error:
+        return error.message
+    try:
+        planned = next((row.case_id for row in folder.plan() if row.case_id not in known), None)
+    except DataError:
+        return None  # The plan is made again.
+    if planned is None:
+        return None if known else f"{folder.path / CASES} holds no cases"
+    return f"{folder.path / CASES} lacks case {planned!r}, which the plan has"
+
+
+def _write_cases(
+    path: Path, spec: RunSpec, cases: Cases, growing: RunFolder | None = None
+) -> dict[str, Any]:
+    """Writes the cases and the bad rows of a data set.
+
+    Args:
+        path: the folder.
+        spec: the settings.
+        cases: the data set.
+        growing: the run whose cases are the beginning; None writes all anew.
+
+    Returns:
+        The fields of `run.json` that state them.
+    """
+    bad_rows: list[DataError] = []
+    taken, dealer = taken_cases(cases, spec, bad_rows)
+    stated: dict[str, Any] = {}
+    if growing is None:
+        write_records(path / CASES, name_scenarios(taken, spec))
+    else:
+        known = known_cases(growing, spec)
+        n_known = n_known_cases(growing)
+        rows = grown(path, known, taken)
+        # The cases that are known have their names.
+        write_records(path / CASES, chain(islice(rows, n_known), name_scenarios(rows, spec)))
+    if dealer is not None:
+        # For merging shards, which must know the missing ones.
+        stated["dealt"] = {"n_cases": dealer.n_cases, "n_distinct": dealer.n_distinct}
+    names = [CASES]
+    if bad_rows:
+        write_records(path / BAD_ROWS, (bad_row(error) for error in bad_rows))
+        names.append(BAD_ROWS)
+    stated |= {"versions": versions(), "n_bad_rows": len(bad_rows)}
+    return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
+
+
+def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's calibration into `run.json`, where it differs."""
+    record = folder.settings()
+    judge = record["spec"]["judge"]
+    wanted = asdict(spec.judge)["calibration"]
+    # Parsed, not compared as text: a run from before a field was added has the same calibration.
+    known = folder.spec().judge.calibration.get(spec.protocol)
+    if known == spec.judge.calibration.get(spec.protocol):
+        return
+    _log.warning(
+        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
+        folder.path,
+        spec.judge.name,
+    )
+    if spec.critique:
+        # A critique is written for a winner. Without these two files the run is not finished, and
+        # the critiques are planned anew; those that still fit are in the ledger.
+        folder.forget_digests(VERDICTS, FOLLOW)
+        record = with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
+        (folder.path / VERDICTS).unlink(missing_ok=True)
+        (folder.path / FOLLOW).unlink(missing_ok=True)
+    judge["calibration"] = wanted
+    write_settings(folder.path, record)
