@@ -17,12 +17,12 @@ import pytest
 
 from autoj.errors import ConfigError
 from autoj.records import Completion, JudgeCard
-from autoj.runs.cache import AnswerCache, Source
+from autoj.runs.cache import AnswerCache, AnswerSource
 from autoj.runs.reuse import costs_money, normal_address, reused
 
 from ..scripted import CARD, Recorder
 
-HERE = Source(place="https://one.example/v1", model="m", protocol="pairwise")
+HERE = AnswerSource(place="https://one.example/v1", model="m", protocol="pairwise")
 THERE = replace(HERE, place="https://two.example/v1")
 
 
@@ -185,8 +185,8 @@ _WRITER = """
 import sys
 from pathlib import Path
 from autoj.records import Completion
-from autoj.runs.cache import AnswerCache, Source
-source = Source(place="p", model="m", protocol="q")
+from autoj.runs.cache import AnswerCache, AnswerSource
+source = AnswerSource(place="p", model="m", protocol="q")
 with AnswerCache(Path(sys.argv[1])) as cache:
     for number in range(200):
         key = sys.argv[2] + f"{number:063}"

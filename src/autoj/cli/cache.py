@@ -32,11 +32,22 @@ def show_cache(as_json: _options.Json = False) -> None:
 @cache_app.command("clear")
 def clear_cache(
     model: Annotated[
-        str | None, typer.Option("--model", help="Only answers of this model. Default: of all.")
+        str | None,
+        typer.Option(
+            "--model",
+            help="Only answers of this model. Default: of all.",
+            rich_help_panel=_options.REMOVED,
+        ),
     ] = None,
     older_than: Annotated[
         float,
-        typer.Option("--older-than", metavar="DAYS", min=0.0, help="Only answers of this age."),
+        typer.Option(
+            "--older-than",
+            metavar="DAYS",
+            min=0.0,
+            help="Only answers kept longer ago than this.",
+            rich_help_panel=_options.REMOVED,
+        ),
     ] = 0.0,
     as_json: _options.Json = False,
 ) -> None:

@@ -15,7 +15,7 @@ _SECONDS_PER_MINUTE = 60.0
 
 
 def plan_view(estimates: Sequence[RunEstimate]) -> RenderableType:
-    """What is left to ask of each judge and, of several, of all together."""
+    """The requests that are left for each judge and, of several, for all together."""
     parts: list[RenderableType] = []
     for found in estimates:
         parts += [_one(found), Text()]

@@ -61,7 +61,7 @@ def answers_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class AnswerSource:
     """The origin of answers: all that a request's key does not hold."""
 
     place: str
@@ -119,7 +119,7 @@ class AnswerCache:
     ) -> None:
         self.close()
 
-    def find(self, source: Source, key: str) -> RecordedAnswer | None:
+    def find(self, source: AnswerSource, key: str) -> RecordedAnswer | None:
         """The answer to a key from a place, marked as reused; None where there is none."""
         where, now = (source.place, key), time.time()
         for line, checksum, used in self._run(
@@ -134,7 +134,7 @@ class AnswerCache:
             return found
         return None
 
-    def keep(self, source: Source, answer: Completion) -> None:
+    def keep(self, source: AnswerSource, answer: Completion) -> None:
         """Keeps an answer, unless a filter ended it."""
         if answer.finish == "filtered":
             return
@@ -146,7 +146,7 @@ class AnswerCache:
             line, zlib.crc32(line), written, now, now,
         )  # fmt: skip
 
-    def typical_tokens(self, source: Source) -> float | None:
+    def typical_tokens(self, source: AnswerSource) -> float | None:
         """The mean length in tokens of the texts that a model wrote; None where there are none."""
         for (mean,) in self._run(
             "SELECT avg(written_tokens) FROM answers "

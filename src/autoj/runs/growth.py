@@ -60,7 +60,8 @@ def grown(path: Path, known: Iterator[Case], taken: Iterator[Case]) -> Iterator[
         if found is None:
             n_known = number + sum(1 for _ in known)
             raise _mismatch(
-                path, f"it has {n_known:,} cases, and the data and --limit give {number - 1:,} now"
+                path,
+                f"it has {n_known:,} cases, and the data and the limit give {number - 1:,} now",
             )
         if encode(without_guess(case)) != encode(found):
             raise _mismatch(path, _changed(number, case, found))

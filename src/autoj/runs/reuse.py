@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from autoj.backends.base import Reader
 from autoj.errors import ConfigError
 from autoj.records import Completion, JudgeCard
-from autoj.runs.cache import AnswerCache, Source
+from autoj.runs.cache import AnswerCache, AnswerSource
 from autoj.runs.cost import has_prices
 from autoj.runs.ledger import RecordedAnswer
 
@@ -19,7 +19,7 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 class Reuse:
     """The answers of earlier runs that one judge may give again."""
 
-    def __init__(self, cache: AnswerCache, source: Source) -> None:
+    def __init__(self, cache: AnswerCache, source: AnswerSource) -> None:
         self._cache = cache
         self._source = source
 
@@ -56,7 +56,7 @@ def reused(engine: Reader, protocol: str, wanted: bool | None) -> Iterator[Reuse
         _check_pinned(engine.card)
     place = "local" if address is None else normal_address(address)
     with AnswerCache() as cache:
-        yield Reuse(cache, Source(place=place, model=engine.card.model, protocol=protocol))
+        yield Reuse(cache, AnswerSource(place=place, model=engine.card.model, protocol=protocol))
 
 
 def costs_money(card: JudgeCard, address: str | None) -> bool:
