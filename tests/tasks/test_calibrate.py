@@ -106,7 +106,7 @@ def test_a_run_without_labels_or_not_finished_is_refused(tmp_path, run):
         calibrate(tmp_path / "bare")
     ledger = run / "ledger.jsonl"
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:100]))
-    with pytest.raises(DataError, match="100 lines, and run.json records"):
+    with pytest.raises(DataError, match="100 lines, and run"):
         calibrate(run)
     without_digests(run)
     (run / "verdicts.jsonl").unlink()

@@ -98,7 +98,7 @@ class LedgerReader:
             first, second = (int(numbers[at]) for at in (place, place + 1))
             keys = [_key_of(self._line_at(offsets[number])) for number in (first, second)]
             if keys[0] == keys[1]:
-                self.close()
+                LedgerReader.close(self)
                 raise damaged(
                     self._path, second + 1, f"line {first + 1} has an answer to the same key"
                 )
@@ -237,6 +237,11 @@ class _Index:
         )
 
 
+def is_key(text: str) -> bool:
+    """True for 64 hex digits."""
+    return _HEX.fullmatch(text) is not None
+
+
 def _short(key: str) -> int:
     return int(key[:16], 16)
 
@@ -277,7 +282,7 @@ def checked_key(path: Path, number: int, line: bytes) -> str:
             case True if _A_KEY.match(line):
                 return _key_of(line)
         key = decode_as(Completion, line).key
-        if not _HEX.fullmatch(key):
+        if not is_key(key):
             raise damaged(path, number, f"{key[:80]!r} is no key: expected 64 hex digits")
         return key
     except ValueError as error:

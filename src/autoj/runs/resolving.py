@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from autoj.errors import DataError
 from autoj.jsonl import count_lines, damaged
@@ -22,9 +23,9 @@ from autoj.records import (
     Unreadable,
     Verdict,
 )
-from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS
+from autoj.runs.files import CASES, FOLLOW, LEDGER, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
-from autoj.runs.ledger import Answers, LedgerReader
+from autoj.runs.ledger import Answers, LedgerReader, is_key
 from autoj.runs.lock import is_locked
 from autoj.runs.plan import asked_about, follow_pages, n_asked
 from autoj.runs.spec import RunSpec
@@ -126,7 +127,8 @@ def resolve_first(
     """Resolves the verdicts without the critiques that were asked for after them."""
     plan = PlanRows(folder, PLAN)
     for case in folder.cases():
-        judgments = [read_answer(asked, answers) for asked in plan.about(case, spec)]
+        rows = plan.about(case, spec)
+        judgments = [read_answer(asked, answers, folder.path / LEDGER) for asked in rows]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -185,10 +187,7 @@ class PlanRows:
         if self._ahead[0] != case.id:
             return []
         rows, self._ahead = self._ahead[1], None
-        n_compared = max(len(case.responses), len(case.critiques))
-        if not all(0 <= index < n_compared for row in rows for index in row.shown):
-            raise self._damage(f"a row about case {case.id!r} shows a response that it has not")
-        return rows
+        return _checked(self._path, case, rows)
 
     def about(self, case: Case, spec: RunSpec) -> list[Asked]:
         """The rows of the first questions about the next case, which may not all be planned yet.
@@ -196,14 +195,7 @@ class PlanRows:
         Raises:
             DataError: they are not the questions that the run asks.
         """
-        rows = self.of(case)
-        found = [(row.shown, row.sample, row.judge, row.protocol) for row in rows]
-        wanted = [(*each, spec.judge.name, spec.protocol) for each in asked_about(case, spec)]
-        if found != wanted[: len(found)]:
-            raise self._damage(
-                f"the rows about case {case.id!r} are not the questions that the run asks"
-            )
-        return rows
+        return _as_asked(self._path, case, self.of(case), spec)
 
     def check_end(self) -> None:
         """Checks that all rows were about a case, after the last one.
@@ -213,18 +205,56 @@ class PlanRows:
         """
         left = self._ahead or next(self._groups, None)
         if left is not None:
-            raise self._damage(f"its rows about case {left[0]!r} do not follow the cases")
+            raise damaged(
+                self._path, None, f"its rows about case {left[0]!r} do not follow the cases"
+            )
 
-    def _damage(self, what: str) -> DataError:
-        return damaged(self._path, None, what)
+
+def _checked(path: Path, case: Case, rows: list[Asked]) -> list[Asked]:
+    """The rows about a case, which name its responses and keys of questions."""
+    n_compared = max(len(case.responses), len(case.critiques))
+    if not all(0 <= index < n_compared for row in rows for index in row.shown):
+        raise damaged(path, None, f"a row about case {case.id!r} shows a response that it has not")
+    if not all(is_key(row.key) for row in rows):
+        raise damaged(path, None, f"a row about case {case.id!r} has no key of 64 hex digits")
+    return rows
 
 
-def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
-    """The outcome of a question; None where there is none yet."""
+def _as_asked(path: Path, case: Case, rows: list[Asked], spec: RunSpec) -> list[Asked]:
+    """The rows of the first questions about a case, as the run asks them."""
+    found = [(row.shown, row.sample, row.judge, row.protocol) for row in rows]
+    wanted = [(*each, spec.judge.name, spec.protocol) for each in asked_about(case, spec)]
+    if found != wanted[: len(found)]:
+        raise damaged(
+            path, None, f"the rows about case {case.id!r} are not the questions that the run asks"
+        )
+    return rows
+
+
+def read_answer(
+    asked: Asked, answers: Answers, ledger: Path = Path(LEDGER)
+) -> Judgment | Failure | None:
+    """The outcome of a question; None where there is none yet.
+
+    Args:
+        asked: the question.
+        answers: finds its answer.
+        ledger: the file of the answers, for messages.
+
+    Raises:
+        DataError: the answer has other scores than the question asks for.
+    """
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = load_protocol(asked.protocol).read(found)
+    try:
+        reading = load_protocol(asked.protocol).read(found)
+    except (ValueError, IndexError, TypeError) as error:
+        # Texts are always read; scores come from an engine, one per choice.
+        if found.choice_logprobs is None:
+            raise
+        what = f"the scores of key {found.key} are not those of protocol {asked.protocol!r}"
+        raise damaged(ledger, None, f"{what}: {error}") from None
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
@@ -243,7 +273,8 @@ def read_outcomes(
     plan, spec = PlanRows(folder, PLAN), folder.spec()
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
-            yield case, [read_answer(asked, reader) for asked in plan.about(case, spec)]
+            rows = plan.about(case, spec)
+            yield case, [read_answer(asked, reader, folder.path / LEDGER) for asked in rows]
     plan.check_end()
 
 
@@ -281,13 +312,16 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
     if case is None:
         return None
     with closing(LedgerReader(folder.path)) as reader:
+        path, ledger = folder.path, folder.path / LEDGER
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
-        judgments = [(asked, read_answer(asked, reader)) for asked in first]
+        first = _as_asked(path / PLAN, case, _checked(path / PLAN, case, first), spec)
+        judgments = [(asked, read_answer(asked, reader, ledger)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):
             verdict = resolve_judgments(case, spec, known)
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
+            follow = _checked(path / FOLLOW, case, follow)
             judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
             verdict = with_critiques(verdict, follow, reader)
     return CaseRecord(

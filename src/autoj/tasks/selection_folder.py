@@ -13,6 +13,7 @@ By ratings it is the folder of a run that rates each response; by pairs it is a 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases, ReadRow
+from autoj.errors import DataError
 from autoj.jsonl import count_lines, damaged
 from autoj.records import Case, JudgeCard, Verdict
 from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS
@@ -40,6 +42,8 @@ from autoj.verdicts.knockout import (
     tournament_verdict,
 )
 from autoj.verdicts.selection import Pick, best_by_rating
+
+_log = logging.getLogger(__name__)
 
 MATCHES = "matches.jsonl"
 By: TypeAlias = Literal["ratings", "pairs"]
@@ -238,6 +242,12 @@ def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
     # Without all its verdicts the run was stopped, and its plan may end between two orders.
     n_verdicts, n_cases = count_lines(path / VERDICTS), folder.n_cases()
     if not (path / "run.json").is_file() or n_verdicts < n_cases or n_cases == 0:
+        return {}
+    try:
+        for name in (CASES, PLAN, FOLLOW, VERDICTS):
+            folder.compare(name)
+    except DataError as error:
+        _log.warning("%s; the matches are replayed from the first round", error.message)
         return {}
     found = resolve_run(folder, spec)
     return {verdict.case_id: verdict for _, verdict in found if not verdict.n_failed}
