@@ -9,6 +9,9 @@ from autoj.records import Completion, Failure, JudgeCard
 from autoj.runs.budget import price_usd
 from autoj.runs.ledger import RecordedAnswer
 
+# Sums of many small amounts end in noise: a token costs no less than this.
+_DIGITS = 9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
@@ -62,10 +65,11 @@ class Meter:
         """The cost so far; None where the card states no prices."""
         if not self.is_priced:
             return None
+        expected = self._expected_usd
         return Cost(
-            session_usd=self._session_usd,
-            run_usd=self._earlier_usd + self._session_usd,
-            expected_usd=self._expected_usd,
+            session_usd=round(self._session_usd, _DIGITS),
+            run_usd=round(self._earlier_usd + self._session_usd, _DIGITS),
+            expected_usd=None if expected is None else round(expected, _DIGITS),
         )
 
     def _price(self, answer: Completion) -> float:

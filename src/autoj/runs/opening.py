@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain, islice
@@ -30,6 +30,7 @@ from autoj.runs.kind import Kind
 from autoj.runs.lock import locked
 from autoj.runs.naming import name_scenarios
 from autoj.runs.settings import (
+    Difference,
     differences,
     read_settings,
     settings_of,
@@ -84,8 +85,8 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         return
     folder.spec()  # Settings of other types than ours end here.
     record = folder.settings()
-    if _check_settings(path, record, wanted):
-        _grow(folder, record, wanted, spec, cases)
+    if changed := _check_settings(path, record, wanted):
+        _grow(folder, record, wanted, spec, cases, changed)
     elif (damage := _damage_to_cases(folder)) is not None:
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
@@ -101,28 +102,29 @@ def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
         SpecMismatch: the folder was made with other settings or other data.
         DataError: the run's settings or cases, or a row of the data, cannot be read.
     """
-    if _check_settings(path, read_settings(path), settings_of(spec, cases)):
+    if changed := _check_settings(path, read_settings(path), settings_of(spec, cases)):
         folder = RunFolder(path)
         known = known_cases(folder, spec)
         taken = taken_cases(cases, spec, [])[0]
-        for _ in islice(grown(path, known, taken), n_known_cases(folder)):
+        for _ in islice(grown(path, known, taken, changed), n_known_cases(folder)):
             pass
 
 
-def _check_settings(path: Path, record: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _check_settings(
+    path: Path, record: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> list[Difference]:
     """Compares the settings of a run with those asked for.
 
     Returns:
-        True where the run may have grown: its limit or its data is another.
+        The differences of a run that may have grown: its limit or its data is another.
 
     Raises:
         SpecMismatch: other settings differ.
     """
     found = differences(stable_part(record), stable_part(wanted))
     if any(difference.name not in MAY_GROW for difference in found):
-        lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
-        raise SpecMismatch(path, lines)
-    return bool(found)
+        raise SpecMismatch(path, map(str, found))
+    return found
 
 
 def _grow(
@@ -131,6 +133,7 @@ def _grow(
     wanted: dict[str, Any],
     spec: RunSpec,
     cases: Cases,
+    changed: Sequence[Difference],
 ) -> None:
     """Adds the further cases of the data to a run, whose first cases must be the run's."""
     if CASES not in digests_of(folder.path):
@@ -138,7 +141,7 @@ def _grow(
         record = folder.settings()
     n_before = n_known_cases(folder)
     # run.json comes last: until then the cases it records are the beginning of the file.
-    written = _write_cases(folder.path, spec, cases, folder)
+    written = _write_cases(folder.path, spec, cases, changed)
     n_cases = digests_in(written)[CASES].n_lines
     spec_record = {**record["spec"], "limit": spec.limit}
     grown_record = {
@@ -177,7 +180,7 @@ def _damage_to_cases(folder: RunFolder) -> str | None:
 
 
 def _write_cases(
-    path: Path, spec: RunSpec, cases: Cases, growing: RunFolder | None = None
+    path: Path, spec: RunSpec, cases: Cases, changed: Sequence[Difference] = ()
 ) -> dict[str, Any]:
     """Writes the cases and the bad rows of a data set.
 
@@ -185,7 +188,8 @@ def _write_cases(
         path: the folder.
         spec: the settings.
         cases: the data set.
-        growing: the run whose cases are the beginning; None writes all anew.
+        changed: the settings by which a run has grown, whose cases are the beginning; without
+            any, all are written anew.
 
     Returns:
         The fields of `run.json` that state them.
@@ -193,12 +197,12 @@ def _write_cases(
     bad_rows: list[DataError] = []
     taken, dealer = taken_cases(cases, spec, bad_rows)
     stated: dict[str, Any] = {}
-    if growing is None:
+    if not changed:
         write_records(path / CASES, name_scenarios(taken, spec))
     else:
-        known = known_cases(growing, spec)
-        n_known = n_known_cases(growing)
-        rows = grown(path, known, taken)
+        folder = RunFolder(path)
+        n_known = n_known_cases(folder)
+        rows = grown(path, known_cases(folder, spec), taken, changed)
         # The cases that are known have their names.
         write_records(path / CASES, chain(islice(rows, n_known), name_scenarios(rows, spec)))
     if dealer is not None:
