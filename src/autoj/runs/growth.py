@@ -6,7 +6,7 @@ Then the grown run is the one that all of the data would have made from the star
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from autoj.records import Case
 from autoj.runs.files import CASES, describe, digests_of, state_of
 from autoj.runs.folder import RunFolder
 from autoj.runs.naming import without_guess
+from autoj.runs.settings import Difference
 from autoj.runs.shards import PlacedCase
 from autoj.runs.spec import RunSpec
 
@@ -44,13 +45,16 @@ def known_cases(folder: RunFolder, spec: RunSpec) -> Iterator[Case]:
     return islice(read_records(path, kind), n_known_cases(folder))
 
 
-def grown(path: Path, known: Iterator[Case], taken: Iterator[Case]) -> Iterator[Case]:
+def grown(
+    path: Path, known: Iterator[Case], taken: Iterator[Case], changed: Sequence[Difference]
+) -> Iterator[Case]:
     """The cases of a run and then those that the data has besides.
 
     Args:
         path: the run's folder, for messages.
         known: its cases.
         taken: those of the data, without names that a classifier gave.
+        changed: the settings that differ, for messages.
 
     Raises:
         SpecMismatch: the cases of the run are not the first ones of the data.
@@ -59,27 +63,27 @@ def grown(path: Path, known: Iterator[Case], taken: Iterator[Case]) -> Iterator[
         found = next(taken, None)
         if found is None:
             n_known = number + sum(1 for _ in known)
-            raise _mismatch(
-                path,
-                f"it has {n_known:,} cases, and the data and the limit give {number - 1:,} now",
-            )
+            what = f"it has {n_known:,} cases, and the data and the limit give {number - 1:,} now"
+            raise _mismatch(path, what, changed)
         if encode(without_guess(case)) != encode(found):
-            raise _mismatch(path, _changed(number, case, found))
+            raise _mismatch(path, _other(number, case, found), changed)
         yield case
     yield from taken
 
 
-def _mismatch(path: Path, what: str) -> SpecMismatch:
+def _mismatch(path: Path, what: str, changed: Sequence[Difference]) -> SpecMismatch:
+    # Digests of files say no more than that they differ.
+    told = [str(difference) for difference in changed if difference.name != "data.sha256"]
     return SpecMismatch(
         path,
-        [what],
+        [what, *told],
         what="other cases",
         hint="A run grows by rows that are added after its last one, or by a higher --limit. "
         f"`autoj show {path}` shows it as it is; another --out makes a new run.",
     )
 
 
-def _changed(number: int, case: Case, found: Case) -> str:
+def _other(number: int, case: Case, found: Case) -> str:
     if case.id != found.id:
         return f"its case {number:,} is {case.id!r}, and in the data it is {found.id!r} now"
     return f"its case {number:,}, {case.id!r}, is another in the data now"

@@ -161,6 +161,9 @@ class Difference(NamedTuple):
     one: Any
     other: Any
 
+    def __str__(self) -> str:
+        return f"{self.name}: was {self.one!r}, is now {self.other!r}"
+
 
 def differences(one: Any, other: Any, name: str = "") -> list[Difference]:
     """The settings that differ, by their names in `run.json`.
