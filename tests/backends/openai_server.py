@@ -159,6 +159,8 @@ class MockServer:
         self.n_now = 0
         self.most_at_once = 0
         self.port = 0
+        self.on_sent: Callable[[Answer], object] = lambda answer: None
+        """Told of each answer as it is sent."""
         self._keep = keep
         self._seen: Counter[bytes] = Counter()
         self._loop = asyncio.new_event_loop()
@@ -265,6 +267,7 @@ class _Connection(asyncio.Protocol):
             status = f"{answer.status} {REASONS.get(answer.status, 'Status')}"
             head = f"HTTP/1.1 {status}\r\n{lines}content-length: {len(answer.body)}\r\n\r\n"
             self.transport.write(head.encode() + answer.body)
+            self.server.on_sent(answer)
 
 
 @contextmanager

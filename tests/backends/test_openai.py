@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -492,3 +493,22 @@ def test_a_client_without_its_transport_is_a_missing_extra(monkeypatch) -> None:
     with pytest.raises(MissingExtra) as raised:
         load(CARD, base_url="http://127.0.0.1:1/v1")
     assert raised.value.hint == "pip install 'autoj[openai]'"
+
+
+def test_answers_are_handed_over_while_the_next_request_is_being_built() -> None:
+    """Planning may take long; what the server has answered does not wait for it."""
+    n_first, handed_over = 3, threading.Event()
+
+    def requests() -> Iterator[Request]:
+        yield from (ask(number) for number in range(n_first))
+        # Without a thread of its own this would wait for ever.
+        assert handed_over.wait(timeout=60)
+        yield ask(n_first)
+
+    with serving() as server, closing(backend_of(server)) as backend:
+        found: list[Completion | Failure] = []
+        for outcome in backend.complete(requests()):
+            found.append(outcome)
+            if len(found) == n_first:
+                handed_over.set()
+    assert len({outcome.key for outcome in found}) == n_first + 1

@@ -70,6 +70,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     with AnswerCache(tmp_path) as cache:
         for key in "abcdef":
             cache.keep(HERE, answer(key, "x" * 100_000))
+        cache.models()  # All is written by then.
         cache._run("UPDATE answers SET used = 0 WHERE key = ?", "f" * 64)
     with AnswerCache(tmp_path, most_bytes=350_000) as cache:
         pass
@@ -84,6 +85,7 @@ def test_clearing_by_model_and_by_age(tmp_path: Path) -> None:
     with AnswerCache(tmp_path) as cache:
         cache.keep(HERE, answer("a"))
         cache.keep(replace(HERE, model="other"), answer("b", "y" * 500_000))
+        cache.models()  # All is written by then.
         cache._run("UPDATE answers SET kept = kept - 10 * 86400 WHERE model = 'm'")
         assert cache.clear(older_than_days=20) == 0
         assert [model.model for model in cache.models()] == ["other", "m"]
@@ -141,6 +143,7 @@ def test_no_flipped_byte_is_an_error_or_another_answer(tmp_path: Path) -> None:
 def test_a_damaged_answer_is_a_missing_one(tmp_path: Path, caplog) -> None:
     with AnswerCache(tmp_path) as cache:
         cache.keep(HERE, answer())
+        cache.models()  # All is written by then.
         cache._run("UPDATE answers SET completion = replace(completion, 'So', 'No')")
         assert cache.find(HERE, "a" * 64) is None
         assert "damaged" in caplog.text

@@ -63,7 +63,9 @@ class Backend(Protocol):
         """Answers requests, each as soon as it is done.
 
         Args:
-            requests: read lazily, a bounded number ahead; keys are distinct.
+            requests: read lazily, a bounded number ahead, and in another thread where an outcome
+                could come while one is read; keys are distinct. Its `stop`, if it has one, says
+                that no more are wanted.
             on_text: called with generated text, while it is generated.
 
         Yields:

@@ -100,8 +100,8 @@ def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> No
 
     summary = summarise(judged(), run.spec, run.n_cases, by)
     if as_json:
-        found = {"run": str(run.path), "summary": asdict(summary), **cost_record(run.cost)}
-        _console.print_json(found)
+        cost = {} if run.cost is None else cost_record(run.cost)
+        _console.print_json({"run": str(run.path), "summary": asdict(summary), **cost})
         return
     table = verdict_table(listed, run.spec)
     _console.print_result(Group(table, Text(), summary_table(summary, run.spec, cost=run.cost)))

@@ -9,6 +9,7 @@ at their actual cost; it stops where there is no room even then.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import Lock
 from typing import Protocol, TypeAlias
 
 from autoj.backends.base import Limits
@@ -83,6 +84,8 @@ class Budget:
         """True where a request was held back for good."""
         self._set_aside: dict[str, float] = {}
         self._next_usd = 0.0
+        # Requests are taken in one thread and settled in another.
+        self._changing = Lock()
 
     def check(self, card: JudgeCard) -> None:
         """Refuses a judge without prices where money is capped.
@@ -119,11 +122,15 @@ class Budget:
             True where it may be sent. If not, either `stopped` is set, or there will be room once a
             request in flight is settled.
         """
+        most = 0.0 if self.max_usd is None else _most(request, reader)
+        with self._changing:
+            return self._take(request, most)
+
+    def _take(self, request: Request, most: float) -> bool:
         if self.max_requests is not None and self.n_requests >= self.max_requests:
             self.stopped = True
             return False
         if self.max_usd is not None:
-            most = _most(request, reader)
             if self.spent_usd + sum(self._set_aside.values()) + most > self.max_usd:
                 self.stopped = not self._set_aside
                 self._next_usd = most
@@ -139,9 +146,10 @@ class Budget:
             outcome: the request's outcome.
             card: the judge that gave it.
         """
-        self._set_aside.pop(outcome.key, None)
-        if isinstance(outcome, Completion):
-            self.spent_usd += _cost(card, outcome)
+        with self._changing:
+            self._set_aside.pop(outcome.key, None)
+            if isinstance(outcome, Completion):
+                self.spent_usd += _cost(card, outcome)
 
     def summary(self) -> str:
         """One line on the amount spent, and on the way to continue."""

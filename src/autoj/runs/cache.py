@@ -19,6 +19,7 @@ import sqlite3
 import threading
 import time
 import zlib
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,7 +100,8 @@ class AnswerCache:
         """
         self.path = (folder or answers_folder()) / _FILE
         self._most_bytes = most_bytes
-        # A backend may hand over answers from a thread of its own.
+        self._writing = ThreadPoolExecutor(1, "autoj-cache")
+        self._last_write: Future[list[Any]] | None = None
         self._lock = threading.Lock()
         self._inode = 0
         self._connection: sqlite3.Connection | None = None
@@ -121,6 +123,7 @@ class AnswerCache:
 
     def find(self, source: AnswerSource, key: str) -> RecordedAnswer | None:
         """The answer to a key from a place, marked as reused; None where there is none."""
+        self._finish_writing()
         where, now = (source.place, key), time.time()
         for line, checksum, used in self._run(
             "SELECT completion, checksum, used FROM answers WHERE place = ? AND key = ?", *where
@@ -140,7 +143,9 @@ class AnswerCache:
             return
         line, now = encode(answer), time.time()
         written = None if answer.choice_logprobs is not None else answer.completion_tokens
-        self._run(
+        # In another thread: what comes next must reach its ledger at once, whoever locks the file.
+        self._last_write = self._writing.submit(
+            self._run,
             "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             source.place, answer.key, source.model, source.protocol,
             line, zlib.crc32(line), written, now, now,
@@ -158,6 +163,7 @@ class AnswerCache:
 
     def models(self) -> list[CachedModel]:
         """The answers by model and server, the largest first."""
+        self._finish_writing()
         return [
             CachedModel(model=model, place=place, n_answers=n, n_bytes=size, oldest=old, newest=new)
             for model, place, n, size, old, new in self._run(
@@ -181,6 +187,7 @@ class AnswerCache:
         Returns:
             The number of removed answers.
         """
+        self._finish_writing()
         before = time.time() - older_than_days * _SECONDS_PER_DAY
         which = "FROM answers WHERE (?1 IS NULL OR model = ?1) AND kept <= ?2"
         counts = self._run(f"SELECT count(*) {which}", model, before)
@@ -190,8 +197,10 @@ class AnswerCache:
 
     def close(self) -> None:
         """Removes what is too much, and closes the file."""
+        self._finish_writing()
         if self.n_bytes() > self._most_bytes:
             self._evict()
+        self._writing.shutdown()
         with self._lock:
             self._disconnect()
 
@@ -204,6 +213,11 @@ class AnswerCache:
             self._most_bytes * _KEPT_SHARE,
         )
         self._run(_SHRINK)
+
+    def _finish_writing(self) -> None:
+        """Waits until all that was handed over is written."""
+        if self._last_write is not None:
+            self._last_write.result()
 
     def _run(self, statement: str, *values: object) -> list[Any]:
         """The rows of a statement; none where the file cannot be used."""

@@ -12,6 +12,7 @@ import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
@@ -145,6 +146,9 @@ class Ledger(LedgerReader):
         self._ledger = Appender(folder / LEDGER, encode_summed)
         self._failed = Appender(folder / FAILURES, encode_summed)
         self._synced = time.monotonic()
+        self._syncing = ThreadPoolExecutor(1, "autoj-sync")
+        self._sync: Future[None] = Future()
+        self._sync.set_result(None)
 
     def __enter__(self) -> Ledger:
         return self
@@ -181,14 +185,20 @@ class Ledger(LedgerReader):
             attempts = outcome.attempts + (0 if earlier is None else earlier.attempts)
             self._failures[outcome.key] = replace(outcome, attempts=attempts)
             self._failed.append(self._failures[outcome.key])
-        if time.monotonic() - self._synced > _SYNC_SECONDS:
-            self._ledger.sync()
-            self._failed.sync()
+        if time.monotonic() - self._synced > _SYNC_SECONDS and self._sync.done():
+            # In another thread: a slow disk holds up no answer that comes meanwhile.
+            self._sync.result()
+            self._sync = self._syncing.submit(self._sync_files)
             self._synced = time.monotonic()
+
+    def _sync_files(self) -> None:
+        self._ledger.sync()
+        self._failed.sync()
 
     def close(self) -> None:
         """Syncs and closes all files."""
         super().close()
+        self._syncing.shutdown()
         self._ledger.close()
         self._failed.close()
 

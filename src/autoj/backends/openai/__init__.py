@@ -38,7 +38,7 @@ from typing import Any
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.engine import OpenAIBackend
 from autoj.backends.openai.faults import Place
-from autoj.backends.openai.reader import ServerReader
+from autoj.backends.openai.planning import ServerReader
 from autoj.backends.openai.settings import find_key, read_settings
 from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard

@@ -6,6 +6,7 @@ import queue
 import weakref
 from asyncio import Task, create_task, gather
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TypeAlias
 
 from autoj.backends.base import OnText, Outcome
@@ -13,15 +14,16 @@ from autoj.backends.openai.asker import Asker, Ended
 from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.faults import Place
-from autoj.backends.openai.reader import ServerReader
+from autoj.backends.openai.planning import ServerReader
+from autoj.backends.openai.reading import AllRead, RequestReader
 from autoj.backends.openai.settings import Settings
 from autoj.errors import ConfigError
-from autoj.records import JudgeCard, Request
+from autoj.records import Completion, Failure, JudgeCard, Request
 
 # Requests read ahead per slot, so that a free slot does not wait for the caller.
 _AHEAD = 2
 
-_Done: TypeAlias = Outcome | BaseException | None
+_Done: TypeAlias = Outcome | BaseException | AllRead | None
 """None is a cancelled request."""
 
 
@@ -49,31 +51,38 @@ class OpenAIBackend(ServerReader):
         """
         asker, bridge = self._connected()
         batch = _Batch(asker)
-        unread, n_open, n_ahead = iter(requests), 0, _AHEAD * self._settings.concurrency
-        more, ends = True, None
+
+        def start(request: Request) -> None:
+            self._check(request)
+            bridge.call(batch.start, request)
+
+        # In a thread of its own: an outcome is handed over at once, whatever is being built.
+        n_ahead = _AHEAD * self._settings.concurrency
+        reader = RequestReader(requests, n_ahead, start, batch.done.put)
+        n_done, ends = 0, None
+        all_read: AllRead | None = None
         try:
-            while more or n_open:
-                try:
-                    # Outcomes are recorded before more requests are read or waited for.
-                    done = batch.done.get(block=not more or n_open >= n_ahead)
-                except queue.Empty:
-                    request = next(unread, None)
-                    if request is None:
-                        more = False
-                    else:
-                        self._check(request)
-                        bridge.call(batch.start, request)
-                        n_open += 1
+            while all_read is None or n_done < all_read.n_started:
+                done = batch.done.get()
+                if isinstance(done, AllRead):
+                    all_read = done
+                    if done.error is not None:
+                        yield from batch.finished()
+                        raise done.error
                     continue
-                n_open -= 1
+                n_done += 1
+                reader.make_room()
                 if isinstance(done, BaseException):
-                    ends, more = ends or done, False
+                    ends = ends or done
+                    reader.stop()
                 elif done is not None:
                     yield done
             if ends is not None:
                 raise ends
         finally:
-            if n_open:
+            reader.stop()
+            reader.join()
+            if all_read is None or n_done < all_read.n_started:
                 bridge.run(batch.cancel())
 
     def close(self) -> None:
@@ -140,6 +149,13 @@ class _Batch:
         if isinstance(done, BaseException):
             self._ended.set()
         self.done.put(done)
+
+    def finished(self) -> Iterator[Outcome]:
+        """The outcomes that wait in `done`."""
+        with suppress(queue.Empty):
+            while True:
+                if isinstance(done := self.done.get_nowait(), Completion | Failure):
+                    yield done
 
     async def cancel(self) -> None:
         """Cancels all requests in flight."""

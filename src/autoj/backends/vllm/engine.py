@@ -96,7 +96,9 @@ class VllmBackend:
                     jobs.append(job)
             with as_ours(self.card, "broke down"):
                 outcomes = self._score([job for job in jobs if isinstance(job, _Scoring)])
-                outcomes += self._write([job for job in jobs if isinstance(job, _Asking)])
+            yield from outcomes
+            with as_ours(self.card, "broke down"):
+                outcomes = self._write([job for job in jobs if isinstance(job, _Asking)])
             yield from outcomes
 
     def count_tokens(self, text: str) -> int:
