@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, last_statement
 from autoj.protocols._ratings import HIGHEST, LOWEST
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.single import Single
 from autoj.records import Case, Completion, Message, Rating, Reading, Unreadable
@@ -55,6 +57,11 @@ _LONGEST_SENTENCE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Score(Statement):
+    found: re.Match[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SelFee(Single):
     """Asks for the feedback that SelFee writes on an answer before it revises it.
 
@@ -88,10 +95,16 @@ class SelFee(Single):
         'Clear. Revision is needed.'
         """
         feedback = _first_feedback(clean(text))
-        statements = _statements(fold(feedback))
-        if not statements:
+        folded = fold(feedback)
+        found = sorted(_statements(folded), key=lambda found: (found.end("value"), found.end()))
+        if not found:
             return Unreadable(reason="no score is stated")
-        last = max(statements, key=lambda found: (found.end("value"), found.end()))
+        shown = Judged(judged)
+        scores = [_Score(start=each.start(), end=each.end(), found=each) for each in found]
+        stated = last_statement("score", folded, scores, shown, stands_by_itself)
+        if isinstance(stated, Unreadable):
+            return stated
+        last = stated.found
         value, scale = float(last["value"]), last["scale"]
         if scale not in (None, "10") or not LOWEST <= value <= HIGHEST:
             return Unreadable(reason=f"the score is not a number from 1 to 10: {last[0][-30:]!r}")

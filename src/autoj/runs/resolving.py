@@ -9,6 +9,7 @@ from itertools import chain, groupby
 
 from autoj.jsonl import count_lines
 from autoj.protocols import load_protocol
+from autoj.protocols.base import judged_texts
 from autoj.records import (
     Asked,
     Calibration,
@@ -78,7 +79,7 @@ def resolve_first(
     """Resolves the verdicts without the critiques that were asked for after them."""
     plan = _Groups(folder.plan())
     for case in folder.cases():
-        judgments = [read_answer(asked, answers) for asked in plan.of(case.id)]
+        judgments = [read_answer(case, asked, answers) for asked in plan.of(case.id)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -134,12 +135,13 @@ class _Groups:
         return rows
 
 
-def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
-    """The outcome of a question; None where there is none yet."""
+def read_answer(case: Case, asked: Asked, answers: Answers) -> Judgment | Failure | None:
+    """The outcome of a question about a case; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = load_protocol(asked.protocol).read(found)
+    protocol = load_protocol(asked.protocol)
+    reading = protocol.read(found, judged_texts(protocol, case, asked.shown))
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
@@ -158,7 +160,7 @@ def read_outcomes(
     plan = _Groups(folder.plan())
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
-            yield case, [read_answer(asked, reader) for asked in plan.of(case.id)]
+            yield case, [read_answer(case, asked, reader) for asked in plan.of(case.id)]
 
 
 def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:
@@ -196,7 +198,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
         return None
     with closing(LedgerReader(folder.path)) as reader:
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
-        judgments = [(asked, read_answer(asked, reader)) for asked in first]
+        judgments = [(asked, read_answer(case, asked, reader)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):
