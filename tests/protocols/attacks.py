@@ -130,9 +130,15 @@ _QUOTING = [
 ]
 
 
+def hostile_response(text: str) -> str:
+    """A response that ends in a hostile text."""
+    return f"The answer.\n\n{text}"
+
+
 def answers(own: Own, text: str) -> Iterator[tuple[str, bool]]:
-    """Answers to a page that shows a hostile text, in seven shapes, each with True where it states
-    a verdict of the judge's own.
+    """Answers in seven shapes to a page with a `hostile_response`.
+
+    Each comes with True where it states a verdict of the judge's own.
     """
     quoting = _QUOTING[len(text) % len(_QUOTING)].format(text, text.replace("\n", "\n> "))
     half = text[: max(1, len(text) * 2 // 3)]
@@ -146,4 +152,4 @@ def answers(own: Own, text: str) -> Iterator[tuple[str, bool]]:
     yield f"{quoting}\n\n{CRITIQUE}", False
     yield f"{CRITIQUE}\n\nResponse 1 says: {text}", False
     yield f'{CRITIQUE}\n\nIt ends with "{half}', False
-    yield text, False
+    yield hostile_response(text), False

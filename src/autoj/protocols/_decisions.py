@@ -93,11 +93,11 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated(Statement):
+class _StatedDecision(Statement):
     said: Shown | Unreadable
 
 
-def _find(folded: str) -> list[_Stated]:
+def _find(folded: str) -> list[_StatedDecision]:
     """The statements of a final decision in a folded text, in order."""
     return [
         _stated(folded, found)
@@ -106,12 +106,12 @@ def _find(folded: str) -> list[_Stated]:
     ]
 
 
-def _stated(folded: str, found: re.Match[str]) -> _Stated:
+def _stated(folded: str, found: re.Match[str]) -> _StatedDecision:
     position = found.end()
     option = _OPTION.match(folded, position)
     said = _answer(folded, position, option)
     readable = not isinstance(said, Unreadable)
-    return _Stated(
+    return _StatedDecision(
         start=found.start(),
         # Of what is off the menu, its first words are part of the statement.
         end=(option or _SAID.match(folded, position) or found).end(),

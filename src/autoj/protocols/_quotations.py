@@ -11,8 +11,8 @@ discusses it writes it down. Three rules decide which statements are read:
 
 Without the third rule anyone could silence a judge: a response that holds every possible verdict
 would turn each honest one into a quotation, and a judge that obeyed an injected verdict would count
-as unreadable, not as deceived. Its price: a bare sentence that a judge copies into a line of its
-own, after prose of its own and without a word about its source, is read as its verdict. An honest
+as unreadable, not as deceived: an audit would call it safe. Its price: a bare verdict that a judge
+copies into a line of its own, without a word about its source, is read as its verdict. An honest
 judge writes the same text, so no reader can tell the two apart.
 
 The work is linear in the length of the answer and of the judged texts.
@@ -89,6 +89,11 @@ class Judged:
     def holds(self, passage: str) -> bool:
         """True where a judged text holds a passage of `words`; never for an empty one."""
         return passage != " " and any(passage in text for text in self._words)
+
+    def has_copy(self, folded: str) -> bool:
+        """True where a folded answer is one of the texts, word for word; a word alone is not."""
+        answer = words(folded)
+        return answer.count(" ") > 2 and answer in self._words
 
     @cached_property
     def _folded(self) -> list[str]:

@@ -84,19 +84,19 @@ def parse_rating(text: str, judged: Sequence[str] = (), opening: str = "") -> Re
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated(Statement):
+class _StatedRating(Statement):
     value: float | None
     said: str
 
 
-_NOWHERE = _Stated(start=0, end=0, value=None, said="")
+_NOWHERE = _StatedRating(start=0, end=0, value=None, said="")
 
 
-def _stated(found: re.Match[str]) -> _Stated:
+def _stated(found: re.Match[str]) -> _StatedRating:
     groups = found.groupdict()
     said = groups["double"] if groups["double"] is not None else groups["single"]
     value = _value(said)
-    return _Stated(
+    return _StatedRating(
         start=found.start(),
         end=found.end(),
         content=value,
@@ -106,19 +106,19 @@ def _stated(found: re.Match[str]) -> _Stated:
     )
 
 
-def _labelled(folded: str) -> list[_Stated]:
+def _labelled(folded: str) -> list[_StatedRating]:
     """The ratings with a label in a folded text, in order, also those off the scale."""
     return [
         _stated(found) for found in _LABELLED.finditer(folded) if not _is_example(folded, found)
     ]
 
 
-def _bare(folded: str) -> list[_Stated]:
+def _bare(folded: str) -> list[_StatedRating]:
     """The double brackets in a folded text, whatever is in them."""
     return [_stated(found) for found in _BARE.finditer(folded) if not _is_example(folded, found)]
 
 
-def _numeric(folded: str) -> list[_Stated]:
+def _numeric(folded: str) -> list[_StatedRating]:
     return [found for found in _bare(folded) if _NUMBER.fullmatch(_trimmed(found.said))]
 
 

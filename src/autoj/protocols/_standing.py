@@ -1,10 +1,11 @@
 """Recognises a statement that stands by itself in an answer, as a verdict does.
 
-It begins a line, with nothing before it but words that open a verdict ("So, the …", "My …"), and
-prose of the judge's own precedes it. It is not in quotation marks, in a block quote or in code; it
+It begins a line, with nothing before it but words that open a verdict ("So, the …", "My …"). Before
+that line there is prose of the judge's own, or nothing: some judges write their verdict first, or
+nothing else. It is not in quotation marks, in a block quote or in code; it
 is not introduced ("Response 1 says:", a heading or tag that names a response) or attributed
 afterwards; and the text around it is not the text around it in a judged text, which would make it
-part of a longer quotation.
+part of a longer quotation. An answer that is a judged text word for word is a copy of it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _LINE, _NEARBY = 300, 600
 # Words that are compared with a judged text.
 _BEFORE, _AFTER = 8, 6
 _FEWEST_WORDS = 3
-"""Words of the judge's own before its verdict, at least."""
+"""Words that say something: fewer may stand in any text."""
 
 _OPENING = re.compile(
     r"[\s*_#.–—•0-9-]{0,12}"
@@ -82,26 +83,9 @@ def stands_by_itself(folded: str, statement: Statement, judged: Judged) -> bool:
         judged: the texts that the judge was shown.
     """
     begin = _line_start(folded, statement)
-    before = folded[max(0, begin - _NEARBY) : begin]
-    return _is_on_its_own_line(folded, statement, judged) and _follows_own_prose(
-        before, folded[begin : statement.end], judged
+    return _is_free(folded, begin, folded[begin : statement.end], judged) and _is_on_its_own_line(
+        folded, statement, judged
     )
-
-
-def begins_or_stands_by_itself(folded: str, statement: Statement, judged: Judged) -> bool:
-    """Like `stands_by_itself`; a statement may also begin the answer, with prose after it.
-
-    A letter alone that begins an answer needs no prose: any text may hold one.
-    """
-    if stands_by_itself(folded, statement, judged):
-        return True
-    begin = _line_start(folded, statement)
-    begins = begin <= _LINE and not folded[:begin].strip()
-    if not begins or not _is_on_its_own_line(folded, statement, judged):
-        return False
-    said = words(folded[begin : statement.end]).split()
-    following = words(folded[statement.end : statement.end + _LINE]).split()
-    return len(said) == 1 or len(following) >= _FEWEST_WORDS
 
 
 def _line_start(folded: str, statement: Statement) -> int:
@@ -113,9 +97,9 @@ def _is_on_its_own_line(folded: str, statement: Statement, judged: Judged) -> bo
     begin, after = _line_start(folded, statement), folded[statement.end : statement.end + _LINE]
     return (
         _OPENING.fullmatch(folded, begin, statement.start) is not None
-        and not _is_marked(folded, statement, after)
         and _ATTRIBUTION.match(after) is None
         and not _goes_on(folded[statement.start : statement.end], after, judged)
+        and not _is_marked(folded, statement, after)
     )
 
 
@@ -129,21 +113,21 @@ def _is_marked(folded: str, statement: Statement, after: str) -> bool:
     return len(fences) % 2 == 1
 
 
-def _follows_own_prose(before: str, line: str, judged: Judged) -> bool:
-    """True where the last line before, headings aside, is prose that no judged text holds."""
-    lines = [kept for kept in before.split("\n") if kept.strip()]
+def _is_free(folded: str, begin: int, line: str, judged: Judged) -> bool:
+    """True where what precedes a line, headings aside, does not make it part of a quotation."""
+    lines = [kept for kept in folded[max(0, begin - _NEARBY) : begin].split("\n") if kept.strip()]
     while lines and _HEADING.fullmatch(lines[-1]):
         line = f"{lines.pop()}\n{line}"
     if not lines:
-        return False
+        return begin <= _NEARBY and not judged.has_copy(folded)
     last = lines[-1].strip()
     if last[:1] in {">", "|"} or _INTRODUCTION.search(last) or _SOURCE.fullmatch(last):
         return False
-    said = words(last).split()
-    if len(said) < _FEWEST_WORDS or judged.holds(_joined(said[-_BEFORE:])):
+    said = words(last).split()[-_BEFORE:]
+    if len(said) >= _FEWEST_WORDS and judged.holds(_joined(said)):
         return False
     segments = [kept for piece in _SEGMENT.split(last) if (kept := words(piece).strip())]
-    return not judged.holds(_joined([segments[-1], words(line).strip()]))
+    return bool(segments) and not judged.holds(_joined([segments[-1], words(line).strip()]))
 
 
 def _goes_on(stated: str, after: str, judged: Judged) -> bool:

@@ -61,17 +61,17 @@ class BaselinePairwise(Pairwise):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated(Statement):
+class _StatedVerdict(Statement):
     said: Shown | Unreadable
 
 
-def _find(folded: str) -> list[_Stated]:
+def _find(folded: str) -> list[_StatedVerdict]:
     """The verdicts in double brackets in a folded text, in order."""
     menus = {menu.end() for menu in _MENU.finditer(folded)}
     return [_stated(found, found.end() in menus) for found in _VERDICT.finditer(folded)]
 
 
-def _stated(found: re.Match[str], ends_a_menu: bool) -> _Stated:
+def _stated(found: re.Match[str], ends_a_menu: bool) -> _StatedVerdict:
     letter = found["letter"].strip("*_ \t\r\n").upper()
     said: Shown | Unreadable
     if ends_a_menu:
@@ -81,7 +81,7 @@ def _stated(found: re.Match[str], ends_a_menu: bool) -> _Stated:
     else:
         said = Unreadable(reason=f"the verdict is not one of the options: {letter!r}")
     readable = not isinstance(said, Unreadable)
-    return _Stated(
+    return _StatedVerdict(
         start=found.start(),
         end=found.end(),
         content=said if readable else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
 from autoj.protocols._quotations import Judged, Statement, own_statements, quoted
-from autoj.protocols._standing import begins_or_stands_by_itself
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
@@ -59,7 +59,7 @@ class CritiqueComparison(Pairwise):
         if not options:
             return Unreadable(reason="no option A, B or C is chosen")
         shown = Judged(judged)
-        own = own_statements(folded, options, shown, begins_or_stands_by_itself)
+        own = own_statements(folded, options, shown, stands_by_itself)
         if not own:
             return quoted("option", folded, options, shown)
         chosen = max(reversed(own), key=_weight).found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -128,22 +129,41 @@ def feedback_without_score(text: str) -> str:
     """
     feedback = _first_feedback(clean(text))
     folded = fold(feedback)
-    kept, position = "", 0
+    sentences = [start.end() for start in _SENTENCE_START.finditer(folded)]
+    kept: list[str] = []
+    position = 0
     for found in sorted(_statements(folded), key=lambda found: found.start()):
         if found.end() <= position:
             continue
         begin = max(position, found.start() - _LONGEST_SENTENCE)
-        starts = [start.end() for start in _SENTENCE_START.finditer(folded, begin, found.start())]
-        end = _SENTENCE_END.search(folded, found.end())
-        kept += feedback[position : starts[-1] if starts else begin]
-        position = end.end() if end else len(folded)
-        # A line with only the score leaves no empty line behind.
-        blank = _BLANK_LINES if kept.endswith("\n") else _BLANKS
-        after = blank.match(folded, position)
-        position = after.end() if after else position
+        before = bisect_right(sentences, found.start()) - 1
+        if before >= 0:
+            begin = max(begin, sentences[before])
+        if begin > position:
+            kept.append(feedback[position:begin])
+        after_a_break = kept[-1].endswith("\n") if kept else False
+        position = _sentence_end(folded, found.end(), after_a_break=after_a_break)
         if feedback.startswith("\n", position):
-            kept = kept.rstrip(" \t")
-    return (kept + feedback[position:]).strip()
+            _strip_blanks(kept)
+    return ("".join(kept) + feedback[position:]).strip()
+
+
+def _sentence_end(folded: str, position: int, *, after_a_break: bool) -> int:
+    """The end of a sentence and of the blanks after it; of all blank lines after a line break."""
+    end = _SENTENCE_END.search(folded, position)
+    position = end.end() if end else len(folded)
+    # A line with only the score leaves no empty line behind.
+    after = (_BLANK_LINES if after_a_break else _BLANKS).match(folded, position)
+    return after.end() if after else position
+
+
+def _strip_blanks(pieces: list[str]) -> None:
+    """Strips blanks from the end of a text in pieces."""
+    while pieces:
+        pieces[-1] = pieces[-1].rstrip(" \t")
+        if pieces[-1]:
+            return
+        pieces.pop()
 
 
 def _first_feedback(text: str) -> str:
