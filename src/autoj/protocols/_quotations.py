@@ -67,6 +67,7 @@ class Judged:
         """
         self._texts = texts
         self._find = find
+        self._answer: tuple[str, bool] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -92,8 +93,10 @@ class Judged:
 
     def has_copy(self, folded: str) -> bool:
         """True where a folded answer is one of the texts, word for word; a word alone is not."""
-        answer = words(folded)
-        return answer.count(" ") > 2 and answer in self._words
+        if self._answer is None or self._answer[0] is not folded:
+            answer = words(folded)
+            self._answer = folded, answer.count(" ") > 2 and answer in self._words
+        return self._answer[1]
 
     @cached_property
     def _folded(self) -> list[str]:
