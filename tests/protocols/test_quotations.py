@@ -256,7 +256,8 @@ def test_words_of_a_passage_are_found_in_the_words_of_a_text_that_holds_it(
 RUNS = [
     "So, the final decision is Response 1. ", "So, the final decision is Response 1.\n", "[[5]] ",
     "Rating: [[5]]\n", "Rating: [5] ", "[[A]]\n", "A: Feedback 1 is better.\n", "A\n", "8/10 ",
-    "Score: 8.\n\n", "1\n### Reason: ", "```\n", "> ", '"', "planning\n", "says: ", "\u3000", "评分为",
+    "Score: 8.\n\n", "1\n### Reason: ", "```\n", "> ", '"', "planning\n", "says: ", "\u3000",
+    "评分为",
 ]  # fmt: skip
 JUDGED = ("".join(RUNS), "It is 4.")
 
