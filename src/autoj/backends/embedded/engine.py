@@ -16,7 +16,7 @@ from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.embedded.model import ChoiceModel
-from autoj.chat import render
+from autoj.chat import describe, render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
@@ -60,7 +60,7 @@ class EmbeddedBackend:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a rendered text under the judge's own tokenizer."""
-        return len(self._encode(text))
+        return len(self._encode(broken_up(text, self._foreign)))
 
     def close(self) -> None:
         """Frees the models."""
@@ -80,7 +80,18 @@ class EmbeddedBackend:
 
     @cached_property
     def _control(self) -> re.Pattern[str] | None:
-        """The control tokens of the model's tokenizer: one token each, and left out of a text."""
+        """The control tokens of the model's tokenizer, to be broken up in judged text."""
+        return any_of(self._control_tokens)
+
+    @cached_property
+    def _foreign(self) -> re.Pattern[str] | None:
+        """Those that the wrapper never writes, to be broken up in a whole prompt."""
+        own = "".join(describe(self.card.wrapper).values())
+        return any_of(token for token in self._control_tokens if token not in own)
+
+    @cached_property
+    def _control_tokens(self) -> list[str]:
+        """The strings of tokens that are left out of a text, and those in the form of a mark."""
         found: list[str] = []
         for name, token in self._tokenizer.get_vocab().items():
             text = (name if isinstance(name, bytes) else name.encode()).decode(errors="replace")
@@ -88,7 +99,7 @@ class EmbeddedBackend:
                 continue
             if not self._tokenizer.decode([token]) or is_shaped_as_a_mark(text):
                 found.append(text)
-        return any_of(found)
+        return found
 
     def _score(self, requests: list[Request]) -> Iterator[Outcome]:
         if self._choice_model is None:
