@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, echoes
 from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
@@ -49,7 +51,7 @@ class PandaLM(Pairwise):
         content = fill(load_text(name), values)
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         r"""The decision of the first line, with the reason as its critique.
 
         >>> PROTOCOL.parse("2\n\n### Reason: It is correct.\n\n### Reference: Four.").critique
@@ -62,6 +64,8 @@ class PandaLM(Pairwise):
         found = _DECISION.match(folded)
         if found is None:
             return _off_menu(folded)
+        if echoes(folded, found.end(), Judged(judged)):
+            return Unreadable(reason="the only decision is quoted from a response")
         if found["tie"]:
             return Decision(shown="tie", critique=_reason(visible, folded, found.end()))
         number = _NUMBERS.get(found["number"].lower().removeprefix("response").strip())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from autoj.errors import UnknownComponent
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, echoes
 from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.records import Case, Completion, Label, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import resolve_scenario
@@ -50,7 +52,7 @@ class ScenarioName:
         content = fill(load_text("scenario.en.txt"), {"query": case.query})
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The scenario named by the first line with words, in any spelling of its name.
 
         >>> PROTOCOL.parse(' "Writing-Email".')
@@ -58,9 +60,12 @@ class ScenarioName:
         >>> PROTOCOL.parse("Scenario: default")
         Label(name='others')
         """
-        said = _answer(fold(_THOUGHT.sub("", clean(text))))
+        folded = fold(_THOUGHT.sub("", clean(text)))
+        said = _answer(folded)
         if not said:
             return Unreadable(reason="no scenario is named")
+        if echoes(folded, _first_line_end(folded), Judged(judged)):
+            return Unreadable(reason="the only scenario is quoted from the query")
         found = {name for part in _readings(said) if (name := _resolved(part)) is not None}
         if len(found) == 1:
             return Label(name=found.pop())
@@ -68,9 +73,9 @@ class ScenarioName:
         said = "several scenarios are named" if found else "no scenario of the taxonomy is named"
         return Unreadable(reason=f"{said}: {shown!r}")
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The scenario in the completion's text."""
-        return self.parse(completion.text)
+        return self.parse(completion.text, judged)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
         """None: a name needs no critique."""
@@ -92,6 +97,13 @@ def _answer(text: str) -> str:
     said = _HEADING.sub("", _LIST_NUMBER.sub("", lines[0])).strip(_AROUND) if lines else ""
     # Runs of blanks count as one; long runs would also be slow to search.
     return " ".join(said.split())
+
+
+def _first_line_end(text: str) -> int:
+    """The end of the first line with words."""
+    begin = len(text) - len(text.lstrip(_AROUND))
+    end = text.find("\n", begin)
+    return len(text) if end < 0 else end
 
 
 def _readings(said: str) -> list[str]:

@@ -254,8 +254,8 @@ def _ask_in_memory(
     planned = [plan_case(case, spec, backend) for case in cases]
     ask((item for its in planned for item in its), backend, ledger, lambda _: None)
     return [
-        [read_answer(item.asked, ledger) or _unanswered(item.asked) for item in its]
-        for its in planned
+        [read_answer(case, item.asked, ledger) or _unanswered(item.asked) for item in its]
+        for case, its in zip(cases, planned, strict=True)
     ]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from autoj.errors import DataError
 from autoj.jsonl import count_lines, damaged
 from autoj.protocols import load_protocol
+from autoj.protocols.base import judged_texts
 from autoj.records import (
     Asked,
     Calibration,
@@ -128,7 +129,7 @@ def resolve_first(
     plan = PlanRows(folder, PLAN)
     for case in folder.cases():
         rows = plan.about(case, spec)
-        judgments = [read_answer(asked, answers, folder.path / LEDGER) for asked in rows]
+        judgments = [read_answer(case, asked, answers, folder.path / LEDGER) for asked in rows]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -232,11 +233,12 @@ def _as_asked(path: Path, case: Case, rows: list[Asked], spec: RunSpec) -> list[
 
 
 def read_answer(
-    asked: Asked, answers: Answers, ledger: Path = Path(LEDGER)
+    case: Case, asked: Asked, answers: Answers, ledger: Path = Path(LEDGER)
 ) -> Judgment | Failure | None:
-    """The outcome of a question; None where there is none yet.
+    """The outcome of a question about a case; None where there is none yet.
 
     Args:
+        case: the case.
         asked: the question.
         answers: finds its answer.
         ledger: the file of the answers, for messages.
@@ -247,8 +249,9 @@ def read_answer(
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
+    protocol = load_protocol(asked.protocol)
     try:
-        reading = load_protocol(asked.protocol).read(found)
+        reading = protocol.read(found, judged_texts(protocol, case, asked.shown))
     except (ValueError, IndexError, TypeError) as error:
         # Texts are always read; scores come from an engine, one per choice.
         if found.choice_logprobs is None:
@@ -274,7 +277,7 @@ def read_outcomes(
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
             rows = plan.about(case, spec)
-            yield case, [read_answer(asked, reader, folder.path / LEDGER) for asked in rows]
+            yield case, [read_answer(case, asked, reader, folder.path / LEDGER) for asked in rows]
     plan.check_end()
 
 
@@ -315,7 +318,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
         path, ledger = folder.path, folder.path / LEDGER
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
         first = _as_asked(path / PLAN, case, _checked(path / PLAN, case, first), spec)
-        judgments = [(asked, read_answer(asked, reader, ledger)) for asked in first]
+        judgments = [(asked, read_answer(case, asked, reader, ledger)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):

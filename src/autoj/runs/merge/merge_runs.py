@@ -232,7 +232,7 @@ def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun])
 
 
 def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
-    found = [read_answer(asked, answers) for asked in source.plan.of(case.id)]
+    found = [read_answer(case, asked, answers) for asked in source.plan.of(case.id)]
     known = [item for item in found if item is not None]
     if len(known) < n_asked(case, source.spec):
         return None
