@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
+import urllib.request
 from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -14,6 +17,10 @@ from autoj.records import JudgeCard
 
 _PROVIDER = "https://api.openai.com/v1"
 _PROVIDERS_KEY = "OPENAI_API_KEY"
+_DAY_SECONDS = 86_400
+# One in an hour: slower than that no run ends.
+_SLOWEST_PER_MINUTE = 1 / 60
+_PLAIN_ADDRESS = re.compile(r"[!-~]{1,500}")
 # Fields that this backend sets itself; `extra_body` may not contradict them.
 _OURS = {
     "model", "messages", "n", "stream", "stop", "temperature", "top_p", "seed", "max_tokens",
@@ -24,19 +31,20 @@ _OURS = {
 class Settings(BaseModel):
     """The options of a card; `autoj.backends.openai` documents each."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     base_url: str = _PROVIDER
     api_key_variable: str | None = None
     scoring: Literal["none", "logprobs", "prefill"] = "none"
     top_logprobs: int = Field(20, ge=2, le=20)
     concurrency: int = Field(64, ge=1, le=1000)
-    timeout_seconds: float = Field(600, gt=0)
-    attempts: int = Field(8, ge=1)
-    first_wait_seconds: float = Field(0.5, ge=0)
-    longest_wait_seconds: float = Field(120, ge=0)
-    requests_per_minute: float | None = Field(None, gt=0)
-    tokens_per_minute: float | None = Field(None, gt=0)
+    timeout_seconds: float = Field(600, gt=0, le=_DAY_SECONDS)
+    longest_reply_bytes: int = Field(2_000_000, ge=1000, le=1_000_000_000)
+    attempts: int = Field(8, ge=1, le=1000)
+    first_wait_seconds: float = Field(0.5, ge=0, le=_DAY_SECONDS)
+    longest_wait_seconds: float = Field(120, ge=0, le=_DAY_SECONDS)
+    requests_per_minute: float | None = Field(None, ge=_SLOWEST_PER_MINUTE)
+    tokens_per_minute: float | None = Field(None, ge=_SLOWEST_PER_MINUTE)
     max_tokens_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     omit: tuple[Literal["temperature", "top_p", "seed", "stop"], ...] = ()
     repetition_penalty: Literal["repetition_penalty", "repeat_penalty"] | None = None
@@ -45,10 +53,14 @@ class Settings(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_plain_address(cls, address: str) -> str:
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(address)
+            plain = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # a port or an address in brackets that is none
+            plain = None
+        if not plain or not _PLAIN_ADDRESS.fullmatch(address):
             raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
-        if parts.username or parts.password or parts.query:
+        if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError(
                 "must not contain a user, password or query: put the key in the environment "
                 "variable named by options.api_key_variable"
@@ -77,6 +89,15 @@ class Settings(BaseModel):
     def is_loopback(self) -> bool:
         """True where the server is on this machine, so that no proxy is used."""
         return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def is_local(self) -> bool:
+        """True where the server is on this machine or in its network, so one's own to start."""
+        host = urlsplit(self.base_url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_private
+        except ValueError:
+            return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
@@ -140,3 +161,27 @@ def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
         hint=f"Set {variable}, or name another variable in options.api_key_variable. For a local "
         "server set options.base_url; it may need no key.",
     )
+
+
+def check_proxies(card: JudgeCard, settings: Settings) -> None:
+    """Checks the proxies that the environment names; the client's errors would not name them.
+
+    Raises:
+        ConfigError: one is not a URL with a host. It is not shown: it may hold a password.
+    """
+    proxies = {} if settings.is_loopback else urllib.request.getproxies()
+    for scheme, address in proxies.items():
+        if scheme in ("http", "https", "all") and not _is_proxy(address):
+            raise ConfigError(
+                f"judge {card.name!r}: the environment names a proxy for {scheme} that is no URL",
+                hint=f"Set {scheme.upper()}_PROXY to one such as http://proxy.example:8080.",
+            )
+
+
+def _is_proxy(address: str) -> bool:
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        known = parts.scheme in ("http", "https", "socks4", "socks5", "socks5h")
+        return known and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
