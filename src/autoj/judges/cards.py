@@ -15,6 +15,7 @@ from autoj import components
 from autoj.calibration import STYLE_FEATURES
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, UnknownComponent
+from autoj.judges.card_secrets import check_no_secrets
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 from autoj.yaml_files import read_fields
 
@@ -102,7 +103,7 @@ def load_card(name: str) -> JudgeCard:
 
     Raises:
         UnknownComponent: there is no such judge or backend.
-        DataError: the file is missing or is not a card.
+        DataError: the file is missing or is not a card, or holds a key.
         ConfigError: a field has an invalid value.
     """
     path = _card_file(name)
@@ -153,7 +154,7 @@ def _known_backends() -> tuple[str, ...]:
 
 
 def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
-    if "." not in backend and backend not in _known_backends():
+    if not components.is_known("backends", backend):
         raise UnknownComponent("backend", backend, _known_backends())
     # A foreign model was not trained on our prompts: it gets the prompts that the paper gives to
     # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's prompts,
@@ -185,9 +186,10 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
 
 def _read_card(path: Path) -> JudgeCard:
     card = read_fields(path, _CardFile, what="judge card")
+    check_no_secrets(card.options, path)
     if card.wrapper not in WRAPPER_NAMES:
         raise UnknownComponent("wrapper", card.wrapper, WRAPPER_NAMES)
-    if "." not in card.backend and card.backend not in _known_backends():
+    if not components.is_known("backends", card.backend):
         raise UnknownComponent("backend", card.backend, _known_backends())
     if card.decoding.max_tokens >= card.context_tokens:
         raise ConfigError(

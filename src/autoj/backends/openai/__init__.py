@@ -71,7 +71,7 @@ def load(card: JudgeCard, **options: Any) -> OpenAIBackend:
         is_local=settings.is_local,
         key_variable=settings.key_variable,
     )
-    key = find_key(card, settings)
+    key = find_key(card, settings, options)
     check_proxies(card, settings)
     try:
         client = Client(settings, key, place)

@@ -269,7 +269,7 @@ class Asker:
 
 
 def _advice(place: Place) -> str:
-    """What to do about a server that cannot be reached."""
+    """The advice about a server that cannot be reached."""
     if place.is_local:
         return f"Start the server of judge {place.judge!r}, or set options.base_url."
     return "Check the network and its proxy, or set options.base_url in the judge's card."

@@ -7,6 +7,7 @@ import os
 import re
 import urllib.request
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -14,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
+from autoj.trust import KEYS_VARIABLE, is_key_allowed, is_key_name
 
 _PROVIDER = "https://api.openai.com/v1"
 _PROVIDERS_KEY = "OPENAI_API_KEY"
+_SHIPPED = str(Path(__file__).parents[2] / "judges")
 _DAY_SECONDS = 86_400
 # One in an hour: slower than that no run ends.
 _SLOWEST_PER_MINUTE = 1 / 60
@@ -66,6 +69,16 @@ class Settings(BaseModel):
                 "variable named by options.api_key_variable"
             )
         return address
+
+    @field_validator("api_key_variable")
+    @classmethod
+    def _is_key_name(cls, variable: str | None) -> str | None:
+        if variable is not None and not is_key_name(variable):
+            raise ValueError(
+                "must name an environment variable that holds a key, such as MY_API_KEY: it ends "
+                "in KEY or TOKEN; keys themselves do not belong in a card"
+            )
+        return variable
 
     @field_validator("extra_body")
     @classmethod
@@ -137,15 +150,23 @@ def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
+def find_key(card: JudgeCard, settings: Settings, options: Mapping[str, Any]) -> SecretStr | None:
     """Reads the key from the environment; None if the server gets none.
 
+    Args:
+        card: the judge's card.
+        settings: the card's, with the options.
+        options: the options that the caller gave beside the card, and so is trusted with.
+
     Raises:
-        ConfigError: the variable is not set, or its value cannot be a key.
+        ConfigError: the variable is not set, its value cannot be a key, or the user did not allow
+            to send it where the card says.
     """
     variable = settings.key_variable
     if variable is None:
         return None
+    if not (card.folder == _SHIPPED or settings.is_loopback or "api_key_variable" in options):
+        _check_allowed(card, settings)
     key = os.environ.get(variable, "").strip()
     if any(not "!" <= character <= "~" for character in key):
         # It could not be sent, and the client's error would not name the reason.
@@ -160,6 +181,21 @@ def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
         f"judge {card.name!r} needs a key, but the environment variable {variable} is not set",
         hint=f"Set {variable}, or name another variable in options.api_key_variable. For a local "
         "server set options.base_url; it may need no key.",
+    )
+
+
+def _check_allowed(card: JudgeCard, settings: Settings) -> None:
+    """Checks that a card's key may be sent to its host: a stranger's card names both."""
+    variable = settings.api_key_variable
+    host = urlsplit(settings.base_url).netloc
+    ours = (variable, settings.base_url) == (_PROVIDERS_KEY, _PROVIDER)
+    if variable is None or ours or is_key_allowed(variable, host):
+        return
+    raise ConfigError(
+        f"the card of judge {card.name!r} asks to send the key in {variable} to {host}, which you "
+        "have not allowed",
+        hint=f"If you trust both: autoj --allow-key {variable}@{host} (it is asked once), or set "
+        f"{KEYS_VARIABLE}={variable}@{host}.",
     )
 
 
