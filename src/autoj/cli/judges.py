@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.errors import ConfigError
 from autoj.judges import card_text, judge_names, load_card
@@ -34,7 +34,13 @@ def judges(context: typer.Context, as_json: _options.Json = False) -> None:
 
 @judges_app.command("show")
 def show_judge(
-    name: Annotated[str, typer.Argument(help="A judge's name, a card's path, or backend:model.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A judge's name, a card's path, or backend:model.",
+            autocompletion=_completion.judges,
+        ),
+    ],
     as_yaml: Annotated[
         bool,
         typer.Option(

@@ -17,9 +17,10 @@ from autoj.cli.classify import show_classified
 from autoj.cli.select import show_selection
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Verdict
-from autoj.reports import Breakdown, summarise
 from autoj.reports.case import case_view
 from autoj.reports.judge import convention_table, summary_table, verdict_table
+from autoj.reports.scenario_sources import Breakdown
+from autoj.reports.summary import summarise
 from autoj.reports.win_rates import published_view
 from autoj.runs import RunFolder, read_case, resolve_run
 from autoj.runs.kind import kind_of
