@@ -22,6 +22,14 @@ COMMANDS = {
         "autoj.cli.show:show",
         "Show a run, or one of its cases with its judgments, even while it is running.",
     ),
+    "runs": Listed(
+        "autoj.cli.runs:runs",
+        "List runs: judge, cases, failures, agreement with labels or win rate, and age.",
+    ),
+    "diff": Listed(
+        "autoj.cli.diff:diff",
+        "Compare two runs on the same cases: verdicts that differ, agreement, kappa.",
+    ),
     "export": Listed(
         "autoj.cli.export:export", "Write a run's verdicts in the format of another tool."
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -11,6 +12,8 @@ from rich.text import Text
 
 from autoj.errors import AutojError
 from autoj.reports.text import visible_text
+
+_PIPED_COLUMNS = 80
 
 
 class _Mode:
@@ -25,8 +28,9 @@ def set_json(wanted: bool) -> None:
 
 
 def print_result(result: RenderableType) -> None:
-    """Show a result on stdout."""
-    Console(highlight=False).print(result)
+    """Show a result on stdout, as wide as the terminal; $COLUMNS or 80 columns in a pipe."""
+    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+    Console(highlight=False, width=None if wide else _PIPED_COLUMNS).print(result)
 
 
 def print_json(value: Any) -> None:
