@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -44,11 +46,25 @@ def print_message(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(visible_text(text))
 
 
+def spell_out_unknown_characters() -> None:
+    """Write a code where stdout's encoding lacks a character; JSON is always UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def print_error(error: AutojError) -> None:
     """Print an error on stderr, and as JSON on stdout in JSON mode."""
     text = Text("error: ", style="bold red").append_text(visible_text(str(error)))
     Console(stderr=True, highlight=False, soft_wrap=True).print(text)
     if _Mode.json:
-        print_json(
-            {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
-        )
+        # The error may be that stdout cannot be written.
+        with suppress(OSError):
+            print_json(
+                {
+                    "error": {
+                        "kind": type(error).__name__,
+                        "message": error.message,
+                        "hint": error.hint,
+                    }
+                }
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from autoj.judges import card_text, judge_names, load_card
 from autoj.judges.readiness import Readiness
 from autoj.records import JudgeCard
 from autoj.reports.judges import card_table, judges_table
+from autoj.reports.text import visible
 
 judges_app = App(invoke_without_command=True)
 
@@ -61,8 +63,9 @@ def show_judge(
     if as_yaml and as_json:
         raise ConfigError("--yaml and --json cannot be used together")
     if as_yaml:
-        # A card is YAML, which has no control characters.
-        typer.echo(card_text(name), nl=False)
+        # A file is copied as it is; on a terminal it may not move the cursor.
+        text = card_text(name)
+        typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
         return
     card = load_card(name)
     if as_json:
