@@ -71,6 +71,15 @@ def cache_folder() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
 
 
+def weights_file(sha256: str) -> Path:
+    """The place of a model's weights in the cache, fetched or not.
+
+    Args:
+        sha256: of the file, in hex.
+    """
+    return cache_folder() / "models" / sha256[:16] / "model.gguf"
+
+
 def say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
     """Ignores the progress of a download."""
 
@@ -170,6 +179,8 @@ def _blocks(source: Source, size_bytes: int | None) -> Generator[tuple[bytes, in
             announced = _announced(stream)
             while block := stream.read(_BLOCK_BYTES):
                 n_bytes += len(block)
+                if size_bytes is not None and n_bytes > size_bytes:
+                    raise _SourceFault(f"it is longer than the expected {size_bytes:,} bytes")
                 yield block, size_bytes or announced or 0
     except (LookupError, OSError, EOFError, ValueError, http.client.HTTPException) as error:
         raise _SourceFault(str(error) or type(error).__name__) from error

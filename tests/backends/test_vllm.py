@@ -295,6 +295,7 @@ def test_what_vllm_is_told_follows_from_the_card(judge: Path, vllm: Any) -> None
     backend = load_backend(card_of(judge))
     arguments = vllm_stub.LLM.made[-1].arguments
     assert arguments["enable_prefix_caching"] is True
+    assert arguments["trust_remote_code"] is False
     assert (arguments["max_model_len"], arguments["tensor_parallel_size"]) == (600, 1)
     assert (arguments["dtype"], arguments["quantization"]) == ("auto", None)
     assert backend.count_tokens("It is four") == len(make_tokenizer()("It is four")["input_ids"])

@@ -125,6 +125,7 @@ class LLM:
         seed: int = 0,
         gpu_memory_utilization: float = 0.92,
         enforce_eager: bool = False,
+        trust_remote_code: bool = False,
         **kwargs: Any,
     ) -> None:
         if self.raises is not None:
@@ -138,6 +139,7 @@ class LLM:
             "seed": seed,
             "gpu_memory_utilization": gpu_memory_utilization,
             "enforce_eager": enforce_eager,
+            "trust_remote_code": trust_remote_code,
             **kwargs,
         }
         self.args = EngineArgs(**kwargs)

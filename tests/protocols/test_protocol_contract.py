@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autoj import components
-from autoj.errors import UnknownComponent
+from autoj.errors import ConfigError, UnknownComponent
 from autoj.protocols import load_protocol, protocol_names
 from autoj.protocols.base import RequestBody
 from autoj.records import (
@@ -97,10 +97,19 @@ def test_an_unknown_protocol_is_told_the_nearest_names() -> None:
         load_protocol("pairwize")
 
 
-def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path() -> None:
+def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path_where_it_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("autoj.protocols.single", "nobody.has_this", "os.path"):
+        with pytest.raises(ConfigError, match="which was not allowed to run"):
+            load_protocol(name)
+    monkeypatch.setenv("AUTOJ_PLUGINS", "autoj.protocols.single,nobody.has_this,os.path")
     assert load_protocol("autoj.protocols.single") is load_protocol("single")
     with pytest.raises(UnknownComponent):
         load_protocol("nobody.has_this")
+    with pytest.raises(ConfigError, match=r"module 'os\.path' has no PROTOCOL"):
+        load_protocol("os.path")
+    load_protocol.cache_clear()
 
 
 @every_protocol

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoj import components
 from autoj.backends.base import Backend, Reader
-from autoj.errors import MissingExtra
+from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard
 
 __all__ = ["load_backend", "load_reader"]
@@ -23,6 +23,7 @@ def load_backend(card: JudgeCard, **options: Any) -> Backend:
     Raises:
         MissingExtra: its packages are not installed.
         UnknownComponent: there is no such backend.
+        ConfigError: it is code of another package that was not allowed, or no backend.
     """
     backend: Backend = _module(card).load(card, **options)
     return backend
@@ -42,10 +43,13 @@ def load_reader(card: JudgeCard) -> Reader | None:
 
 
 def _module(card: JudgeCard) -> Any:
-    if "." not in card.backend and card.backend not in components.names("backends"):
+    if not components.is_known("backends", card.backend):
         raise MissingExtra(
             card.backend,
             f"judge {card.name!r} runs on the {card.backend!r} backend, which",
             note=f"the backends of this version are {', '.join(components.names('backends'))}",
         )
-    return components.load("backends", card.backend)
+    module = components.load("backends", card.backend)
+    if not callable(getattr(module, "load", None)):
+        raise ConfigError(f"judge {card.name!r}: module {card.backend!r} is no backend: no `load`")
+    return module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging as python_logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,12 +19,16 @@ def quiet(logging: Any, *, bars: bool) -> Iterator[None]:
         bars: True shows its progress bars.
     """
     verbosity, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    # The hub's client has a handler of its own: what it says would come twice.
+    client = python_logging.getLogger("huggingface_hub")
+    propagates, client.propagate = client.propagate, False
     logging.set_verbosity_error()
     if not bars:
         logging.disable_progress_bar()
     try:
         yield
     finally:
+        client.propagate = propagates
         logging.set_verbosity(verbosity)
         if shown:
             logging.enable_progress_bar()

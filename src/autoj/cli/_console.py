@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import Any
 
 import orjson
-import typer
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
-from autoj.errors import AutojError, Unfinished
-from autoj.reports.cost import spent_text
-from autoj.reports.text import visible, visible_text
-from autoj.runs.watch import Watch
+from autoj.errors import AutojError
+from autoj.reports.text import visible_text
 
-_PLAIN_SECONDS = 30.0
-"""The interval of progress reports where stderr is not a terminal."""
-_PATIENCE_SECONDS = 2.0
-"""Shorter work shows no progress."""
+_PIPED_COLUMNS = 80
 
 
 class _Mode:
@@ -44,8 +30,9 @@ def set_json(wanted: bool) -> None:
 
 
 def print_result(result: RenderableType) -> None:
-    """Show a result on stdout."""
-    Console(highlight=False).print(result)
+    """Show a result on stdout, as wide as the terminal; $COLUMNS or 80 columns in a pipe."""
+    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+    Console(highlight=False, width=None if wide else _PIPED_COLUMNS).print(result)
 
 
 def print_json(value: Any) -> None:
@@ -59,87 +46,25 @@ def print_message(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(visible_text(text))
 
 
+def spell_out_unknown_characters() -> None:
+    """Write a code where stdout's encoding lacks a character; JSON is always UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def print_error(error: AutojError) -> None:
     """Print an error on stderr, and as JSON on stdout in JSON mode."""
     text = Text("error: ", style="bold red").append_text(visible_text(str(error)))
     Console(stderr=True, highlight=False, soft_wrap=True).print(text)
     if _Mode.json:
-        print_json(
-            {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
-        )
-
-
-class TerminalWatch(Watch):
-    """Draws progress on stderr: a bar on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task: Any = None
-        self._what = self._cost = ""
-        self._started = self._reported = time.monotonic()
-
-    def progress(self, what: str, n_done: int, n_total: int) -> None:
-        """Show progress; a change of `what` starts a new bar."""
-        now = time.monotonic()
-        if what != self._what:
-            self._what, self._task, self._started = what, None, now
-        if not self._bar.console.is_terminal:
-            self._report(now, n_done, n_total)
-        elif now - self._started > _PATIENCE_SECONDS or self._task is not None:
-            if self._task is None:
-                self._task = self._bar.add_task(visible(what), total=n_total, cost="")
-                self._bar.start()
-            self._bar.update(self._task, completed=n_done, total=n_total, cost=self._cost)
-
-    def cost(self, spent_usd: float, expected_usd: float | None) -> None:
-        """Show the money beside the next progress."""
-        self._cost = spent_text(spent_usd, expected_usd)
-
-    def message(self, text: str) -> None:
-        """Print a message on stderr, in place of the bar."""
-        self.stop()
-        print_message(text)
-
-    def stop(self) -> None:
-        """Stop this bar; the next progress starts another."""
-        if self._task is not None:
-            self._bar.stop()
-            self._task, self._what = None, ""
-
-    def _report(self, now: float, n_done: int, n_total: int) -> None:
-        if now - self._reported < _PLAIN_SECONDS:
-            return
-        self._reported = now
-        pace = (now - self._started) / max(n_done, 1)
-        left = (n_total - n_done) * pace
-        money = f", {self._cost}" if self._cost else ""
-        print_message(
-            f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left{money}"
-        )
-
-
-@contextmanager
-def watching() -> Iterator[TerminalWatch]:
-    """Draw progress and show messages on stderr while the block runs.
-
-    A run that a cap stopped ends the command with exit code 1; its message says how to resume.
-    """
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[cost]}"),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    watch = TerminalWatch(bar)
-    try:
-        yield watch
-    except Unfinished as error:
-        print_message(error.message)
-        raise typer.Exit(1) from None
-    finally:
-        watch.stop()
+        # The error may be that stdout cannot be written.
+        with suppress(OSError):
+            print_json(
+                {
+                    "error": {
+                        "kind": type(error).__name__,
+                        "message": error.message,
+                        "hint": error.hint,
+                    }
+                }
+            )

@@ -14,49 +14,20 @@ from typing import Annotated
 
 import typer
 
+from autoj import components, trust
 from autoj.cli import _console
+from autoj.cli._commands import COMMANDS
 from autoj.cli._help import App
-from autoj.cli.audit import audit
-from autoj.cli.bench import bench_app
-from autoj.cli.cache import cache_app
-from autoj.cli.calibrate import calibrate
-from autoj.cli.classify import classify
-from autoj.cli.data import data_app
-from autoj.cli.export import export
-from autoj.cli.export_model import export_model
-from autoj.cli.judge import judge
-from autoj.cli.judges import judges_app
-from autoj.cli.leaderboard import leaderboard
-from autoj.cli.merge import merge
-from autoj.cli.rate import rate
-from autoj.cli.scenarios import scenarios_app
-from autoj.cli.select import select
-from autoj.cli.show import show
-from autoj.cli.train import train
-from autoj.errors import AutojError, UserError
+from autoj.errors import AutojError, ConfigError, UserError
+from autoj.reports.text import visible
 
 app = App(
+    COMMANDS,
     name="autoj",
     help="Generative judges of language models: compare two responses, rate one, and explain why.",
     no_args_is_help=True,
+    add_completion=True,
 )
-app.command()(judge)
-app.command()(rate)
-app.command()(select)
-app.command()(classify)
-app.command()(show)
-app.command()(export)
-app.command()(merge)
-app.command()(audit)
-app.command()(calibrate)
-app.command()(leaderboard)
-app.command()(train)
-app.command("export-model")(export_model)
-app.add_typer(judges_app, name="judges")
-app.add_typer(bench_app, name="bench")
-app.add_typer(data_app, name="data")
-app.add_typer(scenarios_app, name="scenarios")
-app.add_typer(cache_app, name="cache")
 
 
 def _print_version(wanted: bool) -> None:
@@ -65,8 +36,9 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -74,16 +46,58 @@ def _options(
         ),
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE",
+            help="Allow a module of another package as a backend or a protocol, such as "
+            "their_package.engine; say it once per module.",
+        ),
+    ] = None,
+    allow_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VARIABLE@HOST",
+            help="Allow judges' cards to send the key in an environment variable to a host; kept "
+            "for the next time.",
+        ),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option(
+            "--trust-remote-code",
+            help="Let models of transformers and vLLM run code that comes with their weights.",
+        ),
+    ] = False,
 ) -> None:
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    _log_to_stderr(logging.INFO if verbose else logging.WARNING)
+    for name in plugin or ():
+        components.allow(name)
+    for grant in allow_key or ():
+        _console.print_message(f"{grant} is allowed, and kept in {trust.allow_key(grant)}.")
+    if trust_remote_code:
+        trust.allow_remote_code()
+    if context.invoked_subcommand is None and not allow_key:
+        raise ConfigError("give a command", hint="autoj --help lists them.")
+
+
+def _log_to_stderr(level: int) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter("%(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
+
+
+class _Formatter(logging.Formatter):
+    """Spells out control characters: messages may quote a server or a file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record; logging calls this by its name."""
+        return visible(super().format(record))
 
 
 def main() -> None:
     """Run the command line and exit."""
+    _console.spell_out_unknown_characters()
     try:
         app()
     except UserError as error:

@@ -10,6 +10,7 @@ import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
 from autoj.cli._plan import show_plan
+from autoj.cli._progress import watching
 from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -66,7 +67,7 @@ def classify(
     if judge is None:
         names = load_classifier(classifier or _DEFAULT)
         count = ClassifiedCount(confidence)
-        with _console.watching() as watch:
+        with watching() as watch:
             found = classify_to_file(
                 cases,
                 names,
@@ -87,7 +88,7 @@ def classify(
     if plan:
         show_plan(cases, spec, out, cache, as_json)
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         budget = Budget(max_usd, max_requests)
         run = task.classify(cases, spec, out, budget=budget, watch=watch, cache=cache)
     summary = _summary(run, confidence)

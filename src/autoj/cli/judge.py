@@ -12,6 +12,7 @@ from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, named_cards
 from autoj.cli._judging import run_jury, show_run
 from autoj.cli._plan import show_plan
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.runs import make_spec
 from autoj.runs.budget import Budget
@@ -123,6 +124,6 @@ def judge(
     if jurors is not None:
         run_jury(jurors, cases, out, by, budget, cache, as_json)
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         run = judge_data(cases, spec, out, budget=budget, watch=watch, cache=cache)
     show_run(run, by, as_json)

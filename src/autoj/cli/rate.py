@@ -9,6 +9,7 @@ from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, named_cards
 from autoj.cli._judging import run_jury, show_run
 from autoj.cli._plan import show_plan
+from autoj.cli._progress import watching
 from autoj.runs import make_spec
 from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
@@ -83,6 +84,6 @@ def rate(
     if jurors is not None:
         run_jury(jurors, cases, out, by, budget, cache, as_json)
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         run = judge_data(cases, spec, out, budget=budget, watch=watch, cache=cache)
     show_run(run, by, as_json)

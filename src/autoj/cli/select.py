@@ -11,6 +11,7 @@ import typer
 from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import Map, find_cases
 from autoj.cli._plan import show_plan
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.judges import load_card
@@ -98,7 +99,7 @@ def select(
     if plan:
         show_plan(cases, spec, out, cache, as_json)
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch, cache=cache)
     summary = summarise_selection(read_selections(run.folder), spec)
     if as_json:

@@ -24,11 +24,12 @@ def load_protocol(name: str) -> JudgeProtocol:
 
     Raises:
         UnknownComponent: no protocol has this name.
+        ConfigError: it is code of another package that was not allowed, or no protocol.
 
     >>> load_protocol("zh_single").name
     'single-zh'
     """
-    if "." in name or name in protocol_names():
+    if components.is_known("protocols", name):
         found: JudgeProtocol | None = getattr(components.load("protocols", name), "PROTOCOL", None)
         if found is None:
             raise ConfigError(f"module {name!r} has no PROTOCOL")

@@ -6,6 +6,7 @@ import importlib.util
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autoj.backends._hub import find_in_hub
 from autoj.backends.embedded.weights import OnFetch, fetch_weights, names_source
 from autoj.errors import ConfigError, MissingExtra
 from autoj.jsonl import sha256_of
@@ -32,6 +33,8 @@ class Base:
     """The file in that folder, where it is a GGUF file."""
     weights: Path | None = None
     """The file with all weights, where there is a single local one."""
+    unreached: str | None = None
+    """The reason why the hub cannot be asked, so that only its cache is looked into."""
 
 
 def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
@@ -45,7 +48,7 @@ def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
     Raises:
         MissingExtra: a package that reads GGUF files is not installed.
         ConfigError: there is no such folder or file, or it is not the one that the card pins.
-        Unavailable: a shipped card's weights could not be fetched.
+        Unavailable: a shipped card's weights could not be fetched, or the hub cannot be asked.
     """
     path = card.locate(card.model)
     if card.model.endswith(".gguf") or names_source(card):
@@ -61,7 +64,7 @@ def find_base(card: JudgeCard, on_fetch: OnFetch | None = None) -> Base:
     elif card.model.startswith(("/", ".", "~")):
         raise ConfigError(f"judge {card.name!r}: there is no folder {str(path)!r}")
     else:
-        return Base(name=card.model, local=False)
+        return Base(name=card.model, local=False, unreached=find_in_hub(card))
     _check_revision(card, base.weights)
     return base
 

@@ -6,8 +6,10 @@ import importlib.util
 import io
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
+from pickle import UnpicklingError
 from typing import Any
 
+from autoj.backends._hub import hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
 from autoj.backends.embedded.weights import SOURCE_OPTIONS, OnFetch
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
@@ -22,6 +24,8 @@ _OPTIONS = (
     "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
 )  # fmt: skip
 _SWITCHES = ("load_in_4bit", "continuous")
+# Pickles that would build objects are refused by torch.
+_NO_MODEL = (KeyError, MemoryError, RuntimeError, ValueError, UnpicklingError)
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 # Packages that transformers reads 4-bit checkpoints with; our extras include none of them.
 _PACKAGES = {
@@ -71,6 +75,8 @@ def load_model(
         try:
             tokenizer, model = _load(card, base, device)
         except OSError as error:
+            if base.unreached is not None:
+                raise not_cached(card, base.unreached) from None
             if not base.local and is_unknown(error):
                 raise ConfigError(
                     f"there is no model {card.model!r}: {in_short(error)}",
@@ -80,7 +86,9 @@ def load_model(
             raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
         except ImportError as error:
             raise _missing_packages(card, base, error) from None
-        except (KeyError, MemoryError, RuntimeError, ValueError, SafetensorError) as error:
+        except (*_NO_MODEL, SafetensorError) as error:
+            if (refused := needs_remote_code(card, error)) is not None:
+                raise refused from None
             if is_out_of_memory(error):
                 raise does_not_fit(card.model, device, error) from None
             raise ConfigError(
@@ -166,9 +174,7 @@ def _quantisation(card: JudgeCard, base: Base) -> str | None:
 
 
 def _where(card: JudgeCard, base: Base) -> dict[str, Any]:
-    where: dict[str, Any] = {"local_files_only": base.local}
-    if not base.local:
-        where["revision"] = card.revision
+    where = hub_arguments(card.revision, local=base.local, unreached=base.unreached)
     if base.gguf is not None:
         where["gguf_file"] = base.gguf
     return where

@@ -18,6 +18,7 @@ scoring               the source of probabilities for verdict-only protocols (no
 top_logprobs          the number of alternatives that the server lists per token (20)
 concurrency           requests in flight at once (64)
 timeout_seconds       the time limit of one attempt (600)
+longest_reply_bytes   the size limit of an answer, unpacked; a longer one is a failure (2000000)
 attempts              attempts per request (8)
 first_wait_seconds    the wait before the first retry, with jitter; doubles with each retry (0.5)
 longest_wait_seconds  the longest wait; a server that asks for more ends the run (120)
@@ -39,7 +40,7 @@ from autoj.backends.openai.client import Client
 from autoj.backends.openai.engine import OpenAIBackend
 from autoj.backends.openai.faults import Place
 from autoj.backends.openai.planning import ServerReader
-from autoj.backends.openai.settings import find_key, read_settings
+from autoj.backends.openai.settings import check_proxies, find_key, read_settings
 from autoj.errors import ConfigError, MissingExtra
 from autoj.records import JudgeCard
 
@@ -77,9 +78,11 @@ def load(card: JudgeCard, **options: Any) -> OpenAIBackend:
         judge=card.name,
         model=card.model,
         base_url=settings.base_url,
+        is_local=settings.is_local,
         key_variable=settings.key_variable,
     )
-    key = find_key(card, settings)
+    key = find_key(card, settings, options)
+    check_proxies(card, settings)
     try:
         client = Client(settings, key, place)
     except RuntimeError:

@@ -12,7 +12,7 @@ from autoj.backends.openai.client import Client
 from autoj.backends.openai.counting import estimate_tokens
 from autoj.backends.openai.faults import Fault, Place
 from autoj.backends.openai.replies import Reply
-from autoj.backends.openai.retries import Backoff, RateLimiter
+from autoj.backends.openai.retries import Backoff, RateLimiter, WaitLog, duration
 from autoj.backends.openai.scoring import Menu, Position, Scores
 from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
@@ -84,6 +84,7 @@ class Asker:
     """Attempts in which the server answered, with success or not."""
     resume_at: float = 0.0
     """The loop's time before which the server asked for no requests."""
+    wait_log: WaitLog = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     backoff: Backoff = field(init=False)
     limiters: tuple[RateLimiter | None, RateLimiter | None] = field(init=False)
@@ -95,6 +96,7 @@ class Asker:
         self.backoff = Backoff(
             first_seconds=given.first_wait_seconds, longest_seconds=given.longest_wait_seconds
         )
+        self.wait_log = WaitLog(self.place.judge)
         self.limiters = (
             RateLimiter(given.requests_per_minute) if given.requests_per_minute else None,
             RateLimiter(given.tokens_per_minute) if given.tokens_per_minute else None,
@@ -209,17 +211,14 @@ class Asker:
         wait = fault.wait_seconds
         if wait is not None and wait > self.settings.longest_wait_seconds:
             ends: AutojError = BackendError(
-                f"the server asks to wait {wait:,.0f} seconds ({fault.message}), longer than "
-                f"options.longest_wait_seconds ({self.settings.longest_wait_seconds:g})",
+                f"the server asks to wait {duration(wait)} ({fault.message}), longer than "
+                f"options.longest_wait_seconds ({duration(self.settings.longest_wait_seconds)})",
                 retryable=True,
             )
         elif not fault.unreached:
             return fault
         elif self.n_contacts == 0 and n_tries >= min(_FIRST_TRIES, self.settings.attempts):
-            ends = ConfigError(
-                fault.message,
-                hint=f"Start the server of judge {self.place.judge!r}, or set options.base_url.",
-            )
+            ends = ConfigError(fault.message, hint=_advice(self.place))
         elif self.n_contacts == n_before and n_tries == self.settings.attempts:
             ends = Unavailable(f"the server no longer answers: {fault.message}")
         else:
@@ -244,7 +243,9 @@ class Asker:
             # A rate limit concerns the account: requests that have not started wait, too.
             now = asyncio.get_running_loop().time()
             self.resume_at = max(self.resume_at, now + fault.wait_seconds)
-        await ended.sleep(self.backoff.seconds(n_tries, fault.wait_seconds, self.draw))
+        wait = self.backoff.seconds(n_tries, fault.wait_seconds, self.draw)
+        self.wait_log.tell(wait, fault.message, asyncio.get_running_loop().time())
+        await ended.sleep(wait)
 
     def _count(
         self, reply: Reply, body: dict[str, Any], asking: _RequestCost, n_reserved: int
@@ -265,6 +266,13 @@ class Asker:
         if "has no model" in error.message and (names := await self.client.model_names()):
             error.hint = f"It serves {', '.join(names)}. Set the card's model to one of these."
         return error
+
+
+def _advice(place: Place) -> str:
+    """The advice about a server that cannot be reached."""
+    if place.is_local:
+        return f"Start the server of judge {place.judge!r}, or set options.base_url."
+    return "Check the network and its proxy, or set options.base_url in the judge's card."
 
 
 def _positions(reply: Reply) -> tuple[Position, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from autoj.backends.openai.bounded import ReplyTooLong, bounded_client
 from autoj.backends.openai.faults import Fault, Place, Scrub, fault_of_connection, fault_of_status
 from autoj.backends.openai.replies import Reply, read_reply
 from autoj.backends.openai.settings import Settings
@@ -35,7 +36,9 @@ class Client:
             ),
             max_retries=0,
             # No proxy for a server on this machine.
-            http_client=openai.DefaultAioHttpClient(trust_env=not settings.is_loopback),
+            http_client=bounded_client(
+                settings.longest_reply_bytes, trust_env=not settings.is_loopback
+            ),
         )
 
     async def ask(self, body: dict[str, Any], *, scored: bool) -> Reply | Fault:
@@ -45,7 +48,6 @@ class Client:
             body: all fields of a chat completion.
             scored: whether log-probabilities were asked for.
         """
-        import aiohttp
         import openai
 
         try:
@@ -63,7 +65,8 @@ class Client:
             return fault_of_status(
                 error.status_code, error.response.headers, error.body, self._place, self._scrub
             )
-        except (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError) as error:
+        except Exception as error:
+            # The client lets exceptions of three libraries through, and some of the system's.
             return fault_of_connection(error, self._place, self._scrub)
         return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
 
@@ -76,7 +79,14 @@ class Client:
             async with asyncio.timeout(_LIST_SECONDS):
                 page = await self._api.models.list(extra_headers=self._headers)
                 names = [self._scrub(model.id) for model in page.data]
-        except (openai.OpenAIError, aiohttp.ClientError, OSError, AttributeError, TypeError):
+        except (
+            openai.OpenAIError,
+            aiohttp.ClientError,
+            OSError,
+            AttributeError,
+            TypeError,
+            ReplyTooLong,
+        ):
             return []
         return names[:_MOST_LISTED]
 

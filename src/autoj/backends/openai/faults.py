@@ -12,10 +12,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from autoj.backends.openai.bounded import ReplyTooLong
 from autoj.backends.openai.retries import retry_after
 from autoj.errors import AutojError, BackendError, ConfigError
 
 _MOST_CHARACTERS = 300
+# What is read of a server's message at all.
+_MOST_READ = 5000
 _ANY_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.\-]{6,}|(?<=Bearer )\S+")
 _TOO_LONG = re.compile(
     r"context (?:length|window|size)|maximum context|context_length|max_model_len|too many tokens"
@@ -48,7 +51,7 @@ class Scrub:
 
     def __call__(self, text: object) -> str:
         """Cleans a message."""
-        line = " ".join(str(text).split())
+        line = " ".join(str(text)[:_MOST_READ].split())
         key = "" if self._key is None else self._key.get_secret_value()
         # A key of a few letters is a placeholder, and would match parts of words.
         if len(key) >= 6:
@@ -65,6 +68,8 @@ class Place:
     model: str
     base_url: str
     key_variable: str | None
+    is_local: bool = True
+    """True where the server is the user's own to start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,12 @@ def fault_of_connection(error: BaseException, place: Place, scrub: Scrub) -> Fau
     import aiohttp
 
     causes = list(_causes(error))
+    if any(isinstance(cause, ReplyTooLong) for cause in causes):
+        # It would be as long again, and be paid for again.
+        return Fault(
+            error="ReplyTooLong",
+            message="the server's answer is longer than options.longest_reply_bytes",
+        )
     for cause in causes:
         if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
             return Fault(
@@ -121,10 +132,19 @@ def fault_of_connection(error: BaseException, place: Place, scrub: Scrub) -> Fau
 
 
 def _why(error: Exception) -> object:
-    """The system's message, without the address that a connector puts before it."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return error
+    """The reason of a failed connection, without the address that a connector puts before it."""
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "the network knows no such name (DNS)"
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return "no connection was made in time"
+    if isinstance(error, aiohttp.ClientConnectorSSLError | aiohttp.ClientConnectorCertificateError):
+        return "no secure connection (TLS) could be made"
+    said = error.strerror if isinstance(error, OSError) and error.strerror else error
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return f"the proxy {error.host}:{error.port} does not answer ({said})"
+    return said
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -196,6 +216,11 @@ def _ending(status: int, about: str, told: str, place: Place) -> AutojError | No
             retryable=True,
             hint="Add credit and repeat the command to resume.",
         )
+    if 300 <= status < 400:
+        return ConfigError(
+            f"{place.base_url} sends requests on to another address ({status})",
+            hint="Set options.base_url to that address.",
+        )
     if status in (400, 403, 404, 422) and _NO_MODEL.search(about):
         return ConfigError(
             f"{place.base_url} has no model {place.model!r} ({status}): {told}",
@@ -220,10 +245,11 @@ def _ending(status: int, about: str, told: str, place: Place) -> AutojError | No
 def _stated(body: object) -> tuple[str, str]:
     """Reads the code and the message of an error's body, in any of the usual layouts."""
     if not isinstance(body, Mapping):
-        return "", str(body or "")
+        return "", str(body or "")[:_MOST_READ]
     inner = body.get("error", body)
     if not isinstance(inner, Mapping):
-        return "", str(inner)
-    codes = " ".join(str(inner[name]) for name in ("code", "type") if inner.get(name) is not None)
+        return "", str(inner)[:_MOST_READ]
+    stated = [inner.get(name) for name in ("code", "type")]
+    codes = " ".join(str(each)[:_MOST_CHARACTERS] for each in stated if each is not None)
     said: Any = inner.get("message") or inner.get("detail") or inner.get("msg") or ""
-    return codes, str(said)
+    return codes, str(said)[:_MOST_READ]

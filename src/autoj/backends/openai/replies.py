@@ -15,6 +15,7 @@ from autoj.backends.openai.scoring import Position
 _NEVER = -9999.0
 # In single precision the log-probability of a certain token may be slightly above 0.
 _MOST = 1e-3
+_MOST_TOKENS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,9 @@ def _text(content: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    """A number of tokens; None for anything else, and for more than any model reads or writes."""
+    plain = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if plain else None
 
 
 def _positions(logprobs: Any) -> tuple[Position, ...] | None:
@@ -153,6 +156,7 @@ def _logprob(entry: Mapping[str, Any]) -> float:
 
 def _token_bytes(entry: Mapping[str, Any]) -> bytes:
     """Reads a token's bytes, since a part of a character has no text."""
-    if entry.get("bytes"):
+    # Of a number `bytes` would make as many zeros.
+    if entry.get("bytes") and isinstance(entry["bytes"], list):
         return bytes(entry["bytes"])
     return str(entry["token"]).encode("utf-8", "replace")

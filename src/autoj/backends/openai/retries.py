@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+_log = logging.getLogger(__name__)
+
+# Shorter waits are not worth a line.
+_LONG_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +112,35 @@ class RateLimiter:
     def correct(self, amount: float) -> None:
         """Returns an unused part of a reservation; below 0, adds what was used beyond it."""
         self._free_at -= amount * self._seconds_each
+
+
+class WaitLog:
+    """Logs long waits of a judge, each once for all requests that wait together."""
+
+    def __init__(self, judge: str) -> None:
+        self._judge = judge
+        self._told_until = 0.0
+
+    def tell(self, seconds: float, why: str, now: float) -> None:
+        """Logs a wait that begins.
+
+        Args:
+            seconds: its length.
+            why: its reason.
+            now: seconds on any monotonic clock.
+        """
+        if seconds >= _LONG_SECONDS and now + seconds > self._told_until + _LONG_SECONDS:
+            self._told_until = now + seconds
+            _log.warning("judge %r waits %s: %s", self._judge, duration(seconds), why)
+
+
+def duration(seconds: float) -> str:
+    """A time for people; servers may ask for more than a life.
+
+    >>> [duration(seconds) for seconds in (90, 7200, 1e9)]
+    ['90 seconds', '2 hours', '11,574 days']
+    """
+    for unit, length in (("days", 86_400), ("hours", 3600)):
+        if seconds >= 2 * length:
+            return f"{min(seconds / length, 1e6):,.0f} {unit}"
+    return f"{seconds:,.0f} seconds"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
+import urllib.request
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -11,9 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
+from autoj.trust import KEYS_VARIABLE, is_key_allowed, is_key_name
 
 _PROVIDER = "https://api.openai.com/v1"
 _PROVIDERS_KEY = "OPENAI_API_KEY"
+_SHIPPED = str(Path(__file__).parents[2] / "judges")
+_DAY_SECONDS = 86_400
+# One in an hour: slower than that no run ends.
+_SLOWEST_PER_MINUTE = 1 / 60
+_PLAIN_ADDRESS = re.compile(r"[!-~]{1,500}")
 # Fields that this backend sets itself; `extra_body` may not contradict them.
 _OURS = {
     "model", "messages", "n", "stream", "stop", "temperature", "top_p", "seed", "max_tokens",
@@ -24,19 +34,20 @@ _OURS = {
 class Settings(BaseModel):
     """The options of a card; `autoj.backends.openai` documents each."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     base_url: str = _PROVIDER
     api_key_variable: str | None = None
     scoring: Literal["none", "logprobs", "prefill"] = "none"
     top_logprobs: int = Field(20, ge=2, le=20)
     concurrency: int = Field(64, ge=1, le=1000)
-    timeout_seconds: float = Field(600, gt=0)
-    attempts: int = Field(8, ge=1)
-    first_wait_seconds: float = Field(0.5, ge=0)
-    longest_wait_seconds: float = Field(120, ge=0)
-    requests_per_minute: float | None = Field(None, gt=0)
-    tokens_per_minute: float | None = Field(None, gt=0)
+    timeout_seconds: float = Field(600, gt=0, le=_DAY_SECONDS)
+    longest_reply_bytes: int = Field(2_000_000, ge=1000, le=1_000_000_000)
+    attempts: int = Field(8, ge=1, le=1000)
+    first_wait_seconds: float = Field(0.5, ge=0, le=_DAY_SECONDS)
+    longest_wait_seconds: float = Field(120, ge=0, le=_DAY_SECONDS)
+    requests_per_minute: float | None = Field(None, ge=_SLOWEST_PER_MINUTE)
+    tokens_per_minute: float | None = Field(None, ge=_SLOWEST_PER_MINUTE)
     max_tokens_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     omit: tuple[Literal["temperature", "top_p", "seed", "stop"], ...] = ()
     repetition_penalty: Literal["repetition_penalty", "repeat_penalty"] | None = None
@@ -45,15 +56,29 @@ class Settings(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_plain_address(cls, address: str) -> str:
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(address)
+            plain = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # a port or an address in brackets that is none
+            plain = None
+        if not plain or not _PLAIN_ADDRESS.fullmatch(address):
             raise ValueError("must be a URL such as http://127.0.0.1:8000/v1")
-        if parts.username or parts.password or parts.query:
+        if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError(
                 "must not contain a user, password or query: put the key in the environment "
                 "variable named by options.api_key_variable"
             )
         return address
+
+    @field_validator("api_key_variable")
+    @classmethod
+    def _is_key_name(cls, variable: str | None) -> str | None:
+        if variable is not None and not is_key_name(variable):
+            raise ValueError(
+                "must name an environment variable that holds a key, such as MY_API_KEY: it ends "
+                "in KEY or TOKEN; keys themselves do not belong in a card"
+            )
+        return variable
 
     @field_validator("extra_body")
     @classmethod
@@ -77,6 +102,15 @@ class Settings(BaseModel):
     def is_loopback(self) -> bool:
         """True where the server is on this machine, so that no proxy is used."""
         return urlsplit(self.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def is_local(self) -> bool:
+        """True where the server is on this machine or in its network, so one's own to start."""
+        host = urlsplit(self.base_url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_private
+        except ValueError:
+            return "." not in host or host.endswith((".local", ".internal", ".lan"))
 
 
 def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
@@ -116,15 +150,23 @@ def read_settings(card: JudgeCard, options: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
+def find_key(card: JudgeCard, settings: Settings, options: Mapping[str, Any]) -> SecretStr | None:
     """Reads the key from the environment; None if the server gets none.
 
+    Args:
+        card: the judge's card.
+        settings: the card's, with the options.
+        options: the options that the caller gave beside the card, and so is trusted with.
+
     Raises:
-        ConfigError: the variable is not set, or its value cannot be a key.
+        ConfigError: the variable is not set, its value cannot be a key, or the user did not allow
+            to send it where the card says.
     """
     variable = settings.key_variable
     if variable is None:
         return None
+    if not (card.folder == _SHIPPED or settings.is_loopback or "api_key_variable" in options):
+        _check_allowed(card, settings)
     key = os.environ.get(variable, "").strip()
     if any(not "!" <= character <= "~" for character in key):
         # It could not be sent, and the client's error would not name the reason.
@@ -140,3 +182,42 @@ def find_key(card: JudgeCard, settings: Settings) -> SecretStr | None:
         hint=f"Set {variable}, or name another variable in options.api_key_variable. For a local "
         "server set options.base_url; it may need no key.",
     )
+
+
+def _check_allowed(card: JudgeCard, settings: Settings) -> None:
+    """Checks that a card's key may be sent to its host: a stranger's card names both."""
+    variable = settings.api_key_variable
+    host = urlsplit(settings.base_url).netloc
+    ours = (variable, settings.base_url) == (_PROVIDERS_KEY, _PROVIDER)
+    if variable is None or ours or is_key_allowed(variable, host):
+        return
+    raise ConfigError(
+        f"the card of judge {card.name!r} asks to send the key in {variable} to {host}, which you "
+        "have not allowed",
+        hint=f"If you trust both: autoj --allow-key {variable}@{host} (it is asked once), or set "
+        f"{KEYS_VARIABLE}={variable}@{host}.",
+    )
+
+
+def check_proxies(card: JudgeCard, settings: Settings) -> None:
+    """Checks the proxies that the environment names; the client's errors would not name them.
+
+    Raises:
+        ConfigError: one is not a URL with a host. It is not shown: it may hold a password.
+    """
+    proxies = {} if settings.is_loopback else urllib.request.getproxies()
+    for scheme, address in proxies.items():
+        if scheme in ("http", "https", "all") and not _is_proxy(address):
+            raise ConfigError(
+                f"judge {card.name!r}: the environment names a proxy for {scheme} that is no URL",
+                hint=f"Set {scheme.upper()}_PROXY to one such as http://proxy.example:8080.",
+            )
+
+
+def _is_proxy(address: str) -> bool:
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        known = parts.scheme in ("http", "https", "socks4", "socks5", "socks5h")
+        return known and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -17,8 +17,9 @@ precision  float32 (without it) or bfloat16
 from __future__ import annotations
 
 import importlib.util
-from typing import Any
+from pickle import UnpicklingError
 
+from autoj.backends._hub import find_in_hub, hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
 from autoj.backends.hf.base_models import is_unknown
 from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
@@ -52,19 +53,18 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
     if card.adapter is not None:
         raise ConfigError(f"judge {card.name!r}: this version cannot merge adapters yet")
     _check_options(card)
+    folder = card.locate(card.model)
+    local = folder.is_dir()
+    if not local and card.model.startswith(("/", ".", "~")):
+        raise ConfigError(f"judge {card.name!r}: there is no folder {str(folder)!r}")
+    unreached = None if local else find_in_hub(card)
     import torch
     import transformers
 
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    folder = card.locate(card.model)
-    local = folder.is_dir()
-    if not local and card.model.startswith(("/", ".", "~")):
-        raise ConfigError(f"judge {card.name!r}: there is no folder {str(folder)!r}")
     name = str(folder) if local else card.model
-    where: dict[str, Any] = {"local_files_only": local}
-    if not local:
-        where["revision"] = card.revision
+    where = hub_arguments(card.revision, local=local, unreached=unreached)
     with quiet(transformers.logging, bars=not local):
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(name, **where)
@@ -76,9 +76,15 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
             )
             model = model.to(device)
         except OSError as error:
+            if unreached is not None:
+                raise not_cached(card, unreached) from None
             kind = ConfigError if local or is_unknown(error) else Unavailable
             raise kind(f"{card.model} cannot be loaded: {in_short(error)}") from error
-        except (ImportError, KeyError, MemoryError, RuntimeError, ValueError) as error:
+        except (
+            ImportError, KeyError, MemoryError, RuntimeError, UnpicklingError, ValueError
+        ) as error:  # fmt: skip
+            if (refused := needs_remote_code(card, error)) is not None:
+                raise refused from None
             if is_out_of_memory(error):
                 raise does_not_fit(card.model, device, error, _LOWER) from None
             raise ConfigError(

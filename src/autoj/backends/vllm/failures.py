@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from autoj.backends._hub import needs_remote_code, not_cached
 from autoj.backends._loading import in_short
 from autoj.backends.hf.base_models import is_unknown
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
@@ -31,13 +32,16 @@ _LOWER = (
 
 
 @contextmanager
-def as_ours(card: JudgeCard, doing: str, *, local: bool = False) -> Iterator[None]:
+def as_ours(
+    card: JudgeCard, doing: str, *, local: bool = False, unreached: str | None = None
+) -> Iterator[None]:
     """Converts exceptions raised inside into ours.
 
     Args:
         card: the judge.
         doing: the failed action, such as "cannot be loaded".
         local: True where the model's files are local, so that a retry finds the same ones.
+        unreached: the reason why the hub cannot be asked; None where it can.
 
     Raises:
         ConfigError: the card asks for more than the model, vLLM or the GPU's memory has.
@@ -49,6 +53,10 @@ def as_ours(card: JudgeCard, doing: str, *, local: bool = False) -> Iterator[Non
     except AutojError:
         raise
     except Exception as error:
+        if unreached is not None and isinstance(error, OSError):
+            raise not_cached(card, unreached) from error
+        if (refused := needs_remote_code(card, error)) is not None:
+            raise refused from error
         raise _translated(card, doing, error, local=local) from error
 
 

@@ -8,7 +8,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from autoj import trust
 from autoj.backends._adapter_config import CONFIG_FILE
+from autoj.backends._hub import hub_arguments
 from autoj.backends.hf.adapters import check_adapter
 from autoj.backends.hf.base_models import Base, find_base
 from autoj.backends.hf.templates import PIN
@@ -67,13 +69,13 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
     adapter = None if card.adapter is None else check_adapter(card, base.weights)
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    with as_ours(card, "cannot be loaded", local=base.local):
+    with as_ours(card, "cannot be loaded", local=base.local, unreached=base.unreached):
         import transformers
         import vllm
         from vllm.lora.request import LoRARequest
 
         n_gpus = _count_gpus(card)
-        where: dict[str, Any] = {} if base.local else {"revision": card.revision}
+        where = hub_arguments(card.revision, local=base.local, unreached=base.unreached)
         config = transformers.AutoConfig.from_pretrained(base.name, **where).get_text_config()
         tokenizer = transformers.AutoTokenizer.from_pretrained(base.name, **where)
         engine = vllm.LLM(**_arguments(card, base, config, n_gpus, adapter))
@@ -140,6 +142,7 @@ def _arguments(
         # The number of choices that a protocol may have; the default is 20.
         "max_logprobs": -1,
         "seed": card.decoding.seed,
+        "trust_remote_code": trust.runs_remote_code(),
     }
     if not base.local and card.revision is not None:
         arguments |= {"revision": card.revision, "tokenizer_revision": card.revision}
