@@ -85,7 +85,7 @@ def _holds_run(path: Path) -> bool:
 
 
 def _entry(path: Path) -> RunEntry:
-    """What a folder holds; never an exception, since a stranger may have written it."""
+    """The content of a folder; never an exception, since a stranger may have written it."""
     try:
         changed = _last_change(path)
         if not _holds_run(path):
