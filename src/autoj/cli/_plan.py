@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from autoj.cli import _console
+from autoj.cli._progress import watching
 from autoj.datasets.base import Cases
 from autoj.reports.plan import plan_view
 from autoj.runs.estimate import RunEstimate
@@ -28,7 +29,7 @@ def show_plan(
         as_json: whether stdout is for a machine.
     """
     estimates: Sequence[RunEstimate]
-    with _console.watching() as watch:
+    with watching() as watch:
         if isinstance(planned, Jury):
             estimates = plan_jury(cases, planned, out, cache=cache, watch=watch)
         elif planned.task == "select":

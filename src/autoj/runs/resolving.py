@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -140,7 +140,7 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
     """The verdict from all judgments of a case, in the order in which they were planned."""
     if spec.task == "classify":
         return _resolve_scenario(case, spec.judge.name, judgments)
-    return resolve(
+    verdict = resolve(
         case,
         spec.judge.name,
         judgments,
@@ -150,6 +150,7 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
         calibration=spec.calibration,
         n_draws=spec.n_draws,
     )
+    return verdict if case.scenario is None else replace(verdict, scenario=case.scenario)
 
 
 def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure]) -> Verdict:
