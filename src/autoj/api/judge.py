@@ -15,7 +15,7 @@ from autoj.datasets import open_cases
 from autoj.datasets.base import cases_of
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.protocols import load_protocol
+from autoj.protocols import protocols_of
 from autoj.records import Case, JudgeCard, Response, Verdict
 from autoj.runs import judge_case, judge_cases, make_spec
 from autoj.runs.budget import Budget
@@ -295,7 +295,7 @@ class Judge(Closeable):
 
 
 def _names_scenarios(card: JudgeCard) -> bool:
-    return any(load_protocol(name).subject == "query" for name in card.protocols)
+    return any(its.subject == "query" for its in protocols_of(card))
 
 
 async def _awaited(verdict: Future[Verdict]) -> Verdict:

@@ -30,7 +30,9 @@ ProtocolName: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--protocol",
-        help="The protocol: the prompt and how its answer is read. Default: the judge's own.",
+        "--prompt",
+        help="The prompt and how its answer is read: a protocol's name (autoj prompts), or a file of "
+        "your own (….md). Default: the judge's own.",
         rich_help_panel=ASKING,
     ),
 ]

@@ -27,6 +27,7 @@ from autoj.cli.judge import judge
 from autoj.cli.judges import judges_app
 from autoj.cli.leaderboard import leaderboard
 from autoj.cli.merge import merge
+from autoj.cli.prompts import prompts_app
 from autoj.cli.rate import rate
 from autoj.cli.scenarios import scenarios_app
 from autoj.cli.select import select
@@ -55,6 +56,7 @@ app.add_typer(judges_app, name="judges")
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="data")
 app.add_typer(scenarios_app, name="scenarios")
+app.add_typer(prompts_app, name="prompts")
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from rich.table import Table
 
 from autoj import components
+from autoj.protocols import protocols_of
 from autoj.records import JudgeCard
 from autoj.reports import render
 
@@ -52,7 +53,8 @@ def card_table(card: JudgeCard) -> Table:
         ("revision", card.revision),
         ("adapter", card.adapter),
         ("wrapper", card.wrapper),
-        ("protocols", ", ".join(card.protocols)),
+        ("prompts", ", ".join(its.name for its in protocols_of(card)[: len(card.prompts)]) or None),
+        ("protocols", ", ".join(card.protocols) or None),
         ("context", f"{card.context_tokens:,} tokens"),
         ("languages", ", ".join(card.languages)),
         (

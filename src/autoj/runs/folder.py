@@ -16,7 +16,8 @@ All but the ledger and the failures can be rebuilt from them.
 
 A run is shown with the settings in its `run.json`, including the judge's calibration there. A
 card's calibration may change and the run still be resumed: the resuming command writes its own
-into `run.json` and resolves all verdicts again, with new critiques where a winner has changed.
+into `run.json` and resolves all verdicts again, with new critiques where a winner has changed. So
+with a prompt of the user's own, where only the way in which answers are read has changed.
 """
 
 from __future__ import annotations
@@ -248,6 +249,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
             lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
             raise SpecMismatch(path, lines)
         _take_calibration(folder, spec)
+        _take_reading(folder, spec)
         return
     bad_rows: list[DataError] = []
     taken = checked_cases(cases, spec, bad_rows)
@@ -293,13 +295,33 @@ def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
         folder.path,
         spec.judge.name,
     )
+    _drop_critiques(folder, spec)
+    judge["calibration"] = wanted
+    write_settings(folder.path, record)
+
+
+def _take_reading(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
+    record = folder.settings()
+    if record["spec"].get("prompt") == spec.prompt:
+        return
+    _log.warning(
+        "%s was read by another text of prompt %s; its answers are read again",
+        folder.path,
+        spec.protocol,
+    )
+    _drop_critiques(folder, spec)
+    record["spec"]["prompt"] = spec.prompt
+    write_settings(folder.path, record)
+
+
+def _drop_critiques(folder: RunFolder, spec: RunSpec) -> None:
+    """Has critiques planned anew, because winners may change."""
     if spec.critique:
         # A critique is written for a winner. Without these two files the run is not finished, and
         # the critiques are planned anew; those that still fit are in the ledger.
         (folder.path / "verdicts.jsonl").unlink(missing_ok=True)
         (folder.path / "follow.jsonl").unlink(missing_ok=True)
-    judge["calibration"] = wanted
-    write_settings(folder.path, record)
 
 
 def _take(path: Path) -> FileLock:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 
 from autoj.jsonl import count_lines
-from autoj.protocols import load_protocol
+from autoj.protocols.base import JudgeProtocol
 from autoj.records import (
     Asked,
     Calibration,
@@ -69,7 +69,7 @@ def resolve_run(
         return
     follow = _Groups(folder.follow() if spec.critique else ())
     for case, verdict in resolve_first(folder, spec, answers):
-        yield case, with_critiques(verdict, follow.of(case.id), answers)
+        yield case, with_critiques(verdict, follow.of(case.id), answers, spec.reader(case))
 
 
 def resolve_first(
@@ -78,7 +78,8 @@ def resolve_first(
     """Resolves the verdicts without the critiques that were asked for after them."""
     plan = _Groups(folder.plan())
     for case in folder.cases():
-        judgments = [read_answer(asked, answers) for asked in plan.of(case.id)]
+        reader = spec.reader(case)
+        judgments = [read_answer(asked, answers, reader) for asked in plan.of(case.id)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -134,36 +135,42 @@ class _Groups:
         return rows
 
 
-def read_answer(asked: Asked, answers: Answers) -> Judgment | Failure | None:
+def read_answer(
+    asked: Asked, answers: Answers, reader: JudgeProtocol
+) -> Judgment | Failure | None:
     """The outcome of a question; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = load_protocol(asked.protocol).read(found)
-    return Judgment(asked=asked, completion=found, reading=reading)
+    return Judgment(asked=asked, completion=found, reading=reader.read(found))
 
 
-def _read_follow(asked: Asked, verdict: Verdict, answers: Answers) -> Judgment | Failure | None:
+def _read_follow(
+    asked: Asked, verdict: Verdict, answers: Answers, reader: JudgeProtocol
+) -> Judgment | Failure | None:
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = load_protocol(asked.protocol).read_follow(verdict, asked.shown, found)
+    reading = reader.read_follow(verdict, asked.shown, found)
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
 def read_outcomes(
-    folder: RunFolder,
+    folder: RunFolder, spec: RunSpec
 ) -> Iterator[tuple[Case, list[Judgment | Failure | None]]]:
     """Each case with the outcomes of the questions about it; None where there is none yet."""
     plan = _Groups(folder.plan())
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
-            yield case, [read_answer(asked, reader) for asked in plan.of(case.id)]
+            protocol = spec.reader(case)
+            yield case, [read_answer(asked, reader, protocol) for asked in plan.of(case.id)]
 
 
-def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:
+def with_critiques(
+    verdict: Verdict, asked: Iterable[Asked], answers: Answers, reader: JudgeProtocol
+) -> Verdict:
     """A verdict with the critiques that were asked for it, as far as they exist."""
-    written = [_read_follow(row, verdict, answers) for row in asked]
+    written = [_read_follow(row, verdict, answers, reader) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict
 
@@ -196,14 +203,17 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
         return None
     with closing(LedgerReader(folder.path)) as reader:
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
-        judgments = [(asked, read_answer(asked, reader)) for asked in first]
+        protocol = spec.reader(case)
+        judgments = [(asked, read_answer(asked, reader, protocol)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):
             verdict = resolve_judgments(case, spec, known)
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
-            judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
-            verdict = with_critiques(verdict, follow, reader)
+            judgments += [
+                (asked, _read_follow(asked, verdict, reader, protocol)) for asked in follow
+            ]
+            verdict = with_critiques(verdict, follow, reader, protocol)
     return CaseRecord(
         case=case,
         verdict=verdict,

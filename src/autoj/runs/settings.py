@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from autoj.datasets.base import Cases
 from autoj.errors import DataError
 from autoj.jsonl import sha256_of, storage_error
+from autoj.protocols import asked_by
 from autoj.runs.plan import answer_options
 from autoj.runs.spec import RunSpec
 
@@ -24,10 +25,11 @@ _JUDGE_SETTINGS = (
     "name", "backend", "model", "revision", "adapter", "adapter_revision", "wrapper",
     "context_tokens",
 )  # fmt: skip
+_KEPT = Path("run.json")
 # Later settings at their defaults: runs from before them can be resumed.
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
-    ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"),
+    ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"), ("spec", "prompt"),
     ("data", "derivation"),
 )  # fmt: skip
 
@@ -103,7 +105,11 @@ def spec_digest(spec: RunSpec, cases: Cases) -> str:
 
 
 def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of `run.json` that must not change: all but the path of the data."""
+    """The part of `run.json` that must not change: all but the path of the data.
+
+    Of a prompt of the user's own it is what the judge reads: another reading of the same answers is
+    no other run.
+    """
     stable: dict[str, Any] = orjson.loads(
         orjson.dumps(
             {
@@ -119,6 +125,8 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
         used.pop("path", None)
     if (own := stable["spec"].get("scenarios")) is not None:
         stable["spec"]["scenarios"] = own["digest"]
+    if (prompt := stable["spec"].get("prompt")) is not None:
+        stable["spec"]["prompt"] = asked_by(prompt, _KEPT)
     judge = stable["spec"]["judge"]
     stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
     stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))

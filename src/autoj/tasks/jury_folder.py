@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import decode, decode_as, encode, read_records, storage_error, write_records
-from autoj.protocols import load_protocol
+from autoj.protocols import protocols_of
 from autoj.records import Case, CaseOutline, JudgeCard
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
@@ -132,7 +132,7 @@ def _folder_names(names: Sequence[str]) -> list[str]:
 
 
 def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
-    is_scalar = card.protocols == ("scalar",)
+    is_scalar = card.protocols == ("scalar",) and not card.prompts
     if task == "rate":
         spec = make_spec(task, card, **settings)
         if is_scalar or spec.protocol == "scalar":
@@ -142,7 +142,7 @@ def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
                 hint="Rate with it alone. In autoj judge it votes on pairs by the higher score.",
             )
         return spec
-    subjects = {load_protocol(name).subject for name in card.protocols}
+    subjects = {its.subject for its in protocols_of(card)}
     if "pair" in subjects or "response" not in subjects:
         return make_spec(task, card, **settings)
     if settings.get("protocol") is not None and not is_scalar:
@@ -175,7 +175,7 @@ def choose_method(jurors: Sequence[Juror], wanted: Method | None) -> Method:
 def _gives_probabilities(spec: RunSpec) -> bool:
     if not spec.has_orders:
         return spec.calibration is not None
-    return load_protocol(spec.protocol).gives_probabilities
+    return spec.plain_protocol.gives_probabilities
 
 
 def pairs_alone(cases: Cases) -> Cases:
