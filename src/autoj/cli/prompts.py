@@ -140,7 +140,9 @@ def _write(text: str, out: Path | None) -> None:
         typer.echo(visible(text), nl=False)
         return
     if out.exists():
-        raise ConfigError(f"--out {out} is there already", hint="Choose another name, or remove it.")
+        raise ConfigError(
+            f"--out {out} is there already", hint="Choose another name, or remove it."
+        )
     try:
         out.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:

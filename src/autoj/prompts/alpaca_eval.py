@@ -118,9 +118,7 @@ def _placed(text: str, name: str) -> str:
     return _COLUMN.sub(place, text)
 
 
-def _answer(
-    config: Mapping[str, Any], name: str
-) -> tuple[Answer, tuple[tuple[str, str], ...]]:
+def _answer(config: Mapping[str, Any], name: str) -> tuple[Answer, tuple[tuple[str, str], ...]]:
     parser = config.get("fn_completion_parser", _DEFAULT_PARSER) or _DEFAULT_PARSER
     given = config.get("completion_parser_kwargs") or {}
     if not isinstance(given, dict):

@@ -163,7 +163,9 @@ def _places(text: str, marks: list[re.Match[str]], path: Path) -> dict[str, tupl
         if name not in _SECTIONS:
             near = difflib.get_close_matches(name.casefold(), _SECTIONS, n=1)
             advice = f"did you mean <!-- {near[0]} -->?" if near else "there are system and user"
-            raise DataError(f"there is no section {mark[0].strip()}: {advice}", path=path, line=line)
+            raise DataError(
+                f"there is no section {mark[0].strip()}: {advice}", path=path, line=line
+            )
         if name in places or (name == "system" and places):
             raise DataError(
                 f"{mark[0].strip()} stands there twice, or after <!-- user -->: a prompt has one "
@@ -178,9 +180,7 @@ def _places(text: str, marks: list[re.Match[str]], path: Path) -> dict[str, tupl
 def _section(text: str, start: int, end: int) -> _Section:
     content = text[start:end]
     bare = content.lstrip("\n")
-    return _Section(
-        text=bare.rstrip("\n"), line=_line_of(text, start + len(content) - len(bare))
-    )
+    return _Section(text=bare.rstrip("\n"), line=_line_of(text, start + len(content) - len(bare)))
 
 
 def _line_of(text: str, position: int) -> int:

@@ -92,7 +92,9 @@ def import_prometheus(
     # In one pass, so that a rubric's own braces are left alone.
     user = re.sub(r"\{(rubric|scores|reference)\}", lambda found: words[found[1]], frame)
     # At the end of a line: "Score: 4 of 5" or a list of scores is no score.
-    single = Rule(pattern=r"(?im)^[ \t*_]*score[ \t*_]*:[ \t*_]*([1-5])[ \t*_]*(?:/[ \t]*5)?[ \t*_.]*$")
+    single = Rule(
+        pattern=r"(?im)^[ \t*_]*score[ \t*_]*:[ \t*_]*([1-5])[ \t*_]*(?:/[ \t]*5)?[ \t*_.]*$"
+    )
     pair = Rule(pattern=r"(?im)^[ \t*_]*verdict[ \t*_]*:[ \t*_]*(1|2|tie)[ \t*_.]*$")
     return Prompt(
         name=name or re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:64] or "rubric",

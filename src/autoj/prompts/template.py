@@ -90,6 +90,4 @@ def _unknown(name: str, kind: Kind) -> str:
         return f"{{{name}}} belongs to a {other} prompt; a {kind} one has {known}"
     near = difflib.get_close_matches(name.casefold(), KNOWN[kind], n=1, cutoff=0.5)
     advice = f"did you mean {{{near[0]}}}?" if near else f"known are {known}"
-    return (
-        f"there is no placeholder {{{name}}}: {advice} ({{{{{name}}}}} stands for the word in braces)"
-    )
+    return f"there is no placeholder {{{name}}}: {advice} ({{{{{name}}}}} stands for the word in braces)"

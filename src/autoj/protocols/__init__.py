@@ -81,7 +81,9 @@ def find_protocol(card: JudgeCard, name: str) -> JudgeProtocol:
         DataError: a prompt's file is missing or has a fault.
     """
     own = (protocol for protocol in protocols_of(card) if isinstance(protocol, OwnProtocol))
-    return next((protocol for protocol in own if protocol.name == name), None) or load_protocol(name)
+    return next((protocol for protocol in own if protocol.name == name), None) or load_protocol(
+        name
+    )
 
 
 def asked_by(text: str, path: Path) -> dict[str, str]:

@@ -130,15 +130,15 @@ class OwnProtocol:
             case Like():
                 raise AssertionError("a prompt that reads like a protocol has that protocol")
 
-    def _stated(
-        self, answer: Patterns | JsonField, visible: str, judged: Sequence[str]
-    ) -> Reading:
+    def _stated(self, answer: Patterns | JsonField, visible: str, judged: Sequence[str]) -> Reading:
         found = list(statements(answer, visible))
         if not found:
             return Unreadable(reason=_nothing(answer))
         which = answer.which if isinstance(answer, Patterns) else "last"
         if which == "only" and len(found) > 1:
-            return Unreadable(reason=f"the text states {len(found):,} answers where one is expected")
+            return Unreadable(
+                reason=f"the text states {len(found):,} answers where one is expected"
+            )
         stated = found[0 if which == "first" else -1].stated
         value = look_up(stated, dict(self.prompt.values))
         if value is None:

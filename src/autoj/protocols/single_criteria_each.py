@@ -94,9 +94,7 @@ def _in_order(scenario: Scenario) -> list[Criterion]:
     return [criterion for wanted in TYPES for criterion in scenario.of_type(wanted)]
 
 
-def _ratings(
-    folded: str, criteria: Sequence[Criterion], judged: Sequence[str]
-) -> dict[int, float]:
+def _ratings(folded: str, criteria: Sequence[Criterion], judged: Sequence[str]) -> dict[int, float]:
     """The last rating of each criterion by its number, where number and name belong together."""
     stated: dict[int, float] = {}
     for line in _LINE.finditer(folded):

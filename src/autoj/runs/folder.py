@@ -27,6 +27,7 @@ import logging
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -252,7 +253,8 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         _take_reading(folder, spec)
         return
     bad_rows: list[DataError] = []
-    taken = checked_cases(cases, spec, bad_rows)
+    found: Counter[str] = Counter()
+    taken = _counted(checked_cases(cases, spec, bad_rows), found)
     shard = None if spec.shard is None else Shard.parse(spec.shard)
     if shard is None:
         write_records(path / "cases.jsonl", name_scenarios(taken, spec))
@@ -266,8 +268,22 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         write_records(path / "bad_rows.jsonl", (bad_row(error) for error in bad_rows))
     # run.json comes last: a folder that has one has all its cases.
     write_settings(
-        path, {"kind": kind, **wanted, "versions": versions(), "n_bad_rows": len(bad_rows)}
+        path,
+        {
+            "kind": kind,
+            **wanted,
+            "versions": versions(),
+            "n_bad_rows": len(bad_rows),
+            "n_references": found["references"],
+        },
     )
+
+
+def _counted(cases: Iterable[Case], found: Counter[str]) -> Iterator[Case]:
+    """The same cases; those with a reference answer are counted."""
+    for case in cases:
+        found["references"] += case.reference is not None
+        yield case
 
 
 def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:

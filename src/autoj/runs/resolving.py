@@ -135,9 +135,7 @@ class _Groups:
         return rows
 
 
-def read_answer(
-    asked: Asked, answers: Answers, reader: JudgeProtocol
-) -> Judgment | Failure | None:
+def read_answer(asked: Asked, answers: Answers, reader: JudgeProtocol) -> Judgment | Failure | None:
     """The outcome of a question; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):

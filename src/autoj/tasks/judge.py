@@ -32,6 +32,7 @@ def judge(
     watch: Watch = SILENT,
     kind: Kind | None = None,
     derive: Callable[[RunFolder], object] | None = None,
+    tell_references: bool = True,
 ) -> Run:
     """Judges all cases of a data set with one judge; resumes where an earlier session stopped.
 
@@ -44,6 +45,7 @@ def judge(
         watch: told of progress and events.
         kind: the kind of run; None is that of the spec's task.
         derive: writes other files from the verdicts before the folder is unlocked.
+        tell_references: False where the caller has told of references that are not used.
 
     Returns:
         The run, with all verdicts, or with fewer where the budget was used up.
@@ -68,6 +70,8 @@ def judge(
         open_ledger(folder, spec, budget) as ledger,
     ):
         tell_bad_rows(folder, watch)
+        if tell_references:
+            tell_unused_references(folder, spec, watch)
         if is_finished(folder, spec, ledger):
             # Showing a complete run needs no engine, and so no model, no key and no network.
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
@@ -114,6 +118,18 @@ def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
     if n_bad_rows:
         watch.message(
             f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"
+        )
+
+
+def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> None:
+    """Reports once that rows have reference answers and the protocol does not show them, if so."""
+    n_references = folder.settings().get("n_references", 0)
+    if n_references and not spec.needs_reference:
+        shows = "pairwise-reference" if spec.task in ("judge", "select") else "single-reference"
+        rows = "1 row has" if n_references == 1 else f"{n_references:,} rows have"
+        watch.message(
+            f"{rows} a reference answer, which protocol {spec.protocol!r} does not show to the "
+            f"judge; --protocol {shows} does"
         )
 
 

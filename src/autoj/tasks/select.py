@@ -14,7 +14,7 @@ from autoj.runs.kind import is_jury
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks import default_paths
 from autoj.tasks.engine import load_engine
-from autoj.tasks.judge import judge, tell_bad_rows
+from autoj.tasks.judge import judge, tell_bad_rows, tell_unused_references
 from autoj.tasks.jury import total_of
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import (
@@ -70,6 +70,7 @@ def select(
     Budget(*caps).check(spec.judge)
     with open_run(path, spec, cases) as folder:
         tell_bad_rows(folder, watch)
+        tell_unused_references(folder, spec, watch)
         return Run(folder=folder, spec=spec, counts=_hold_tournaments(folder, spec, caps, watch))
 
 
@@ -91,7 +92,15 @@ def _hold_tournaments(folder: RunFolder, spec: RunSpec, caps: Caps, watch: Watch
             matches = cases_of_matches(folder, pairs)
             clear_for(path, matches)
             # All rounds share one ledger, from which each round's budget counts the earlier ones.
-            run = judge(matches, its, path, backend=engine, budget=Budget(*caps), watch=watch)
+            run = judge(
+                matches,
+                its,
+                path,
+                backend=engine,
+                budget=Budget(*caps),
+                watch=watch,
+                tell_references=False,
+            )
             run.check_whole()
             sessions.append(run.counts)
             known = {verdict.case_id: verdict for verdict in run.folder.verdicts()}

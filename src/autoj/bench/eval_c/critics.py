@@ -126,6 +126,4 @@ def own_protocol(card: JudgeCard, default: str) -> str:
     """
     if card.prompts_sha256 is None or default in card.protocols:
         return default
-    return next(
-        (its.name for its in protocols_of(card) if its.subject == "response"), default
-    )
+    return next((its.name for its in protocols_of(card) if its.subject == "response"), default)
