@@ -19,7 +19,7 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
-    {"jsonl", "fetching", "components", "chat", "critiques"},
+    {"jsonl", "fetching", "components", "chat", "critiques", "yaml_files"},
     {"calibration", "scenarios", "backends", "metrics", "prompts"},
     {"verdicts", "judges", "datasets", "protocols"},
     {"runs"},

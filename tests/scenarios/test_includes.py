@@ -108,6 +108,19 @@ def test_a_name_with_nothing_under_it_leaves_an_included_one_out(tmp_path: Path)
     assert resolve(tmp_path) == (["It is kind."], ())
 
 
+def test_a_long_chain_of_files_is_a_fault(tmp_path: Path) -> None:
+    chain = {f"f{n}.yaml": f"x: !include f{n + 1}.yaml\n" for n in range(2000)}
+    write(tmp_path, chain | {"f2000.yaml": BASIC})
+    _, faults = resolve(tmp_path, "f0.yaml")
+    assert "nested deeper than 20 files" in only(faults).reason
+
+
+def test_a_path_that_no_system_takes_is_a_file_that_is_not_there(tmp_path: Path) -> None:
+    write(tmp_path, {"a.yaml": f"x: !include {'long' * 200}\n"})
+    _, faults = resolve(tmp_path)
+    assert "there is no file" in only(faults).reason
+
+
 def test_leaving_out_what_is_not_there_is_a_fault(tmp_path: Path) -> None:
     write(tmp_path, {"a.yaml": "x: !include b.yaml\nshrt:\n", "b.yaml": BASIC})
     contents, faults = resolve(tmp_path)

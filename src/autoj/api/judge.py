@@ -152,7 +152,8 @@ class Judge(Closeable):
         Args:
             query: the user's request.
             response: the response.
-            scenario, reference: as in `compare`.
+            scenario: as in `compare`.
+            reference: as in `compare`.
             settings: settings of `make_spec`: `protocol`, `critique`, `on_overflow`, …
 
         Returns:
@@ -261,7 +262,8 @@ class Judge(Closeable):
                 breaks ties between equal ratings.
             by: "ratings" rates each response, "pairs" compares them in a knockout
                 (`verdicts.knockout`).
-            scenario, reference: as in `compare`.
+            scenario: as in `compare`.
+            reference: as in `compare`.
             settings: settings of `make_spec`: `protocol`, `on_overflow`, …
 
         Returns:

@@ -68,7 +68,8 @@ class Jury(Closeable):
             query: the user's request.
             a: the first response.
             b: the second response.
-            scenario, reference: as in `Judge.compare`.
+            scenario: as in `Judge.compare`.
+            reference: as in `Judge.compare`.
             settings: settings of `make_spec`, for all judges.
 
         Returns:

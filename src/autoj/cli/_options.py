@@ -31,8 +31,8 @@ ProtocolName: TypeAlias = Annotated[
     typer.Option(
         "--protocol",
         "--prompt",
-        help="The prompt and how its answer is read: a protocol's name (autoj prompts), or a file of "
-        "your own (….md). Default: the judge's own.",
+        help="The prompt and how its answer is read: a protocol's name (autoj prompts), or a file "
+        "of your own (….md). Default: the judge's own.",
         rich_help_panel=ASKING,
     ),
 ]

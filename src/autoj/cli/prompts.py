@@ -31,8 +31,8 @@ Name: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--name",
-        help="The prompt's name, if not that of its source. AlpacaEval: the annotator, if there are "
-        "several.",
+        help="The prompt's name, if not that of its source. AlpacaEval: the annotator, if there "
+        "are several.",
         rich_help_panel=_options.SHOWN,
     ),
 ]

@@ -9,16 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import (
-    AfterValidator,
-    AllowInfNan,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from autoj import components
 from autoj.calibration import STYLE_FEATURES
@@ -26,6 +17,7 @@ from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.prompts import read_prompt, read_text
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
+from autoj.yaml_files import read_fields
 
 FOLDER_CARD = "judge.yaml"
 """The card of a judge's folder, as training writes it."""
@@ -38,7 +30,7 @@ _BESIDE = re.compile(r"^(?:(adapter|model): \./|(prompt): (?![/\[\"']))(\S+)$", 
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class _DecodingFile(_Strict):
@@ -63,11 +55,9 @@ def _known_feature(name: str) -> str:
 
 
 class _CalibrationFile(_Strict):
-    temperature: float = Field(gt=0, allow_inf_nan=False)
-    tie: float = Field(ge=0, allow_inf_nan=False)
-    surface: dict[
-        Annotated[str, AfterValidator(_known_feature)], Annotated[float, AllowInfNan(False)]
-    ] = {}
+    temperature: float = Field(gt=0)
+    tie: float = Field(ge=0)
+    surface: dict[Annotated[str, AfterValidator(_known_feature)], float] = {}
     fitted_on: str | None = None
 
 
@@ -203,22 +193,7 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
 
 
 def _read_card(path: Path) -> JudgeCard:
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError("there is no such judge card", path=path) from None
-    except OSError as error:
-        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"is not YAML ({error})", path=path) from None
-    try:
-        card = _CardFile.model_validate(loaded)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise DataError(
-            f"{first['msg']}, found {first['input']!r}", path=path, field=field
-        ) from None
+    card = read_fields(path, _CardFile, what="judge card")
     if card.wrapper not in WRAPPER_NAMES:
         raise UnknownComponent("wrapper", card.wrapper, WRAPPER_NAMES)
     if "." not in card.backend and card.backend not in _known_backends():

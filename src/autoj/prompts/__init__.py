@@ -1,4 +1,4 @@
-"""Prompts in files: what a judge is asked, and how its answer is read; other tools' layouts of them."""
+"""Prompts in files: their text and how the answer is read, and those of other tools."""
 
 from autoj.prompts.alpaca_eval import import_alpaca_eval
 from autoj.prompts.layout import Prompt, read_prompt, read_text

@@ -1,9 +1,8 @@
 """Imports a folder of AlpacaEval's `annotators_config`: `configs.yaml` with the texts of prompts.
 
 **Source:** the repository tatsu-lab/alpaca_eval, `src/alpaca_eval/evaluators_configs` and
-`completion_parsers.py`. We read each answer as its parser does, with two differences: a word that is
-none of the answers is unreadable and not passed on, and letters are not told apart by their case
-where the values are not.
+`completion_parsers.py`. We read each answer as its parser does, but a word that is none of the
+answers is unreadable and not passed on, and case counts only where two values differ by it alone.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import yaml
 from autoj.errors import ConfigError, DataError
 from autoj.prompts.answers import Answer, Choices, JsonField, Patterns, Rule, compile_pattern
 from autoj.prompts.layout import Prompt, read_text
+from autoj.yaml_files import compose_text, plain_value
 
 _FILES = ("configs.yaml", "config.yaml")
 _ROLES = re.compile(
@@ -42,9 +42,9 @@ def import_alpaca_eval(folder: Path, name: str | None = None) -> Prompt:
     """
     path, configs = _configs(folder)
     if name is None and len(configs) > 1:
-        named = ", ".join(map(str, configs))
+        named = ", ".join(configs)
         raise ConfigError(f"{path} has several annotators: {named}", hint="Choose one with --name.")
-    chosen = name if name is not None else str(next(iter(configs)))
+    chosen = name if name is not None else next(iter(configs))
     config = configs.get(chosen)
     if not isinstance(config, dict):
         raise DataError(f"has no annotator {chosen!r}", path=path, field=chosen)
@@ -63,7 +63,7 @@ def import_alpaca_eval(folder: Path, name: str | None = None) -> Prompt:
     )
 
 
-def _configs(folder: Path) -> tuple[Path, dict[Any, Any]]:
+def _configs(folder: Path) -> tuple[Path, dict[str, Any]]:
     path = next((folder / file for file in _FILES if (folder / file).is_file()), None)
     if path is None:
         raise DataError(
@@ -71,14 +71,19 @@ def _configs(folder: Path) -> tuple[Path, dict[Any, Any]]:
             path=folder,
             hint="Name the folder of one annotator of AlpacaEval's evaluators_configs.",
         )
-    try:
-        loaded = yaml.safe_load(read_text(path))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        said = getattr(error, "problem", None) or type(error).__name__
-        raise DataError(f"is not YAML: {said}", path=path) from None
+    loaded = _plain(compose_text(read_text(path), path), path)
     if not isinstance(loaded, dict) or not loaded:
         raise DataError("expected annotators by name", path=path)
     return path, loaded
+
+
+def _plain(node: yaml.Node | None, path: Path) -> Any:
+    """The values of a node, with numbers as keys in the way that they are written."""
+    if isinstance(node, yaml.MappingNode):
+        return {str(key.value): _plain(value, path) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item, path) for item in node.value]
+    return None if node is None else plain_value(node, path)
 
 
 def _template(config: Mapping[str, Any], folder: Path, path: Path, name: str) -> str:
@@ -119,6 +124,9 @@ def _placed(text: str, name: str) -> str:
 
 
 def _answer(config: Mapping[str, Any], name: str) -> tuple[Answer, tuple[tuple[str, str], ...]]:
+    settings = config.get("completions_kwargs")
+    if isinstance(settings, dict) and settings.get("tools"):
+        raise _not_possible(name, "it answers by calling a function")
     parser = config.get("fn_completion_parser", _DEFAULT_PARSER) or _DEFAULT_PARSER
     given = config.get("completion_parser_kwargs") or {}
     if not isinstance(given, dict):
@@ -137,10 +145,8 @@ def _answer(config: Mapping[str, Any], name: str) -> tuple[Answer, tuple[tuple[s
             return _field(steps["json_parser"], name), tuple(_PREFERENCES.items())
         case ["json_parser", "replace_parser"]:
             means = steps["replace_parser"].get("replacer") or {}
-            values = tuple((_said(key), _preference(value, name)) for key, value in means.items())
+            values = tuple((key, _preference(value, name)) for key, value in means.items())
             return _field(steps["json_parser"], name), values
-    if config.get("completions_kwargs", {}).get("tools"):
-        raise _not_possible(name, "it answers by calling a function")
     raise _not_possible(name, f"its answer is read by {' and '.join(map(str, steps))}")
 
 
@@ -188,10 +194,6 @@ def _field(given: Mapping[str, Any], name: str) -> Answer:
     if not isinstance(key, str) or not key or "." in key:
         raise _not_possible(name, f"the field of its answer is {key!r}")
     return JsonField(path=(key,))
-
-
-def _said(key: Any) -> str:
-    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _preference(value: Any, name: str) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from autoj.errors import DataError
 from autoj.prompts.answers import (
@@ -22,6 +21,7 @@ from autoj.prompts.answers import (
     compile_pattern,
 )
 from autoj.prompts.template import Kind
+from autoj.yaml_files import check_fields, compose_text
 
 _WAYS = ("like", "pattern", "patterns", "field", "choices")
 _SHOWN = ("1", "2", "tie")
@@ -41,7 +41,7 @@ _Text: TypeAlias = Annotated[str, BeforeValidator(_as_text), Field(min_length=1,
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class _AnswerFile(_Strict):
@@ -118,26 +118,15 @@ def read_facts(text: str, path: Path, first_line: int) -> Facts:
     Args:
         text: what stands between the two lines `---`.
         path: the file, for messages.
-        first_line: the line of the first `---`.
+        first_line: the number of its first line.
 
     Raises:
         DataError: it has a fault.
     """
+    root = compose_text(text, path, first_line)
+    file = check_fields(root, path, _FactsFile, "prompt")
     try:
-        loaded = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        said = getattr(error, "problem", None) or type(error).__name__
-        line = None if mark is None else first_line + int(mark.line)
-        raise DataError(f"the front matter is not YAML: {said}", path=path, line=line) from None
-    try:
-        file = _FactsFile.model_validate(loaded if loaded is not None else {})
         answer = _answer_of(file.answer)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"] if part != "[key]") or None
-        said = first["msg"].removeprefix("Value error, ")
-        raise DataError(said, path=path, line=first_line, field=field) from None
     except ValueError as error:
         raise DataError(str(error), path=path, line=first_line, field="answer") from None
     return Facts(

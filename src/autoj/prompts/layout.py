@@ -16,8 +16,8 @@ Second reply: {response_2}
 End with "Verdict: 1", "Verdict: 2" or "Verdict: tie".
 ```
 
-Without the line `<!-- system -->` all of the text is the user's message. Empty lines around a message
-are not part of it; every other character is.
+Without the line `<!-- system -->` all of the text is the user's message. Empty lines around a
+message are not part of it; every other character is.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_prompt(text: str, path: Path) -> Prompt:
     Raises:
         DataError: it has a fault; the message says where and what was expected.
     """
-    fences = [found for found in _FENCE.finditer(text)][:2]
+    fences = list(_FENCE.finditer(text))[:2]
     if len(fences) < 2 or text[: fences[0].start()].strip():
         raise DataError(
             "has no front matter: a prompt begins with a line ---, its name, kind and answer, and "
@@ -106,8 +106,8 @@ def read_prompt(text: str, path: Path) -> Prompt:
             line=1,
             hint=_HINT,
         )
-    first = text.count("\n", 0, fences[0].start()) + 1
-    facts = read_facts(text[fences[0].end() : fences[1].start()], path, first)
+    first = fences[0].end() + 1
+    facts = read_facts(text[first : fences[1].start()], path, _line_of(text, first))
     sections = _sections(text, fences[1].end(), path)
     _check_templates(sections, facts, path)
     system, user = sections.get("system"), sections["user"]

@@ -20,50 +20,13 @@ from autoj.prompts.template import Kind, literal
 SCORES = (1, 2, 3, 4, 5)
 _FIELDS = ("criteria", *(f"score{score}_description" for score in SCORES))
 _LONGEST = 20_000
+# Up to the end of a line: "Score: 4 or 5" states no score.
+_PATTERNS: dict[Kind, str] = {
+    "single": r"(?im)^[ \t*_]*score[ \t*_]*:[ \t*_]*([1-5])[ \t*_]*(?:/[ \t]*5)?[ \t*_.]*$",
+    "pairwise": r"(?im)^[ \t*_]*verdict[ \t*_]*:[ \t*_]*(1|2|tie)[ \t*_.]*$",
+}
+_TEXTS = Path(__file__).parent / "text"
 _REFERENCE = "\n[Reference answer]\n{reference}\n[End of reference answer]\n"
-_SINGLE = """\
-Rate a response to a query by one criterion alone. Other qualities of the response, such as its length, \
-do not count.
-
-Criterion: {rubric}
-
-What each score means:
-{scores}
-
-[Query]
-{query}
-[End of query]
-{reference}
-[Response]
-{response}
-[End of response]
-
-First write an assessment of a few sentences: which parts of the response speak for which of the \
-scores. Then end with a line of its own that reads "Score: " and one whole number from 1 to 5, \
-whichever description fits best."""
-_PAIRWISE = """\
-Compare two responses to the same query by one criterion alone. Other qualities of the responses, such \
-as their length or their order here, do not count.
-
-Criterion: {rubric}
-
-What poor and good responses look like, from 1 (worst) to 5 (best):
-{scores}
-
-[Query]
-{query}
-[End of query]
-{reference}
-[Response 1]
-{response_1}
-[End of response 1]
-
-[Response 2]
-{response_2}
-[End of response 2]
-
-First write an assessment of a few sentences: where the responses differ by the criterion. Then end with \
-a line of its own that reads "Verdict: 1" or "Verdict: 2" for the better response, or "Verdict: tie"."""
 
 
 def import_prometheus(
@@ -88,19 +51,14 @@ def import_prometheus(
         ),
         "reference": _REFERENCE if reference else "",
     }
-    frame = _SINGLE if kind == "single" else _PAIRWISE
+    frame = (_TEXTS / f"prometheus_{kind}.en.txt").read_bytes().decode("utf-8")
     # In one pass, so that a rubric's own braces are left alone.
     user = re.sub(r"\{(rubric|scores|reference)\}", lambda found: words[found[1]], frame)
-    # At the end of a line: "Score: 4 of 5" or a list of scores is no score.
-    single = Rule(
-        pattern=r"(?im)^[ \t*_]*score[ \t*_]*:[ \t*_]*([1-5])[ \t*_]*(?:/[ \t]*5)?[ \t*_.]*$"
-    )
-    pair = Rule(pattern=r"(?im)^[ \t*_]*verdict[ \t*_]*:[ \t*_]*(1|2|tie)[ \t*_.]*$")
     return Prompt(
         name=name or re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:64] or "rubric",
         kind=kind,
         user=user,
-        answer=Patterns(rules=(single if kind == "single" else pair,)),
+        answer=Patterns(rules=(Rule(pattern=_PATTERNS[kind]),)),
         scale=(1.0, 5.0) if kind == "single" else (1.0, 10.0),
     )
 

@@ -1,7 +1,7 @@
 """Placeholders of a prompt's text, checked before it is used and filled in one pass.
 
-`{query}` is a placeholder. `{{name}}` stands for the characters `{name}`; braces around anything but
-a name, as in `{"winner": 1}`, are left alone.
+`{query}` is a placeholder. `{{name}}` stands for the characters `{name}`; braces around anything
+but a name, as in `{"winner": 1}`, are left alone.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
 KNOWN: dict[Kind, tuple[str, ...]] = {
     kind: (*required, *_ANYWHERE) for kind, required in REQUIRED.items()
 }
-"""All placeholders of each kind. `reference` is a row's reference answer, `scenario` the description
-of its scenario, `criteria` the list of that scenario's criteria."""
+"""All placeholders of each kind. `reference` is a row's reference answer, `scenario` the
+description of its scenario, `criteria` the list of that scenario's criteria."""
 
 _FIELD = re.compile(r"\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\}")
 
@@ -90,4 +90,4 @@ def _unknown(name: str, kind: Kind) -> str:
         return f"{{{name}}} belongs to a {other} prompt; a {kind} one has {known}"
     near = difflib.get_close_matches(name.casefold(), KNOWN[kind], n=1, cutoff=0.5)
     advice = f"did you mean {{{near[0]}}}?" if near else f"known are {known}"
-    return f"there is no placeholder {{{name}}}: {advice} ({{{{{name}}}}} stands for the word in braces)"
+    return f"there is no placeholder {{{name}}}: {advice} ({{{{{name}}}}} is the word in braces)"

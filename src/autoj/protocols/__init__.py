@@ -74,7 +74,7 @@ def protocols_of(card: JudgeCard) -> tuple[JudgeProtocol, ...]:
 
 
 def find_protocol(card: JudgeCard, name: str) -> JudgeProtocol:
-    """Finds the protocol that a name means for a judge: a prompt of its card, else as `load_protocol`.
+    """Finds a judge's protocol: a prompt of its card by its name, else as `load_protocol`.
 
     Raises:
         UnknownComponent: no protocol has this name.

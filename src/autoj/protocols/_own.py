@@ -93,7 +93,7 @@ class OwnProtocol:
         """The file's text with the case's texts in their places.
 
         Raises:
-            ConfigError: it shows a reference or criteria, and the case has no reference or scenario.
+            ConfigError: it shows a reference or criteria, and the case has none.
             UnknownComponent: the case names an unknown scenario.
         """
         values = self._values(case, shown)

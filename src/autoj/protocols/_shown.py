@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoj.errors import ConfigError
 from autoj.prompts import KNOWN, Prompt, write_prompt
 from autoj.prompts.answers import Like
-from autoj.prompts.template import Kind, literal, placeholders
+from autoj.prompts.template import Kind, literal
 from autoj.protocols.base import JudgeProtocol, load_text
 from autoj.scenarios import message_frame
 
@@ -20,8 +20,8 @@ _TEXTS = {
 NOT_SHOWN = {
     "critique-comparison": "it compares two critiques, and a prompt's file is about responses",
     "critique-comparison-zh": "it compares two critiques, and a prompt's file is about responses",
-    "pairwise-by-rating": "it rates each response alone: its prompt is that of single-verdict",
-    "pairwise-by-rating-zh": "it rates each response alone: its prompt is that of single-verdict-zh",
+    "pairwise-by-rating": "it rates each response alone, by the prompt of single-verdict",
+    "pairwise-by-rating-zh": "it rates each response alone, by the prompt of single-verdict-zh",
     "pairwise-criteria-reasoning": "exam questions have another text than other queries",
     "single-criteria-reasoning": "exam questions have another text than other queries",
     "single-criteria-each": "its answer is read by the names of the scenario's criteria",
@@ -36,14 +36,14 @@ NOT_SHOWN = {
 
 _NOTES = {
     "pairwise": (
-        "  pattern: 'Verdict: ([12]|tie)'    a regular expression (RE2): its group, at its last match",
+        "  pattern: 'Verdict: ([12]|tie)'    a regular expression (RE2); its last match counts",
         "  field: verdict.winner            a field of the last JSON object in the answer",
         '  choices: {" 1": 1, " 2": 2}      scored, where the engine can; prefix: opens the answer',
         "and, where a pattern or a field gives other words than 1, 2 and tie:",
         "  values: {A: 1, B: 2, C: tie}",
     ),
     "single": (
-        "  pattern: 'Score: ([1-5])'         a regular expression (RE2): its group, at its last match",
+        "  pattern: 'Score: ([1-5])'         a regular expression (RE2); its last match counts",
         "  field: verdict.score             a field of the last JSON object in the answer",
         '  choices: {" 1": 1, " 2": 2}      scored, where the engine can; prefix: opens the answer',
         "and, where ratings are not from 1 to 10:",
@@ -61,8 +61,8 @@ def file_of(protocol: JudgeProtocol) -> str:
     """
     prompt = prompt_of(protocol)
     opening = (
-        f"The answer is read as that of autoj's protocol {protocol.name}. In place of `like`, say it",
-        "yourself in one of these ways:",
+        f"The answer is read as that of autoj's protocol {protocol.name}. In place of `like`, say",
+        "yourself how it is read, in one of these ways:",
     )
     shown = ", ".join(f"{{{name}}}" for name in KNOWN[prompt.kind])
     return write_prompt(prompt, (*opening, *_NOTES[prompt.kind], f"The text may show {shown}."))

@@ -253,8 +253,8 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         _take_reading(folder, spec)
         return
     bad_rows: list[DataError] = []
-    found: Counter[str] = Counter()
-    taken = _counted(checked_cases(cases, spec, bad_rows), found)
+    counts: Counter[str] = Counter()
+    taken = _counted(checked_cases(cases, spec, bad_rows), counts)
     shard = None if spec.shard is None else Shard.parse(spec.shard)
     if shard is None:
         write_records(path / "cases.jsonl", name_scenarios(taken, spec))
@@ -274,15 +274,15 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
             **wanted,
             "versions": versions(),
             "n_bad_rows": len(bad_rows),
-            "n_references": found["references"],
+            "n_references": counts["references"],
         },
     )
 
 
-def _counted(cases: Iterable[Case], found: Counter[str]) -> Iterator[Case]:
+def _counted(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:
     """The same cases; those with a reference answer are counted."""
     for case in cases:
-        found["references"] += case.reference is not None
+        counts["references"] += case.reference is not None
         yield case
 
 

@@ -105,11 +105,11 @@ def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> 
         )
     if spec.needs_reference and not (case.reference or "").strip():
         return DataError(
-            f"case {case.id!r} has no reference answer, and protocol {spec.protocol!r} judges by one",
+            f"case {case.id!r} has no reference answer, and protocol {spec.protocol!r} needs one",
             path=path,
             line=line,
             field="reference",
-            hint='Add a "reference" to the row (--map reference=COLUMN names its column), or choose a '
+            hint='Add a "reference" to the row (--map reference=COLUMN names its column), or use a '
             "protocol without references.",
         )
     if spec.reject_empty:

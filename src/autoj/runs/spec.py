@@ -195,8 +195,8 @@ def make_spec(
     Args:
         task: the task.
         card: the judge.
-        protocol: a name, or the file of a prompt (`….md`); None takes the card's first one that fits
-            the task, prompts of its own before protocols.
+        protocol: a name, or the file of a prompt (`….md`); None takes the card's first one that
+            fits the task, prompts of its own before protocols.
         critique: None follows the card where the protocol is its default, else writes none.
         max_tokens: the most tokens of a completion; None takes the card's.
         orders: ask a pair in "both" orders, in "one" (the case's own), or in a random one
@@ -314,7 +314,7 @@ def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
         raise ConfigError(
             f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
             f"{chosen.name!r}",
-            hint="Other prompts are for models that follow any, such as embedded-base or openai:MODEL.",
+            hint="Other prompts are for general models, such as embedded-base or openai:MODEL.",
         )
     known = [load_protocol(name) for name in card.protocols]
     if digest_prompts(card.wrapper, known) != card.prompts_sha256:

@@ -33,8 +33,8 @@ class Criterion:
     content: str
     """A statement that is true of a response that meets it; one paragraph."""
     weight: int
-    """1 (a detail) to 5 (decisive): its share in the score of `single-criteria-each`. Prompts do not
-    show it: the paper dropped weights there, and showing them was not seen to help."""
+    """1 (a detail) to 5 (decisive): its share in the score of `single-criteria-each`. Prompts do
+    not show it: the paper dropped weights there, and showing them was not seen to help."""
     type: CriterionType
     """"basic" applies to many scenarios, the others to this one alone."""
     path: Path

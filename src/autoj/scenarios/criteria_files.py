@@ -30,7 +30,7 @@ import yaml
 
 from autoj.errors import DataError
 from autoj.scenarios.criteria import HIGHEST_WEIGHT, LOWEST_WEIGHT, TYPES, Criterion, CriterionType
-from autoj.scenarios.yaml_nodes import INT, MAP, NULL, STR, compose, kind_of, line_of, name_of
+from autoj.yaml_files import INT, MAP, NULL, STR, compose, kind_of, line_of, name_of
 
 _INCLUDE = "!include"
 _FACTS = ("description", "group")

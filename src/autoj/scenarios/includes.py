@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ SHIPPED = Path(__file__).parent / "data" / "criteria"
 """The folder of the shipped criteria: one file per scenario, and `shared/`."""
 OURS = "autoj:"
 """The prefix of paths into the shipped folder, such as `autoj:shared/writing`."""
+_MOST_FILES_DEEP = 20
 
 
 class CriteriaReader:
@@ -118,6 +120,10 @@ class CriteriaReader:
         path = self._locate(file, include)
         if path is None:
             return
+        if len(chain) >= _MOST_FILES_DEEP:
+            said = f"includes are nested deeper than {_MOST_FILES_DEEP} files"
+            self._fault(file, include.line, said)
+            return
         names = [step.resolve() for step in chain]
         if path.resolve() not in names:
             yield from self._merged(path, chain).values()
@@ -131,7 +137,7 @@ class CriteriaReader:
 
     def _locate(self, file: CriteriaFile, include: Include) -> Path | None:
         """Finds the file of an include; None where there is none."""
-        found = (path for path in _candidates(file.path, include.target) if path.is_file())
+        found = (path for path in _candidates(file.path, include.target) if os.path.isfile(path))
         if (path := next(found, None)) is not None:
             return path
         if include.target.startswith(OURS):

@@ -44,7 +44,7 @@ def test_missing_files_are_told(folder: Path) -> None:
     with pytest.raises(DataError, match=r"weights\.npz"):
         load_classifier(str(folder))
     (folder / "card.yaml").unlink()
-    with pytest.raises(DataError, match=r"card\.yaml: cannot be read"):
+    with pytest.raises(DataError, match=r"card\.yaml: there is no such classifier's card"):
         load_classifier(str(folder))
 
 

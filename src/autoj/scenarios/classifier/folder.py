@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from autoj.errors import DataError
 from autoj.jsonl import sha256_of
@@ -19,6 +19,7 @@ from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
 from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
 from autoj.scenarios.classifier.minilm import N_DIMENSIONS
 from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder
+from autoj.yaml_files import read_fields
 
 CARD = "card.yaml"
 WEIGHTS = "weights.npz"
@@ -26,18 +27,19 @@ _LEVELS = 127
 """The largest integer that a weight of the table is rounded to."""
 _CHANGE = "encoder/"
 """The prefix of the names of the encoder's LoRA updates."""
+_MADE_BY = "A classifier's folder is written by `autoj train classifier --out`."
 _AGAIN = "Train it again with this version: `autoj train classifier --data FILE --out FOLDER`."
 
 
 class ClassifierCard(BaseModel):
     """The content of a classifier's folder, and its training data."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["classifier"] = "classifier"
     title: str
     tier: Literal["fast", "best"]
-    labels: tuple[str, ...] = Field(min_length=2)
+    labels: tuple[str, ...] = Field(min_length=2, max_length=1000)
     features: dict[str, float]
     """The weight of each block."""
     n_bits: int = Field(ge=8, le=22)
@@ -130,22 +132,11 @@ def read_folder(folder: Path, name: str | None = None) -> LinearClassifier:
 
 def _read_card(path: Path) -> ClassifierCard:
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
+        card = read_fields(path, ClassifierCard, what="classifier's card")
+    except DataError as error:
+        said = f"is not the card of a classifier: {error.reason}" if error.field else error.reason
         raise DataError(
-            f"cannot be read: {error.strerror}",
-            path=path,
-            hint="A classifier's folder is written by `autoj train classifier --out`.",
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"is not YAML ({error})", path=path) from None
-    try:
-        card = ClassifierCard.model_validate(loaded)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise DataError(
-            f"is not the card of a classifier: {first['msg']}", path=path, field=field
+            said, path=path, line=error.line, field=error.field, hint=error.hint or _MADE_BY
         ) from None
     unknown = [block for block in card.features if block not in BLOCKS]
     if unknown:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autoj.errors import DataError
 from autoj.scenarios.classifier.features import BLOCKS
 from autoj.scenarios.classifier.loading import DATA
+from autoj.yaml_files import read_fields, read_values
 
 
 class SentenceTuning(BaseModel):
     """Settings of tuning the sentence encoder: LoRA on all its layers, and a linear head."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     rank: int = Field(16, ge=1)
     """The LoRA rank of each matrix."""
-    learning_rate: float = Field(1.5e-3, gt=0, allow_inf_nan=False)
+    learning_rate: float = Field(1.5e-3, gt=0)
     epochs: int = Field(4, ge=1)
     batch_queries: int = Field(32, ge=1)
     label_smoothing: float = Field(0.1, ge=0, lt=0.5)
@@ -29,7 +29,7 @@ class SentenceTuning(BaseModel):
 class ClassifierRecipe(BaseModel):
     """All settings of training a scenario classifier."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["classifier"]
     title: str
@@ -44,7 +44,7 @@ class ClassifierRecipe(BaseModel):
     """`best`: settings of tuning the sentence encoder."""
     n_bits: int = Field(17, ge=8, le=22)
     """N-grams are hashed to `2**n_bits` columns."""
-    ridge: float = Field(1.0, gt=0, allow_inf_nan=False)
+    ridge: float = Field(1.0, gt=0)
     """The L2 penalty on the weights; larger is smoother."""
     balance: float = Field(0.0, ge=0, le=1)
     """0 weights all queries equally, 1 all scenarios equally."""
@@ -74,8 +74,8 @@ def shipped_recipe() -> ClassifierRecipe:
 def is_classifier_recipe(path: Path) -> bool:
     """True where a file is a recipe of a classifier, by its `kind`; False where it is not YAML."""
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        loaded = read_values(path)
+    except DataError:
         return False
     return isinstance(loaded, dict) and loaded.get("kind") == "classifier"
 
@@ -86,16 +86,4 @@ def read_classifier_recipe(path: Path) -> ClassifierRecipe:
     Raises:
         DataError: the file is missing or not YAML, or a field is wrong.
     """
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"is not YAML ({error})", path=path) from None
-    try:
-        return ClassifierRecipe.model_validate(loaded)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        said = first["msg"].removeprefix("Value error, ")
-        raise DataError(said, path=path, field=field) from None
+    return read_fields(path, ClassifierRecipe, what="recipe")

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import orjson
-import yaml
 
 from autoj.backends._adapters import Adapter, read_adapter
 from autoj.backends.embedded.dense import write_dense
@@ -33,6 +32,7 @@ from autoj.training.judge.cards import ADAPTER, adapter_fields, base_metadata, p
 from autoj.training.judge.folder import TrainingFolder
 from autoj.training.judge.low_rank import low_rank_adapter
 from autoj.training.judge.model_card import render_model_card
+from autoj.yaml_files import read_values
 
 Format: TypeAlias = Literal["merged", "gguf", "openvino", "adapter"]
 
@@ -94,7 +94,7 @@ def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> f
 def _write_cards(
     training: TrainingFolder, out: Path, changed: dict[str, Any], format: Format
 ) -> None:
-    content = yaml.safe_load(training.card.read_text(encoding="utf-8"))
+    content = read_values(training.card)
     for name in ("adapter", "adapter_revision", "revision", "options"):
         content.pop(name, None)
     # The rank changes ratings, so figures and calibration of before do not hold for the new judge.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autoj.errors import DataError, UserError
 from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, Subject
+from autoj.yaml_files import read_fields
 
 ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
 
 
 class _RecipePart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Objective(_RecipePart):
@@ -36,17 +36,17 @@ class Objective(_RecipePart):
     """The protocol of the prompts; a name of `autoj.protocols`."""
     language: Literal["en", "zh"] | None = None
     """The language of the rows that it is trained on; None takes all."""
-    weight: float = Field(1.0, gt=0, allow_inf_nan=False)
+    weight: float = Field(1.0, gt=0)
     """The factor on the loss of its samples."""
     label_smoothing: float = Field(0.0, ge=0, lt=0.5)
     """The share of a label's weight given to the other labels: votes are noisy."""
-    temperature: float = Field(1.0, gt=0, allow_inf_nan=False)
+    temperature: float = Field(1.0, gt=0)
     """`preference` and `scalar`: the divisor of a difference of ratings."""
-    tie: float = Field(0.5, ge=0, allow_inf_nan=False)
+    tie: float = Field(0.5, ge=0)
     """`preference` and `scalar`: half the tie band in training, after that division."""
     max_samples: int | None = Field(None, ge=1)
     """The cap on its samples in an epoch, drawn by the seed; None takes all."""
-    tie_weight: float = Field(1.0, ge=0, allow_inf_nan=False)
+    tie_weight: float = Field(1.0, ge=0)
     """`preference` and `scalar`: the factor on the loss of ties, for data with few of them."""
 
     @model_validator(mode="after")
@@ -122,7 +122,7 @@ class Update(_RecipePart):
 class Optimiser(_RecipePart):
     """AdamW and its schedule; the defaults are the paper's (section 4)."""
 
-    learning_rate: float = Field(1e-5, gt=0, allow_inf_nan=False)
+    learning_rate: float = Field(1e-5, gt=0)
     betas: tuple[Annotated[float, Field(ge=0, lt=1)], Annotated[float, Field(ge=0, lt=1)]] = (
         0.9,
         0.95,
@@ -169,7 +169,7 @@ class Recipe(_RecipePart):
     """Samples per optimiser step."""
     micro_batch_samples: int = Field(4, ge=1)
     """Samples in memory at once."""
-    epochs: float = Field(1.0, gt=0, allow_inf_nan=False)
+    epochs: float = Field(1.0, gt=0)
     order: Literal["shuffled", "given"] = "shuffled"
     """`given` takes the data files one after the other, each shuffled."""
     swap_pairs: bool = True
@@ -217,22 +217,8 @@ def read_recipe(path: Path) -> Recipe:
         DataError: the file is missing or not YAML, a field is wrong, or a protocol does not exist.
     """
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"is not YAML ({error})", path=path) from None
-    if not isinstance(loaded, dict):
-        raise DataError(
-            "is not a recipe: it lacks fields such as title, base, objectives", path=path
-        )
-    try:
-        return Recipe.model_validate(loaded)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        said = first["msg"].removeprefix("Value error, ")
-        found = "" if first["type"] in ("missing", "value_error") else f", found {first['input']!r}"
-        raise DataError(f"{said}{found}", path=path, field=field) from None
+        return read_fields(path, Recipe, what="recipe")
+    except DataError:
+        raise
     except UserError as error:
         raise DataError(error.message, path=path, hint=error.hint) from None
