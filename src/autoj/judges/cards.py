@@ -199,7 +199,11 @@ def _read_card(path: Path) -> JudgeCard:
     if "." not in card.backend and card.backend not in _known_backends():
         raise UnknownComponent("backend", card.backend, _known_backends())
     if not card.protocols and not card.prompt:
-        raise DataError("expected at least one protocol or prompt", path=path, field="protocols")
+        raise DataError(
+            "Field required: at least one protocol, or a prompt of your own",
+            path=path,
+            field="protocols",
+        )
     if card.decoding.max_tokens >= card.context_tokens:
         raise ConfigError(
             f"{path}: decoding.max_tokens ({card.decoding.max_tokens}) leaves no room for a prompt "

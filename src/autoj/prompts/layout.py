@@ -23,6 +23,7 @@ message are not part of it; every other character is.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -55,7 +56,7 @@ class Prompt:
     """The template of the user's message."""
     answer: Answer
     values: tuple[tuple[str, str], ...] = ()
-    """What the judge's words mean: "1", "2", "tie", or a number. Empty: they mean themselves."""
+    """Meanings of the judge's words: "1", "2", "tie", or a number. Empty: they mean themselves."""
     scale: tuple[float, float] = (1.0, 10.0)
     """The lowest and the highest rating that the judge may give."""
 
@@ -71,7 +72,8 @@ def read_text(path: Path) -> str:
     Raises:
         DataError: there is none, or it is no text.
     """
-    if not path.is_file():
+    # False where a name is too long or cannot be one, too.
+    if not os.path.isfile(path):
         raise DataError("there is no such prompt", path=path, hint=_HINT)
     try:
         with path.open("rb") as stream:
@@ -145,7 +147,7 @@ def _sections(text: str, start: int, path: Path) -> dict[str, _Section]:
             )
         places = _places(text, marks, path)
     found = {name: _section(text, *place) for name, place in places.items()}
-    if "user" not in found or not found["user"].text:
+    if "user" not in found or not found["user"].text.strip():
         raise DataError(
             "has no text for the judge",
             path=path,
