@@ -268,3 +268,34 @@ def test_a_file_is_loaded_by_its_path(tmp_path: Path, monkeypatch: pytest.Monkey
         assert load_protocol(name).name == "my-single"
     with pytest.raises(DataError, match="there is no such prompt"):
         load_protocol("yours.md")
+
+
+QUOTED = [
+    (LETTERS, 'Response 2 ends with "so [[B]]". Mine: [[A]]', "1"),
+    (LETTERS, '[[A]]\n\nResponse 2 ends with "so [[B]]"', "1"),
+    (LETTERS, 'Response 2 ends with "so [[B]]"', "the only answer is quoted from a response"),
+    (LETTERS.replace("values", "which: only, values"), 'It says "so [[B]]".\n[[A]]', "1"),
+    ("{field: w}", 'It says: {"w": 2}. I say: {"w": 1}', "1"),
+    ("{field: w}", 'I say: {"w": 1}. It says: {"w": 2}', "1"),
+    ("{like: baseline-pairwise}", 'My verdict: [[A]]. It says "so [[B]]"', "1"),
+]
+
+
+@pytest.mark.parametrize(("front", "text", "expected"), QUOTED)
+def test_an_answer_that_a_response_brings_along_is_a_quotation(
+    front: str, text: str, expected: str
+) -> None:
+    judged = ("A query", "First.", 'Second, so [[B]] and {"w": 2}')
+    reading = own(front).parse(text, judged)
+    if isinstance(reading, Unreadable):
+        assert reading.reason == expected
+    else:
+        assert isinstance(reading, Decision)
+        assert reading.shown == expected
+
+
+def test_a_bare_verdict_is_the_judges_own_whatever_a_response_says() -> None:
+    judged = ("A query", "First. [[A]] [[B]] [[C]]", "Second. [[A]] [[B]] [[C]]")
+    reading = own(LETTERS).parse("The first is right.\n\n[[A]]", judged)
+    assert isinstance(reading, Decision)
+    assert reading.shown == "1"

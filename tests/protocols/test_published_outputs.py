@@ -84,6 +84,50 @@ def test_the_votes_on_critiques_are_all_read(autoj_folder: Path) -> None:
     assert votes == {"1": 93, "2": 134, "tie": 5}
 
 
+@pytest.mark.parametrize(
+    ("file", "protocol"),
+    [("single_traindata.jsonl", "single"), ("zh_single_traindata.jsonl", "single-zh")],
+)
+def test_no_target_is_read_otherwise_by_a_reader_that_knows_what_was_judged(
+    autoj_folder: Path, file: str, protocol: str
+) -> None:
+    parse = load_protocol(protocol).parse
+    for row in rows_of(autoj_folder / file):
+        # The whole request: it holds the query, the response and an example of a rating.
+        assert parse(row["target_output"], [row["usrmsg"]]) == parse(row["target_output"])
+
+
+@pytest.mark.parametrize(
+    ("file", "language"),
+    [
+        ("outputs/critique_example_output.jsonl", ""),
+        ("reference_chatgpt_critique.jsonl", ""),
+        ("zh_reference_chatgpt_critique.jsonl", "zh_"),
+    ],
+)
+def test_no_critique_is_read_otherwise_by_a_reader_that_knows_what_was_judged(
+    autoj_folder: Path, file: str, language: str
+) -> None:
+    parse = load_protocol("single-zh" if language else "single").parse
+    asked = rows_of(autoj_folder / f"{language}testdata_critique.jsonl")
+    for row, case in zip(rows_of(autoj_folder / file), asked, strict=True):
+        judged = [case["prompt"], case["response"]]
+        assert parse(row["output"], judged) == parse(row["output"])
+
+
+def test_no_vote_is_read_otherwise_by_a_reader_that_knows_the_critiques(
+    autoj_folder: Path,
+) -> None:
+    parse = load_protocol("critique-comparison").parse
+    votes = rows_of(autoj_folder / "outputs" / "gpt-4-Eval_auto-j_vs_chatgpt.jsonl")
+    first = rows_of(autoj_folder / "outputs" / "critique_example_output.jsonl")
+    second = rows_of(autoj_folder / "reference_chatgpt_critique.jsonl")
+    cases = rows_of(autoj_folder / "testdata_critique.jsonl")
+    for vote, one, other, case in zip(votes, first, second, cases, strict=True):
+        judged = [case["prompt"], case["response"], one["output"], other["output"]]
+        assert parse(vote["output"], judged) == parse(vote["output"])
+
+
 def test_ratings_of_another_judge_are_read_to_their_label_or_not_at_all(data_folder: Path) -> None:
     path = data_folder / "train" / "arena_bench_v1.single.jsonl.gz"
     if not path.exists():
@@ -92,6 +136,11 @@ def test_ratings_of_another_judge_are_read_to_their_label_or_not_at_all(data_fol
     outcomes: Counter[str] = Counter()
     for row in rows_of(path):
         reading = parse(row["meta"]["judgment"])
+        assert parse(row["meta"]["judgment"], _judged(row)) == reading
         value = reading.value if isinstance(reading, Rating) else None
         outcomes["right" if value == row["label"] else "unread" if value is None else "wrong"] += 1
     assert outcomes == {"right": 5191, "unread": 9}
+
+
+def _judged(row: dict[str, Any]) -> list[str]:
+    return [str(row["query"]), *map(str, row["responses"])]

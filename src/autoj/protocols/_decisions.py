@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, last_statement
+from autoj.protocols._standing import stands_by_itself
 from autoj.records import Decision, Reading, Shown, Unreadable
 
 # Allowed between "final decision is" and the answer: space, markdown, quotes, brackets.
@@ -43,15 +47,21 @@ _AGAINST = re.compile(
     r"|不(?:如|及|是|好|佳)|(?:较|更|稍|略|最|很)?(?:差|劣|逊|糟)|比[^。,\n]{0,8}(?:差|劣|逊|糟))",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.。\n]*")
+_OPTION = re.compile(rf"(?:{_TIE.pattern})|{_NUMBERED.pattern}", re.IGNORECASE)
+_TEXT = re.compile(r"\S")
+_SAID = re.compile(r"[\w ]{1,40}")
+_SENTENCE = re.compile(r"[^.。\n]{0,400}")
 _NUMBERS: dict[str, Shown] = {"1": "1", "2": "2"}
 
 
-def parse_decision(text: str) -> Reading:
+def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> Reading:
     """Reads a pairwise completion that ends in "So, the final decision is …", English or Chinese.
 
     Args:
         text: the judge's text.
+        judged: the texts that it was shown; a decision quoted from one is not the judge's
+            (`_quotations`).
+        opening: the forced opening of the answer, where the text may lack it.
 
     Returns:
         A `Decision` in the page's frame with the whole text as its critique, or `Unreadable` with
@@ -62,42 +72,73 @@ def parse_decision(text: str) -> Reading:
 
     >>> parse_decision("So, the final decision is **Response 2**.").shown
     '2'
+    >>> quotes = 'It ends with "so, the final decision is Response 1".'
+    >>> parse_decision(quotes, ["Me! So, the final decision is Response 1."]).reason
+    'the only decision is quoted from a response'
     """
     visible = clean(text)
     folded = fold(visible)
-    statements = [
-        found
+    forced = 0
+    if opening and (opening not in visible or (judged and _OPTION.match(folded.lstrip()))):
+        visible, folded, forced = opening + visible, fold(opening) + folded, len(opening)
+    statements = _find(folded)
+    if not statements:
+        return Unreadable(reason="no final decision is stated")
+    shown = Judged(judged, _find)
+    last = last_statement("decision", folded, statements, shown, stands_by_itself, forced)
+    said = last if isinstance(last, Unreadable) else last.said
+    if isinstance(said, Unreadable):
+        return said
+    return Decision(shown=said, critique=visible.strip())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StatedDecision(Statement):
+    said: Shown | Unreadable
+
+
+def _find(folded: str) -> list[_StatedDecision]:
+    """The statements of a final decision in a folded text, in order."""
+    return [
+        _stated(folded, found)
         for found in _STATEMENT.finditer(folded)
         if not _NO_STATEMENT.match(folded, found.end())
     ]
-    if not statements:
-        return Unreadable(reason="no final decision is stated")
-    answer = _answer(folded, statements[-1].end())
-    if isinstance(answer, Unreadable):
-        return answer
-    return Decision(shown=answer, critique=visible.strip())
 
 
-def _answer(folded: str, position: int) -> Shown | Unreadable:
-    if not folded[position:].strip():
-        return Unreadable(reason="the text ends before the final decision")
-    tied = _TIE.match(folded, position)
-    numbered = _NUMBERED.match(folded, position)
-    option = tied or numbered
+def _stated(folded: str, found: re.Match[str]) -> _StatedDecision:
+    position = found.end()
+    option = _OPTION.match(folded, position)
+    said = _answer(folded, position, option)
+    readable = not isinstance(said, Unreadable)
+    return _StatedDecision(
+        start=found.start(),
+        # Of what is off the menu, its first words are part of the statement.
+        end=(option or _SAID.match(folded, position) or found).end(),
+        content=said if readable else None,
+        readable=readable,
+        said=said,
+    )
+
+
+def _answer(folded: str, position: int, option: re.Match[str] | None) -> Shown | Unreadable:
     if option is None:
+        if _TEXT.search(folded, position) is None:
+            return Unreadable(reason="the text ends before the final decision")
         return _off_menu(folded, position)
     end = option.end()
     if _MENU.match(folded, end):
         return Unreadable(reason="the final decision repeats the options")
+    number = option["number"]
     if (both := _BOTH.match(folded, end)) is not None:
-        if numbered and both["number"] and _TIE.search(_sentence(folded, both.end())):
+        if number and both["number"] and _TIE.search(_sentence(folded, both.end())):
             return "tie"
         return Unreadable(reason="the final decision names several options")
     if _AGAINST.match(folded, end):
         return Unreadable(reason="the final decision names an option and speaks against it")
-    if numbered is None:
+    if number is None:
         return "tie"
-    return _NUMBERS.get(numbered["number"]) or _off_menu(folded, position)
+    return _NUMBERS.get(number) or _off_menu(folded, position)
 
 
 def _sentence(folded: str, position: int) -> str:

@@ -15,6 +15,21 @@ _INVISIBLE = re.compile(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
 _BRACKETS = str.maketrans("【】〔〕〖〗「」『』", "[][][][][]")
+# Most texts use a few thousand characters; a hostile one may use them all, and they are not kept.
+_MOST_KNOWN = 1 << 16
+
+
+class _Folds(dict[int, str]):
+    """The folded form of each character that was met, for `str.translate`."""
+
+    def __missing__(self, point: int) -> str:
+        folded = _fold_character(chr(point)).translate(_BRACKETS)
+        if len(self) < _MOST_KNOWN:
+            self[point] = folded
+        return folded
+
+
+_FOLDS = _Folds()
 
 
 def clean(text: str) -> str:
@@ -26,7 +41,7 @@ def fold(text: str) -> str:
     """The text with full-width forms as plain ones; as long as `text`."""
     if text.isascii():
         return text
-    return "".join(_fold_character(character) for character in text).translate(_BRACKETS)
+    return text.translate(_FOLDS)
 
 
 def _fold_character(character: str) -> str:

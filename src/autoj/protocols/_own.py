@@ -11,9 +11,11 @@ from autoj.prompts import Prompt
 from autoj.prompts.answers import Choices, JsonField, Like, Patterns, chosen, look_up, statements
 from autoj.prompts.template import fill
 from autoj.protocols._criteria import scenario_of
-from autoj.protocols._folding import clean
+from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, own_statements, quoted
 from autoj.protocols._ratings import HIGHEST, LOWEST
 from autoj.protocols._reference import reference_of
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import JudgeProtocol, RequestBody, Subject
 from autoj.protocols.pairwise import choice_probabilities
 from autoj.records import (
@@ -35,6 +37,13 @@ _ON_PAGE: dict[Winner, Shown] = {"a": "1", "b": "2", "tie": "tie"}
 _SHOWN: dict[str, Shown] = {"1": "1", "2": "2", "tie": "tie"}
 _NUMBER = re.compile(r"[-+]?[0-9]{1,7}(?:\.[0-9]{1,6})?")
 _SHORT = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found(Statement):
+    """A statement with the words that the prompt's values are looked up by."""
+
+    stated: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,15 +140,21 @@ class OwnProtocol:
                 raise AssertionError("a prompt that reads like a protocol has that protocol")
 
     def _stated(self, answer: Patterns | JsonField, visible: str, judged: Sequence[str]) -> Reading:
-        found = list(statements(answer, visible))
+        # Folding keeps positions.
+        found = [
+            _Found(start=each.start, end=each.end, stated=each.stated)
+            for each in statements(answer, visible)
+        ]
         if not found:
             return Unreadable(reason=_nothing(answer))
+        folded, shown = fold(visible), Judged(judged)
+        own = own_statements(folded, found, shown, stands_by_itself)
+        if not own:
+            return quoted("answer", folded, found, shown)
         which = answer.which if isinstance(answer, Patterns) else "last"
-        if which == "only" and len(found) > 1:
-            return Unreadable(
-                reason=f"the text states {len(found):,} answers where one is expected"
-            )
-        stated = found[0 if which == "first" else -1].stated
+        if which == "only" and len(own) > 1:
+            return Unreadable(reason=f"the text states {len(own):,} answers where one is expected")
+        stated = own[0 if which == "first" else -1].stated
         value = look_up(stated, dict(self.prompt.values))
         if value is None:
             return Unreadable(reason=f"the answer is not one of the values: {_short(stated)}")

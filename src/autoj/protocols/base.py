@@ -97,6 +97,26 @@ class JudgeProtocol(Protocol):
         """Reads the completion of `follow`."""
 
 
+def judged_texts(protocol: JudgeProtocol, case: Case, shown: tuple[int, ...]) -> tuple[str, ...]:
+    """The texts that a page shows a judge, for `parse` and `read`: the query comes first.
+
+    They are whole, also where a page had to cut one: what a judge did not see it cannot quote.
+
+    Args:
+        protocol: the protocol that asked.
+        case: the judged case.
+        shown: indices of responses (or critiques) in page order.
+    """
+    texts = [case.query]
+    if protocol.subject == "critiques":
+        texts += [case.responses[0].text, *(case.critiques[index] for index in shown)]
+    else:
+        texts += [case.responses[index].text for index in shown]
+    if case.reference is not None:
+        texts.append(case.reference)
+    return tuple(texts)
+
+
 @runtime_checkable
 class ByCriteria(Protocol):
     """The additional method of a protocol that judges by the criteria of a case's scenario."""

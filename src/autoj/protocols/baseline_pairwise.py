@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, last_statement, unfinished
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
@@ -44,18 +46,48 @@ class BaselinePairwise(Pairwise):
         """
         visible = clean(text)
         folded = fold(visible)
-        verdicts = list(_VERDICT.finditer(folded))
-        if _OPEN.search(folded, verdicts[-1].end() if verdicts else 0):
+        verdicts = _find(folded)
+        shown = Judged(judged, _find)
+        opened = _OPEN.search(folded, verdicts[-1].end if verdicts else 0)
+        if unfinished(folded, opened, shown, stands_by_itself):
             return Unreadable(reason="the text ends before the verdict is closed")
         if not verdicts:
             return Unreadable(reason="no verdict in double brackets is stated")
-        end = verdicts[-1].end()
-        if any(menu.end() == end for menu in _MENU.finditer(folded)):
-            return Unreadable(reason="the verdict repeats the options")
-        letter = verdicts[-1]["letter"].strip("*_ \t\r\n").upper()
-        if letter not in _LETTERS:
-            return Unreadable(reason=f"the verdict is not one of the options: {letter!r}")
-        return Decision(shown=_LETTERS[letter], critique=visible.strip())
+        last = last_statement("verdict", folded, verdicts, shown, stands_by_itself)
+        said = last if isinstance(last, Unreadable) else last.said
+        if isinstance(said, Unreadable):
+            return said
+        return Decision(shown=said, critique=visible.strip())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StatedVerdict(Statement):
+    said: Shown | Unreadable
+
+
+def _find(folded: str) -> list[_StatedVerdict]:
+    """The verdicts in double brackets in a folded text, in order."""
+    menus = {menu.end() for menu in _MENU.finditer(folded)}
+    return [_stated(found, found.end() in menus) for found in _VERDICT.finditer(folded)]
+
+
+def _stated(found: re.Match[str], ends_a_menu: bool) -> _StatedVerdict:
+    letter = found["letter"].strip("*_ \t\r\n").upper()
+    said: Shown | Unreadable
+    if ends_a_menu:
+        said = Unreadable(reason="the verdict repeats the options")
+    elif letter in _LETTERS:
+        said = _LETTERS[letter]
+    else:
+        said = Unreadable(reason=f"the verdict is not one of the options: {letter!r}")
+    readable = not isinstance(said, Unreadable)
+    return _StatedVerdict(
+        start=found.start(),
+        end=found.end(),
+        content=said if readable else None,
+        readable=readable,
+        said=said,
+    )
 
 
 PROTOCOL = BaselinePairwise(name="baseline-pairwise")

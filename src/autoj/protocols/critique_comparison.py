@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, own_statements, quoted
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
@@ -52,16 +54,39 @@ class CritiqueComparison(Pairwise):
         '2'
         """
         visible = clean(text)
-        options = _without_menus(list(_OPTION.finditer(fold(visible))))
+        folded = fold(visible)
+        options = _find(folded)
         if not options:
             return Unreadable(reason="no option A, B or C is chosen")
-        chosen = max(reversed(options), key=_weight)
+        shown = Judged(judged)
+        own = own_statements(folded, options, shown, stands_by_itself)
+        if not own:
+            return quoted("option", folded, options, shown)
+        chosen = max(reversed(own), key=_weight).found
         letter = chosen["letter"]
         if letter not in _LETTERS:
             return Unreadable(reason=f"the choice is not one of the options: {letter!r}")
         if chosen["words"] and chosen["number"] != _NUMBERS[letter]:
             return Unreadable(reason=f"the option contradicts its words: {chosen[0].strip()!r}")
         return Decision(shown=_LETTERS[letter], critique=visible.strip())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Option(Statement):
+    found: re.Match[str]
+
+
+def _find(folded: str) -> list[_Option]:
+    """The options that begin a line of a folded text, in order, without repeated menus."""
+    return [
+        _Option(
+            start=found.start("letter"),
+            end=found.end(),
+            readable=found["letter"] in _LETTERS,
+            found=found,
+        )
+        for found in _without_menus(list(_OPTION.finditer(folded)))
+    ]
 
 
 def _without_menus(options: list[re.Match[str]]) -> list[re.Match[str]]:
@@ -73,12 +98,13 @@ def _without_menus(options: list[re.Match[str]]) -> list[re.Match[str]]:
     return kept
 
 
-def _weight(option: re.Match[str]) -> int:
-    if option["words"]:
+def _weight(option: _Option) -> int:
+    found = option.found
+    if found["words"]:
         return 3
-    if not option["rest"].strip(" \t\r*_\"'.])"):
+    if not found["rest"].strip(" \t\r*_\"'.])"):
         return 2
-    return 1 if option["after"] == ":" else 0
+    return 1 if found["after"] == ":" else 0
 
 
 PROTOCOL = CritiqueComparison(name="critique-comparison")

@@ -14,7 +14,6 @@ from typing import Literal
 
 from autoj import critiques
 from autoj.protocols._decisions import parse_decision
-from autoj.protocols._folding import clean
 from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.records import (
     SHOWN,
@@ -64,7 +63,7 @@ class Pairwise:
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last statement of a final decision."""
-        return parse_decision(text)
+        return parse_decision(text, judged)
 
     def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The decision in the completion's text."""
@@ -103,8 +102,7 @@ class PairwiseVerdict(Pairwise):
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The decision in a text that may lack the forced opening."""
-        opening = critiques.DECISION_OPENING[self.language]
-        return parse_decision(text if opening in clean(text) else opening + text)
+        return parse_decision(text, judged, critiques.DECISION_OPENING[self.language])
 
     def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The likeliest choice, with the probabilities of all three."""

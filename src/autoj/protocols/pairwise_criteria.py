@@ -54,7 +54,7 @@ class PairwiseCriteria(Pairwise):
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last final decision; the judge's own answer is not part of the critique."""
-        return parse_decision(assessment_of(text) if self.answers_first else text)
+        return parse_decision(assessment_of(text) if self.answers_first else text, judged)
 
 
 PROTOCOL = PairwiseCriteria(name="pairwise-criteria")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, echoes
 from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.pairwise import Pairwise
 from autoj.records import Case, Decision, Message, Reading, Shown, Unreadable
@@ -63,6 +64,8 @@ class PandaLM(Pairwise):
         found = _DECISION.match(folded)
         if found is None:
             return _off_menu(folded)
+        if echoes(folded, found.end(), Judged(judged)):
+            return Unreadable(reason="the only decision is quoted from a response")
         if found["tie"]:
             return Decision(shown="tie", critique=_reason(visible, folded, found.end()))
         number = _NUMBERS.get(found["number"].lower().removeprefix("response").strip())

@@ -9,6 +9,7 @@ from typing import Literal
 
 from autoj.errors import UnknownComponent
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, echoes
 from autoj.protocols.base import RequestBody, Subject, fill, load_text
 from autoj.records import Case, Completion, Label, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import resolve_scenario
@@ -59,9 +60,12 @@ class ScenarioName:
         >>> PROTOCOL.parse("Scenario: default")
         Label(name='others')
         """
-        said = _answer(fold(_THOUGHT.sub("", clean(text))))
+        folded = fold(_THOUGHT.sub("", clean(text)))
+        said = _answer(folded)
         if not said:
             return Unreadable(reason="no scenario is named")
+        if echoes(folded, _first_line_end(folded), Judged(judged)):
+            return Unreadable(reason="the only scenario is quoted from the query")
         found = {name for part in _readings(said) if (name := _resolved(part)) is not None}
         if len(found) == 1:
             return Label(name=found.pop())
@@ -93,6 +97,13 @@ def _answer(text: str) -> str:
     said = _HEADING.sub("", _LIST_NUMBER.sub("", lines[0])).strip(_AROUND) if lines else ""
     # Runs of blanks count as one; long runs would also be slow to search.
     return " ".join(said.split())
+
+
+def _first_line_end(text: str) -> int:
+    """The end of the first line with words."""
+    begin = len(text) - len(text.lstrip(_AROUND))
+    end = text.find("\n", begin)
+    return len(text) if end < 0 else end
 
 
 def _readings(said: str) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
+from autoj.protocols._quotations import Judged, Statement, last_statement
 from autoj.protocols._ratings import HIGHEST, LOWEST
+from autoj.protocols._standing import stands_by_itself
 from autoj.protocols.base import RequestBody, fill, load_text
 from autoj.protocols.single import Single
 from autoj.records import Case, Completion, Message, Rating, Reading, Unreadable
@@ -55,6 +58,11 @@ _LONGEST_SENTENCE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Score(Statement):
+    found: re.Match[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SelFee(Single):
     """Asks for the feedback that SelFee writes on an answer before it revises it.
 
@@ -88,10 +96,16 @@ class SelFee(Single):
         'Clear. Revision is needed.'
         """
         feedback = _first_feedback(clean(text))
-        statements = _statements(fold(feedback))
-        if not statements:
+        folded = fold(feedback)
+        found = sorted(_statements(folded), key=lambda found: (found.end("value"), found.end()))
+        if not found:
             return Unreadable(reason="no score is stated")
-        last = max(statements, key=lambda found: (found.end("value"), found.end()))
+        shown = Judged(judged)
+        scores = [_Score(start=each.start(), end=each.end(), found=each) for each in found]
+        stated = last_statement("score", folded, scores, shown, stands_by_itself)
+        if isinstance(stated, Unreadable):
+            return stated
+        last = stated.found
         value, scale = float(last["value"]), last["scale"]
         if scale not in (None, "10") or not LOWEST <= value <= HIGHEST:
             return Unreadable(reason=f"the score is not a number from 1 to 10: {last[0][-30:]!r}")
@@ -115,22 +129,41 @@ def feedback_without_score(text: str) -> str:
     """
     feedback = _first_feedback(clean(text))
     folded = fold(feedback)
-    kept, position = "", 0
+    sentences = [start.end() for start in _SENTENCE_START.finditer(folded)]
+    kept: list[str] = []
+    position = 0
     for found in sorted(_statements(folded), key=lambda found: found.start()):
         if found.end() <= position:
             continue
         begin = max(position, found.start() - _LONGEST_SENTENCE)
-        starts = [start.end() for start in _SENTENCE_START.finditer(folded, begin, found.start())]
-        end = _SENTENCE_END.search(folded, found.end())
-        kept += feedback[position : starts[-1] if starts else begin]
-        position = end.end() if end else len(folded)
-        # A line with only the score leaves no empty line behind.
-        blank = _BLANK_LINES if kept.endswith("\n") else _BLANKS
-        after = blank.match(folded, position)
-        position = after.end() if after else position
+        before = bisect_right(sentences, found.start()) - 1
+        if before >= 0:
+            begin = max(begin, sentences[before])
+        if begin > position:
+            kept.append(feedback[position:begin])
+        after_a_break = kept[-1].endswith("\n") if kept else False
+        position = _sentence_end(folded, found.end(), after_a_break=after_a_break)
         if feedback.startswith("\n", position):
-            kept = kept.rstrip(" \t")
-    return (kept + feedback[position:]).strip()
+            _strip_blanks(kept)
+    return ("".join(kept) + feedback[position:]).strip()
+
+
+def _sentence_end(folded: str, position: int, *, after_a_break: bool) -> int:
+    """The end of a sentence and of the blanks after it; of all blank lines after a line break."""
+    end = _SENTENCE_END.search(folded, position)
+    position = end.end() if end else len(folded)
+    # A line with only the score leaves no empty line behind.
+    after = (_BLANK_LINES if after_a_break else _BLANKS).match(folded, position)
+    return after.end() if after else position
+
+
+def _strip_blanks(pieces: list[str]) -> None:
+    """Strips blanks from the end of a text in pieces."""
+    while pieces:
+        pieces[-1] = pieces[-1].rstrip(" \t")
+        if pieces[-1]:
+            return
+        pieces.pop()
 
 
 def _first_feedback(text: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autoj.protocols._folding import clean, fold
 from autoj.protocols._ratings import parse_rating
 from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.protocols.pairwise import choice_probabilities
@@ -50,7 +49,7 @@ class Single:
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last rating in double brackets."""
-        return parse_rating(text)
+        return parse_rating(text, judged)
 
     def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The rating in the completion's text."""
@@ -84,8 +83,7 @@ class SingleVerdict(Single):
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The rating in a text that may lack the forced opening."""
-        opened = "[[" in fold(clean(text))
-        return parse_rating(text if opened else _OPENING[self.language] + text)
+        return parse_rating(text, judged, _OPENING[self.language])
 
     def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The expected rating, with the probability of each."""

@@ -55,7 +55,7 @@ class SingleCriteria(Single):
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last rating in brackets; the judge's own answer is not part of the critique."""
-        return parse_rating(assessment_of(text) if self.answers_first else text)
+        return parse_rating(assessment_of(text) if self.answers_first else text, judged)
 
 
 PROTOCOL = SingleCriteria(name="single-criteria")

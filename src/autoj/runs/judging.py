@@ -198,8 +198,8 @@ def _ask_in_memory(
     ask((item for its in planned for item in its), backend, ledger, lambda _: None)
     readers = map(spec.reader, cases)
     return [
-        [read_answer(item.asked, ledger, reader) or _unanswered(item.asked) for item in its]
-        for its, reader in zip(planned, readers, strict=True)
+        [read_answer(case, item.asked, ledger, reader) or _unanswered(item.asked) for item in its]
+        for case, its, reader in zip(cases, planned, readers, strict=True)
     ]
 
 

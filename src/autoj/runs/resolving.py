@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 
 from autoj.jsonl import count_lines
-from autoj.protocols.base import JudgeProtocol
+from autoj.protocols.base import JudgeProtocol, judged_texts
 from autoj.records import (
     Asked,
     Calibration,
@@ -79,7 +79,7 @@ def resolve_first(
     plan = _Groups(folder.plan())
     for case in folder.cases():
         reader = spec.reader(case)
-        judgments = [read_answer(asked, answers, reader) for asked in plan.of(case.id)]
+        judgments = [read_answer(case, asked, answers, reader) for asked in plan.of(case.id)]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -135,12 +135,22 @@ class _Groups:
         return rows
 
 
-def read_answer(asked: Asked, answers: Answers, reader: JudgeProtocol) -> Judgment | Failure | None:
-    """The outcome of a question; None where there is none yet."""
+def read_answer(
+    case: Case, asked: Asked, answers: Answers, reader: JudgeProtocol
+) -> Judgment | Failure | None:
+    """The outcome of a question about a case; None where there is none yet.
+
+    Args:
+        case: the case.
+        asked: the question.
+        answers: the ledger.
+        reader: the protocol that reads answers about the case (`RunSpec.reader`).
+    """
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    return Judgment(asked=asked, completion=found, reading=reader.read(found))
+    reading = reader.read(found, judged_texts(reader, case, asked.shown))
+    return Judgment(asked=asked, completion=found, reading=reading)
 
 
 def _read_follow(
@@ -161,7 +171,7 @@ def read_outcomes(
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
             protocol = spec.reader(case)
-            yield case, [read_answer(asked, reader, protocol) for asked in plan.of(case.id)]
+            yield case, [read_answer(case, asked, reader, protocol) for asked in plan.of(case.id)]
 
 
 def with_critiques(
@@ -202,7 +212,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
     with closing(LedgerReader(folder.path)) as reader:
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
         protocol = spec.reader(case)
-        judgments = [(asked, read_answer(asked, reader, protocol)) for asked in first]
+        judgments = [(asked, read_answer(case, asked, reader, protocol)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):

@@ -109,7 +109,8 @@ def voted(path: Path, cases: Sequence[Case], protocol: JudgeProtocol) -> Compari
 
 
 def _verdict(case: Case, vote: Vote, judge: str, protocol: JudgeProtocol) -> Verdict:
-    reading = None if vote.text is None else protocol.parse(vote.text)
+    shown = (case.query, case.responses[0].text, *case.critiques)
+    reading = None if vote.text is None else protocol.parse(vote.text, shown)
     winner: Winner | None = None
     if isinstance(reading, Decision):
         winner = to_winner(reading.shown, (1, 0) if vote.exchanged else (0, 1))

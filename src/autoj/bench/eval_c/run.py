@@ -16,7 +16,7 @@ from autoj.bench.eval_c.files import Critiques, Vote
 from autoj.critiques import strip_rating
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import DataError
-from autoj.protocols.base import JudgeProtocol
+from autoj.protocols.base import JudgeProtocol, judged_texts
 from autoj.records import Case, Completion, Rating, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 from autoj.runs.ledger import LedgerReader
@@ -56,18 +56,22 @@ def critiques_of_run(folder: RunFolder, cases: Sequence[Case]) -> Critiques:
     protocol = spec.plain_protocol
     return Critiques(
         critic=spec.judge.name,
-        texts=tuple(_written(verdict, protocol) for verdict in verdicts),
+        texts=tuple(
+            _written(case, verdict, protocol) for case, verdict in zip(cases, verdicts, strict=True)
+        ),
         source=str(folder.path),
         n_failed=sum(verdict.n_failed for verdict in verdicts),
     )
 
 
-def _written(verdict: Verdict, protocol: JudgeProtocol) -> str | None:
+def _written(case: Case, verdict: Verdict, protocol: JudgeProtocol) -> str | None:
     """A case's critique with its rating, as the judge was asked to write it; None without one."""
     text = verdict.critiques[0] if verdict.critiques else None
     rating = verdict.ratings[0] if verdict.ratings else None
     # Readings of written judgments leave the rating out; critiques asked for afterwards keep it.
-    if text is None or rating is None or isinstance(protocol.parse(text), Rating):
+    if text is None or rating is None:
+        return text
+    if isinstance(protocol.parse(text, judged_texts(protocol, case, (0,))), Rating):
         return text
     return f"{text}\n\n{_RATING[protocol.language]}[[{rating:g}]]"
 

@@ -226,7 +226,7 @@ def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun])
 
 def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
     reader = source.spec.reader(case)
-    found = [read_answer(asked, answers, reader) for asked in source.plan.of(case.id)]
+    found = [read_answer(case, asked, answers, reader) for asked in source.plan.of(case.id)]
     known = [item for item in found if item is not None]
     if len(known) < n_asked(case, source.spec):
         return None
