@@ -31,7 +31,7 @@ _EXAMPLE = Case(
 def prompts_table(protocols: Iterable[JudgeProtocol]) -> render.Listing:
     """The protocols with their kinds, and whether they can be written as a file."""
     columns = map(render.Column.prose, ("answer", "as a file"))
-    listing = render.Listing(render.Column.text("name"), render.Column.word("kind"), *columns)
+    listing = render.Listing(render.Column.word("name"), render.Column.word("kind"), *columns)
     for protocol in protocols:
         reason = NOT_SHOWN.get(protocol.name)
         listing.add(
