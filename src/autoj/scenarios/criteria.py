@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 __all__ = [
+    "DEFAULT_WEIGHT",
     "HIGHEST_WEIGHT",
     "LOWEST_WEIGHT",
     "TYPES",
@@ -21,7 +22,7 @@ __all__ = [
 CriterionType: TypeAlias = Literal["content", "format", "style", "basic"]
 TYPES: tuple[CriterionType, ...] = get_args(CriterionType)
 """The types of criteria, in the order in which a judge reads them (paper, Table 9)."""
-LOWEST_WEIGHT, HIGHEST_WEIGHT = 1, 5
+LOWEST_WEIGHT, DEFAULT_WEIGHT, HIGHEST_WEIGHT = 1, 3, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
