@@ -20,7 +20,7 @@ SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
     {"jsonl", "fetching", "components", "chat", "critiques", "trust", "yaml_files"},
-    {"calibration", "scenarios", "backends", "metrics"},
+    {"calibration", "scenarios", "backends", "metrics", "prompts"},
     {"verdicts", "judges", "datasets", "protocols"},
     {"runs"},
     {"tasks"},

@@ -168,6 +168,9 @@ class JudgeCard:
     protocols: tuple[str, ...] = ()
     """The protocols it was made for. The first for pairs and the first for one response are
     defaults."""
+    prompts: tuple[str, ...] = ()
+    """Prompts of its own, each as the text of a file (`autoj.prompts`). They come before its
+    protocols."""
     critique: bool = False
     """True where a default protocol that only decides is followed by a critique."""
     calibration: Mapping[str, Calibration] = field(default_factory=dict)

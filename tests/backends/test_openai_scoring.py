@@ -60,6 +60,13 @@ def test_each_spelling_of_a_choice_counts_for_it() -> None:
     assert read(asked(), given) == [0.6, 0.2, 0.15]
 
 
+def test_case_counts_where_it_alone_tells_two_choices_apart() -> None:
+    menu = Menu(("m", "M"), None, forced=False)
+    assert (menu.fits("m"), menu.fits("M")) == (frozenset({0}), frozenset({1}))
+    other = Menu(("A", "B"), None, forced=False)
+    assert other.fits("a") == frozenset({0})
+
+
 @pytest.mark.parametrize("wrapped", ["**1", '"1', "(1", "[[1"])
 def test_marks_before_a_choice_do_not_hide_it(wrapped: str) -> None:
     assert read(asked(), place(wrapped, **{wrapped: 0.7, "2": 0.2, "T": 0.1})) == [0.7, 0.2, 0.1]

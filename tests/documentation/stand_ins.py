@@ -82,6 +82,12 @@ def served(body: dict[str, Any], n_before: int = 0) -> openai_server.Answer:
     if "final decision is" in prompt:
         number = 1 + digest[0] % 2
         return openai_server.completion(f"So, the final decision is Response {number}.")
+    if 'Verdict: 1"' in prompt:
+        return openai_server.completion(f"One is kinder.\n\nVerdict: {1 + digest[0] % 2}")
+    if '"Score: "' in prompt:
+        return openai_server.completion(f"It is kind.\n\nScore: {1 + digest[0] % 5}")
+    if "Output (a)" in prompt:
+        return openai_server.completion(f"Output ({'ab'[digest[0] % 2]})")
     return openai_server.completion("planning")
 
 

@@ -142,7 +142,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"title": 5}, "title", "valid string"),
     ({"model": None}, "model", "valid string"),
     ({"protocols": "pairwise"}, "protocols", "valid tuple"),
-    ({"protocols": []}, "protocols", "at least 1 item"),
+    ({"protocols": []}, "protocols", "at least one protocol"),
     ({"context_tokens": "many"}, "context_tokens", "valid integer"),
     ({"context_tokens": 10}, "context_tokens", "greater than or equal to 256"),
     ({"decoding": {"temperature": -1}}, "decoding.temperature", "greater than or equal to 0"),

@@ -34,6 +34,7 @@ def _case(source: dict[str, Any], critiques: list[str]) -> Case:
         id="golden",
         query=source["query"],
         cluster="golden",
+        reference=source.get("reference"),
         responses=tuple(Response(text=text) for text in source["responses"]),
         critiques=tuple(critiques),
     )

@@ -31,6 +31,7 @@ CASE = Case(
     query="Where is Ouagadougou?",
     scenario="planning",
     cluster="c",
+    reference="the reference answer",
     responses=(Response(text="the first response"), Response(text="the second response")),
     critiques=("the first critique", "the second critique"),
 )

@@ -112,6 +112,7 @@ def _case(query: str, first: str, second: str, critique: str, other: str) -> Cas
         query=query,
         scenario="solving_exam_question_with_math",
         cluster="c",
+        reference="Four.",
         responses=(Response(text=first), Response(text=second)),
         critiques=(critique, other),
     )

@@ -100,7 +100,7 @@ WRONG = [
     ("a: [1, 2]\n", 1, "a", "or an !include, found a list"),
     ("\na: words\n", 2, "a", "found 'words'"),
     ("a: {}\n", 1, "a", "the criterion has no content"),
-    ("a:\n  content: It is.\n  type: style\n", 1, "a", "the criterion has no weight"),
+    ("a:\n  content: It is.\n  weight:\n  type: style\n", 3, "a.weight", "number from 1 to 5"),
     ("a:\n  content: It is.\n  weight: 3\n", 1, "a", "the criterion has no type"),
     ("a:\n  content: 5\n  weight: 3\n  type: style\n", 2, "a.content", "text, found '5'"),
     ("a:\n  content: ''\n  weight: 3\n  type: style\n", 2, "a.content", "text, found nothing"),
@@ -194,3 +194,13 @@ def test_any_text_is_read_or_told(tmp_path_factory: pytest.TempPathFactory, text
     file, faults = read(path, data)
     assert file.entries or file.description or file.group or file.aliases or faults
     assert all(fault.line is not None and fault.line >= 1 for fault in faults)
+
+
+def test_a_criterion_without_a_weight_has_the_middle_one(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("a:\n  content: It is.\n  type: style\n", encoding="utf-8")
+    faults: list[DataError] = []
+    (entry,) = read_criteria_file(path, faults.append).entries
+    assert faults == []
+    assert isinstance(entry, Criterion)
+    assert entry.weight == 3

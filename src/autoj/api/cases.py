@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autoj.errors import DataError
+from autoj.errors import ConfigError, DataError
 from autoj.records import Case, Response, normalise_query
+from autoj.runs import RunSpec
 
 
 def numbered(given: Iterable[Case | tuple[str, ...]]) -> Iterator[Case]:
@@ -29,8 +30,27 @@ def paired(case: Case) -> Case:
     return case
 
 
+def checked(case: Case, *specs: RunSpec) -> Case:
+    """Checks that a judge is shown a case's reference answer, if it has one, and returns the case.
+
+    Raises:
+        ConfigError: no judge's protocol shows it.
+    """
+    if case.reference is not None and not any(spec.needs_reference for spec in specs):
+        named = " or ".join(dict.fromkeys(repr(spec.protocol) for spec in specs))
+        raise ConfigError(
+            f"a reference answer is given, which protocol {named} does not show to the judge",
+            hint="protocol='pairwise-reference' and 'single-reference' do.",
+        )
+    return case
+
+
 def case_of(
-    query: str, *responses: str | Response, scenario: str | None = None, id: str = "case"
+    query: str,
+    *responses: str | Response,
+    scenario: str | None = None,
+    reference: str | None = None,
+    id: str = "case",
 ) -> Case:
     """Makes a case of a query and its responses.
 
@@ -48,4 +68,5 @@ def case_of(
         ),
         cluster=normalise_query(query),
         scenario=scenario,
+        reference=reference,
     )

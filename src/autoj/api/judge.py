@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal
 
-from autoj.api.cases import case_of, numbered, paired
+from autoj.api.cases import case_of, checked, numbered, paired
 from autoj.api.closing import Closeable
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
@@ -15,7 +15,7 @@ from autoj.datasets import open_cases
 from autoj.datasets.base import cases_of
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.protocols import load_protocol
+from autoj.protocols import protocols_of
 from autoj.records import Case, JudgeCard, Response, Verdict
 from autoj.runs import judge_case, judge_cases, make_spec
 from autoj.runs.budget import Budget
@@ -70,7 +70,14 @@ class Judge(Closeable):
         return self._backend.card
 
     def compare(
-        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        a: str,
+        b: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> Verdict:
         """Compares two responses, in both orders or by separate ratings.
 
@@ -79,6 +86,7 @@ class Judge(Closeable):
             a: the first response.
             b: the second response.
             scenario: the query's scenario, for protocols with its criteria; `classify` finds it.
+            reference: a reference answer, for protocols that show one.
             settings: settings of `make_spec`: `protocol`, `critique`, `on_conflict`, …
 
         Returns:
@@ -87,17 +95,29 @@ class Judge(Closeable):
         Raises:
             DataError: the query is empty.
             UnknownComponent: there is no such scenario.
-            ConfigError: the protocol needs a scenario.
+            ConfigError: the protocol needs a scenario or a reference, or does not show the
+                reference that is given.
         """
         spec = make_spec("judge", self.card, **settings)
-        return judge_case(case_of(query, a, b, scenario=scenario), spec, self._backend)
+        return judge_case(
+            checked(case_of(query, a, b, scenario=scenario, reference=reference), spec),
+            spec,
+            self._backend,
+        )
 
     async def acompare(
-        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        a: str,
+        b: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> Verdict:
         """Compares like `compare`, without blocking; concurrent calls are judged as one batch."""
         spec = make_spec("judge", self.card, **settings)
-        case = case_of(query, a, b, scenario=scenario)
+        case = checked(case_of(query, a, b, scenario=scenario, reference=reference), spec)
         return await _awaited(self._batcher.submit(case, spec))
 
     def compare_many(
@@ -119,7 +139,13 @@ class Judge(Closeable):
         return judge_cases(map(paired, numbered(pairs)), spec, self._backend)
 
     def rate(
-        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        response: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> Verdict:
         """Rates one response from 1 to 10.
 
@@ -127,6 +153,7 @@ class Judge(Closeable):
             query: the user's request.
             response: the response.
             scenario: as in `compare`.
+            reference: as in `compare`.
             settings: settings of `make_spec`: `protocol`, `critique`, `on_overflow`, …
 
         Returns:
@@ -135,17 +162,28 @@ class Judge(Closeable):
         Raises:
             DataError: the query is empty.
             UnknownComponent: there is no such scenario.
-            ConfigError: the protocol needs a scenario.
+            ConfigError: the protocol needs a scenario or a reference, or does not show the
+                reference that is given.
         """
         spec = make_spec("rate", self.card, **settings)
-        return judge_case(case_of(query, response, scenario=scenario), spec, self._backend)
+        return judge_case(
+            checked(case_of(query, response, scenario=scenario, reference=reference), spec),
+            spec,
+            self._backend,
+        )
 
     async def arate(
-        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        response: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> Verdict:
         """Rates like `rate`, without blocking; concurrent calls are judged as one batch."""
         spec = make_spec("rate", self.card, **settings)
-        case = case_of(query, response, scenario=scenario)
+        case = checked(case_of(query, response, scenario=scenario, reference=reference), spec)
         return await _awaited(self._batcher.submit(case, spec))
 
     def rate_many(
@@ -218,6 +256,7 @@ class Judge(Closeable):
         by: By = "ratings",
         *,
         scenario: str | None = None,
+        reference: str | None = None,
         **settings: Any,
     ) -> Verdict:
         """Selects the best of N responses.
@@ -229,6 +268,7 @@ class Judge(Closeable):
             by: "ratings" rates each response, "pairs" compares them in a knockout
                 (`verdicts.knockout`).
             scenario: as in `compare`.
+            reference: as in `compare`.
             settings: settings of `make_spec`: `protocol`, `on_overflow`, …
 
         Returns:
@@ -238,12 +278,17 @@ class Judge(Closeable):
         Raises:
             DataError: the query is empty, or there are no responses.
             UnknownComponent: there is no such scenario.
-            ConfigError: the protocol needs a scenario.
+            ConfigError: the protocol needs a scenario or a reference, or does not show the
+                reference that is given.
         """
         if not responses:
             raise DataError("there are no responses", path="(call)", field="responses")
         spec = make_select_spec(self.card, by, **settings)
-        return select_case(case_of(query, *responses, scenario=scenario), spec, self._backend)
+        return select_case(
+            checked(case_of(query, *responses, scenario=scenario, reference=reference), spec),
+            spec,
+            self._backend,
+        )
 
     def classify(
         self,
@@ -300,7 +345,7 @@ class Judge(Closeable):
 
 
 def _names_scenarios(card: JudgeCard) -> bool:
-    return any(load_protocol(name).subject == "query" for name in card.protocols)
+    return any(its.subject == "query" for its in protocols_of(card))
 
 
 async def _awaited(verdict: Future[Verdict]) -> Verdict:

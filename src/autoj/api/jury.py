@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, Literal
 
-from autoj.api.cases import case_of
+from autoj.api.cases import case_of, checked
 from autoj.api.closing import Closeable
 from autoj.api.judge import Judge
 from autoj.errors import ConfigError
@@ -53,7 +53,14 @@ class Jury(Closeable):
             return jury
 
     def compare(
-        self, query: str, a: str, b: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        a: str,
+        b: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> JuryVerdict:
         """Compares two responses by votes or mean probabilities (`verdicts.jury`).
 
@@ -62,6 +69,7 @@ class Jury(Closeable):
             a: the first response.
             b: the second response.
             scenario: as in `Judge.compare`.
+            reference: as in `Judge.compare`.
             settings: settings of `make_spec`, for all judges.
 
         Returns:
@@ -74,16 +82,28 @@ class Jury(Closeable):
         """
         jurors = self._jurors("judge", settings)
         method = choose_method(jurors, self._method)
-        case = case_of(query, a, b, scenario=scenario)
+        case = checked(
+            case_of(query, a, b, scenario=scenario, reference=reference),
+            *(juror.spec for juror in jurors),
+        )
         votes = [as_vote(verdict) for verdict in self._ask(jurors, case)]
         return jury_verdict(votes, method, self._name)
 
     def rate(
-        self, query: str, response: str, *, scenario: str | None = None, **settings: Any
+        self,
+        query: str,
+        response: str,
+        *,
+        scenario: str | None = None,
+        reference: str | None = None,
+        **settings: Any,
     ) -> JuryVerdict:
         """Averages the judges' ratings of one response; arguments as in `compare`."""
         jurors = self._jurors("rate", settings)
-        case = case_of(query, response, scenario=scenario)
+        case = checked(
+            case_of(query, response, scenario=scenario, reference=reference),
+            *(juror.spec for juror in jurors),
+        )
         return jury_rating(self._ask(jurors, case), self._name)
 
     def _jurors(self, task: Literal["judge", "rate"], settings: dict[str, Any]) -> list[Juror]:

@@ -32,7 +32,7 @@ from autoj.audit.edits import NoEdit
 from autoj.datasets.base import Cases, ReadRow
 from autoj.datasets.sampling import random_key, sample_cases
 from autoj.errors import ConfigError, DataError
-from autoj.protocols import load_protocol
+from autoj.protocols import find_protocol, protocols_of
 from autoj.records import Case, JudgeCard
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.fit import OnOverflow
@@ -121,8 +121,8 @@ def audit_spec(
         UnknownComponent: there is no such protocol.
         ConfigError: the judge has no protocol that judges responses.
     """
-    names = (protocol,) if protocol else card.protocols
-    subjects = {load_protocol(name).subject for name in names}
+    offered = (find_protocol(card, protocol),) if protocol else protocols_of(card)
+    subjects = {its.subject for its in offered}
     if not subjects & {"pair", "response"}:
         raise ConfigError(
             f"{protocol or card.name!r} does not judge responses, so it cannot be audited",
@@ -181,7 +181,7 @@ def plan_audit(
     compared = kept(
         made for case in probed for made in compared_probes(case, seed, paired=spec.has_orders)
     )
-    language = load_protocol(spec.protocol).language
+    language = spec.plain_protocol.language
     injected = kept(
         made
         for case in probed

@@ -13,7 +13,7 @@ from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, ReadRow
 from autoj.datasets.sampling import sample_cases
 from autoj.errors import ConfigError, DataError
-from autoj.protocols import load_protocol, protocol_names
+from autoj.protocols import find_protocol, protocol_names, protocols_of
 from autoj.records import WINNERS, Calibration, Case, JudgeCard, Verdict
 from autoj.runs import RunFolder, make_spec, resolve_run
 from autoj.runs.budget import Budget
@@ -214,7 +214,7 @@ def get_verdicts(
 
 def _spec(settings: JudgeSettings) -> RunSpec:
     protocol = settings.protocol or _default_protocol(settings.card, settings.language)
-    paired = load_protocol(protocol).subject == "pair"
+    paired = find_protocol(settings.card, protocol).subject == "pair"
     return make_spec(
         "judge" if paired else "rate",
         settings.card,
@@ -228,7 +228,7 @@ def _spec(settings: JudgeSettings) -> RunSpec:
 
 def _default_protocol(card: JudgeCard, language: str) -> str:
     """The card's first protocol for pairs, else for one response, in the language of the set."""
-    subjects = {name: load_protocol(name).subject for name in card.protocols}
+    subjects = {its.name: its.subject for its in protocols_of(card)}
     for wanted in ("pair", "response"):
         for name, subject in subjects.items():
             if subject == wanted:

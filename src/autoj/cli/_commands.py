@@ -62,6 +62,11 @@ COMMANDS = {
         "autoj.cli.judges:judges_app",
         "List the judges that have a card; `autoj judges show NAME` shows one.",
     ),
+    "prompts": Listed(
+        "autoj.cli.prompts:prompts_app",
+        "List the prompts that judges are asked by; --prompt takes one of these or a file of your "
+        "own.",
+    ),
     "bench": Listed(
         "autoj.cli.bench:bench_app",
         "Measure a judge against human labels and published figures, with 95% intervals.",

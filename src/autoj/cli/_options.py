@@ -34,8 +34,10 @@ ProtocolName: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--protocol",
+        "--prompt",
         autocompletion=_completion.protocols,
-        help="The protocol: the prompt and how its answer is read. Default: the judge's own.",
+        help="The prompt and how its answer is read: a protocol's name (autoj prompts), or a file "
+        "of your own (….md). Default: the judge's own.",
         rich_help_panel=ASKING,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Native rows: `{"id", "query", "responses": [...], "label", "source", "meta"?}`.
+"""Native rows: `{"id", "query", "responses": [...], "label", "source", "reference"?, "meta"?}`.
 
 A response is a string, or an object with `text` and, if known, `model`, `logprob` and
 `reference_score`. A single response may be given as `"response": "…"`, and `id` may be left out.
@@ -71,10 +71,19 @@ def to_case(row: dict[str, Any], line: int) -> Case:
         label=label,
         scenario=scenario_of(row),
         source=optional_text(row, "source"),
+        reference=_reference(row),
         language="zh" if row.get("language") == "zh" else "en",
         meta=require(row, "meta", dict, "an object") if row.get("meta") is not None else {},
         **fields,
     )
+
+
+def _reference(row: dict[str, Any]) -> str | None:
+    """The reference answer; None where there is none, or a blank one."""
+    if row.get("reference") is None:
+        return None
+    found = str(require(row, "reference", (str, int, float), "a string"))
+    return found if found.strip() else None
 
 
 def _responses(row: dict[str, Any]) -> tuple[Response, ...]:

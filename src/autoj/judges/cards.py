@@ -9,13 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from autoj import components
 from autoj.calibration import STYLE_FEATURES
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
-from autoj.errors import ConfigError, UnknownComponent
+from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges.card_secrets import check_no_secrets
+from autoj.prompts import read_prompt, read_text
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
 from autoj.yaml_files import read_fields
 
@@ -26,7 +27,7 @@ FOLDER_CARD = "judge.yaml"
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
 _FOLDER = Path(__file__).parent
-_BESIDE = re.compile(r"^(adapter|model): \./(\S+)$", re.MULTILINE)
+_BESIDE = re.compile(r"^(?:(adapter|model): \./|(prompt): (?![/\[\"']))(\S+)$", re.MULTILINE)
 
 
 class _Strict(BaseModel):
@@ -61,6 +62,10 @@ class _CalibrationFile(_Strict):
     fitted_on: str | None = None
 
 
+def _as_list(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
 class _CardFile(_Strict):
     """The layout of a card on disk; every field is documented at `records.JudgeCard`."""
 
@@ -71,7 +76,8 @@ class _CardFile(_Strict):
     adapter: str | None = None
     adapter_revision: str | None = None
     wrapper: str
-    protocols: tuple[str, ...] = Field(min_length=1)
+    protocols: tuple[str, ...] = ()
+    prompt: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(max_length=20)] = ()
     critique: bool = False
     calibration: dict[str, _CalibrationFile] = {}
     context_tokens: int = Field(ge=256)
@@ -135,7 +141,10 @@ def card_text(name: str) -> str:
     text = path.read_text(encoding="utf-8")
     # A string of JSON is one of YAML, whatever characters the path has.
     return _BESIDE.sub(
-        lambda found: f"{found[1]}: {json.dumps(str(path.parent.resolve() / found[2]))}", text
+        lambda found: (
+            f"{found[1] or found[2]}: {json.dumps(str(path.parent.resolve() / found[3]))}"
+        ),
+        text,
     )
 
 
@@ -191,15 +200,30 @@ def _read_card(path: Path) -> JudgeCard:
         raise UnknownComponent("wrapper", card.wrapper, WRAPPER_NAMES)
     if not components.is_known("backends", card.backend):
         raise UnknownComponent("backend", card.backend, _known_backends())
+    if not card.protocols and not card.prompt:
+        raise DataError(
+            "Field required: at least one protocol, or a prompt of your own",
+            path=path,
+            field="protocols",
+        )
     if card.decoding.max_tokens >= card.context_tokens:
         raise ConfigError(
             f"{path}: decoding.max_tokens ({card.decoding.max_tokens}) leaves no room for a prompt "
             f"in context_tokens ({card.context_tokens})"
         )
     fields = dict(card)
+    fields["prompts"] = tuple(_prompt(path, name) for name in fields.pop("prompt"))
     fields["decoding"] = Decoding(**dict(card.decoding))
     fields["published"] = tuple(PublishedFigure(**dict(figure)) for figure in card.published)
     fields["calibration"] = {
         protocol: Calibration(**dict(fitted)) for protocol, fitted in card.calibration.items()
     }
     return JudgeCard(name=path.stem, folder=str(path.parent), **fields)
+
+
+def _prompt(card: Path, name: str) -> str:
+    """The text of a card's own prompt, which is checked; its path is relative to the card."""
+    place = card.parent / name
+    text = read_text(place)
+    read_prompt(text, place)
+    return text

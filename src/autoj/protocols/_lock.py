@@ -14,15 +14,15 @@ from autoj.records import Case, Response, Verdict
 
 _PAIR = Case(
     id="", query="{query}", responses=(Response(text="{first}"), Response(text="{second}")),
-    cluster="", scenario="others",
+    cluster="", scenario="others", reference="{reference}",
 )  # fmt: skip
 _SINGLE = Case(
     id="", query="{query}", responses=(Response(text="{first}"),), cluster="",
-    scenario="others",
+    scenario="others", reference="{reference}",
 )  # fmt: skip
 _CRITIQUES = Case(
     id="", query="{query}", responses=(Response(text="{first}"),), cluster="",
-    scenario="others", critiques=("{one}", "{other}"),
+    scenario="others", reference="{reference}", critiques=("{one}", "{other}"),
 )  # fmt: skip
 
 

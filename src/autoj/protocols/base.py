@@ -125,6 +125,23 @@ class ByCriteria(Protocol):
         """The same protocol with other scenarios, such as a user's."""
 
 
+@runtime_checkable
+class ByReference(Protocol):
+    """The additional property of a protocol that may show a case's reference answer."""
+
+    @property
+    def needs_reference(self) -> bool:
+        """True where it does, so that each case needs one."""
+
+
+@runtime_checkable
+class ByCase(Protocol):
+    """The additional method of a protocol whose answers cannot be read without their case."""
+
+    def for_case(self, case: Case) -> JudgeProtocol:
+        """The protocol that reads the answers about a case."""
+
+
 @cache
 def load_text(name: str) -> str:
     """A protocol's prompt text, byte for byte."""

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from autoj import components
 from autoj.judges.readiness import Readiness
+from autoj.protocols import protocols_of
 from autoj.records import JudgeCard
 from autoj.reports import render
 from autoj.reports.text import visible_text
@@ -75,7 +76,8 @@ def card_table(card: JudgeCard) -> Table:
         ("revision", card.revision),
         ("adapter", card.adapter),
         ("wrapper", card.wrapper),
-        ("protocols", ", ".join(card.protocols)),
+        ("prompts", ", ".join(its.name for its in protocols_of(card)[: len(card.prompts)]) or None),
+        ("protocols", ", ".join(card.protocols) or None),
         ("context", f"{card.context_tokens:,} tokens"),
         ("languages", ", ".join(card.languages)),
         (

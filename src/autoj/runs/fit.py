@@ -71,7 +71,7 @@ def check_context(
         responses=tuple(replace(response, text="") for response in case.responses),
         critiques=("",) * len(case.critiques),
         history=(),
-        reference=None,
+        reference=None if case.reference is None else "",
     )
     bodies = _build_all(blank, pages, build)
     n_answer = _answer_tokens(bodies, decoding)

@@ -19,7 +19,8 @@ taken out when it starts and noted when it ends, so a killed run has none that a
 
 A run is shown with the settings in its `run.json`, including the judge's calibration there. A
 card's calibration may change and the run still be resumed: the resuming command writes its own
-into `run.json` and resolves all verdicts again, with new critiques where a winner has changed.
+into `run.json` and resolves all verdicts again, with new critiques where a winner has changed. So
+with a prompt of the user's own, where only the way in which answers are read has changed.
 """
 
 from __future__ import annotations

@@ -139,6 +139,15 @@ def _fault(case: Case, line: int, path: Path, spec: RunSpec, seen: set[int]) -> 
             line=line,
             field="critiques",
         )
+    if spec.needs_reference and not (case.reference or "").strip():
+        return DataError(
+            f"case {case.id!r} has no reference answer, and protocol {spec.protocol!r} needs one",
+            path=path,
+            line=line,
+            field="reference",
+            hint='Add a "reference" to the row (--map reference=COLUMN names its column), or use a '
+            "protocol without references.",
+        )
     if spec.reject_empty:
         for index, response in enumerate(case.responses):
             if not response.text.strip():

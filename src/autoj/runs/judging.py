@@ -253,9 +253,10 @@ def _ask_in_memory(
     check_room(cases[0], spec, backend)
     planned = [plan_case(case, spec, backend) for case in cases]
     ask((item for its in planned for item in its), backend, ledger, lambda _: None)
+    readers = map(spec.reader, cases)
     return [
-        [read_answer(case, item.asked, ledger) or _unanswered(item.asked) for item in its]
-        for case, its in zip(cases, planned, strict=True)
+        [read_answer(case, item.asked, ledger, reader) or _unanswered(item.asked) for item in its]
+        for case, its, reader in zip(cases, planned, readers, strict=True)
     ]
 
 
@@ -311,6 +312,6 @@ def _judge_in_memory(cases: Sequence[Case], spec: RunSpec, backend: Backend) -> 
     ]
     ask((item for its in planned for item in its), backend, ledger, lambda _: None)
     return [
-        with_critiques(verdict, [item.asked for item in its], ledger)
-        for verdict, its in zip(verdicts, planned, strict=True)
+        with_critiques(verdict, [item.asked for item in its], ledger, spec.reader(case))
+        for case, verdict, its in zip(cases, verdicts, planned, strict=True)
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain, islice
@@ -13,6 +14,7 @@ from typing import Any
 from autoj.datasets.base import Cases
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import storage_error, write_records
+from autoj.records import Case
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
@@ -93,6 +95,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         written = _write_cases(path, spec, cases)
         write_settings(path, {**record, **written, "versions": record.get("versions")})
     _take_calibration(folder, spec)
+    _take_reading(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
@@ -195,7 +198,9 @@ def _write_cases(
         The fields of `run.json` that state them.
     """
     bad_rows: list[DataError] = []
+    counts: Counter[str] = Counter()
     taken, dealer = taken_cases(cases, spec, bad_rows)
+    taken = _counted(taken, counts)
     stated: dict[str, Any] = {}
     if not changed:
         write_records(path / CASES, name_scenarios(taken, spec))
@@ -212,14 +217,17 @@ def _write_cases(
     if bad_rows:
         write_records(path / BAD_ROWS, (bad_row(error) for error in bad_rows))
         names.append(BAD_ROWS)
-    stated |= {"versions": versions(), "n_bad_rows": len(bad_rows)}
+    stated |= {
+        "versions": versions(),
+        "n_bad_rows": len(bad_rows),
+        "n_references": counts["references"],
+    }
     return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
 
 
 def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
     """Puts the spec's calibration into `run.json`, where it differs."""
     record = folder.settings()
-    judge = record["spec"]["judge"]
     wanted = asdict(spec.judge)["calibration"]
     # Parsed, not compared as text: a run from before a field was added has the same calibration.
     known = folder.spec().judge.calibration.get(spec.protocol)
@@ -230,12 +238,40 @@ def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
         folder.path,
         spec.judge.name,
     )
-    if spec.critique:
-        # A critique is written for a winner. Without these two files the run is not finished, and
-        # the critiques are planned anew; those that still fit are in the ledger.
-        folder.forget_digests(VERDICTS, FOLLOW)
-        record = with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
-        (folder.path / VERDICTS).unlink(missing_ok=True)
-        (folder.path / FOLLOW).unlink(missing_ok=True)
-    judge["calibration"] = wanted
+    record = _without_critiques(folder, spec, record)
+    record["spec"]["judge"]["calibration"] = wanted
     write_settings(folder.path, record)
+
+
+def _take_reading(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
+    record = folder.settings()
+    if record["spec"].get("prompt") == spec.prompt:
+        return
+    _log.warning(
+        "%s was read by another text of prompt %s; its answers are read again",
+        folder.path,
+        spec.protocol,
+    )
+    record = _without_critiques(folder, spec, record)
+    record["spec"]["prompt"] = spec.prompt
+    write_settings(folder.path, record)
+
+
+def _without_critiques(folder: RunFolder, spec: RunSpec, record: dict[str, Any]) -> dict[str, Any]:
+    """Has critiques planned anew, because winners may change; returns `run.json` without them."""
+    if not spec.critique:
+        return record
+    # A critique is written for a winner. Without these two files the run is not finished, and
+    # the critiques are planned anew; those that still fit are in the ledger.
+    folder.forget_digests(VERDICTS, FOLLOW)
+    (folder.path / VERDICTS).unlink(missing_ok=True)
+    (folder.path / FOLLOW).unlink(missing_ok=True)
+    return with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
+
+
+def _counted(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:
+    """The same cases; those with a reference answer are counted."""
+    for case in cases:
+        counts["references"] += case.reference is not None
+        yield case

@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 
 from autoj.backends.base import Reader
-from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Build, Fitted, Overflow, Page, check_context, fit, fit_query
@@ -135,7 +134,7 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) ->
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
     """The responses on the pages that critiques for a known verdict are asked on."""
-    protocol = load_protocol(spec.protocol)
+    protocol = spec.plain_protocol
     pages: list[tuple[int, ...]]
     if spec.paired:
         pages = [critique_page(protocol, verdict.winner)]

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from autoj.errors import DataError
 from autoj.jsonl import count_lines, damaged
-from autoj.protocols import load_protocol
-from autoj.protocols.base import judged_texts
+from autoj.protocols.base import JudgeProtocol, judged_texts
 from autoj.records import (
     Asked,
     Calibration,
@@ -106,7 +105,7 @@ def resolve_run(
     follow = PlanRows(folder, FOLLOW) if spec.critique else None
     for case, verdict in resolve_first(folder, spec, answers):
         rows = [] if follow is None else follow.of(case)
-        yield case, with_critiques(verdict, rows, answers)
+        yield case, with_critiques(verdict, rows, answers, spec.reader(case))
     if follow is not None:
         follow.check_end()
 
@@ -128,8 +127,9 @@ def resolve_first(
     """Resolves the verdicts without the critiques that were asked for after them."""
     plan = PlanRows(folder, PLAN)
     for case in folder.cases():
-        rows = plan.about(case, spec)
-        judgments = [read_answer(case, asked, answers, folder.path / LEDGER) for asked in rows]
+        rows, reader = plan.about(case, spec), spec.reader(case)
+        ledger = folder.path / LEDGER
+        judgments = [read_answer(case, asked, answers, reader, ledger) for asked in rows]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
@@ -234,7 +234,11 @@ def _as_asked(path: Path, case: Case, rows: list[Asked], spec: RunSpec) -> list[
 
 
 def read_answer(
-    case: Case, asked: Asked, answers: Answers, ledger: Path = Path(LEDGER)
+    case: Case,
+    asked: Asked,
+    answers: Answers,
+    reader: JudgeProtocol,
+    ledger: Path = Path(LEDGER),
 ) -> Judgment | Failure | None:
     """The outcome of a question about a case; None where there is none yet.
 
@@ -242,6 +246,7 @@ def read_answer(
         case: the case.
         asked: the question.
         answers: finds its answer.
+        reader: the protocol that reads answers about the case (`RunSpec.reader`).
         ledger: the file of the answers, for messages.
 
     Raises:
@@ -250,9 +255,8 @@ def read_answer(
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    protocol = load_protocol(asked.protocol)
     try:
-        reading = protocol.read(found, judged_texts(protocol, case, asked.shown))
+        reading = reader.read(found, judged_texts(reader, case, asked.shown))
     except (ValueError, IndexError, TypeError) as error:
         # Texts are always read; scores come from an engine, one per choice.
         if found.choice_logprobs is None:
@@ -262,29 +266,33 @@ def read_answer(
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
-def _read_follow(asked: Asked, verdict: Verdict, answers: Answers) -> Judgment | Failure | None:
+def _read_follow(
+    asked: Asked, verdict: Verdict, answers: Answers, reader: JudgeProtocol
+) -> Judgment | Failure | None:
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = load_protocol(asked.protocol).read_follow(verdict, asked.shown, found)
+    reading = reader.read_follow(verdict, asked.shown, found)
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
 def read_outcomes(
-    folder: RunFolder,
+    folder: RunFolder, spec: RunSpec
 ) -> Iterator[tuple[Case, list[Judgment | Failure | None]]]:
     """Each case with the outcomes of the questions about it; None where there is none yet."""
-    plan, spec = PlanRows(folder, PLAN), folder.spec()
+    plan = PlanRows(folder, PLAN)
     with closing(LedgerReader(folder.path)) as reader:
         for case in folder.cases():
-            rows = plan.about(case, spec)
-            yield case, [read_answer(case, asked, reader, folder.path / LEDGER) for asked in rows]
+            rows, protocol, ledger = plan.about(case, spec), spec.reader(case), folder.path / LEDGER
+            yield case, [read_answer(case, asked, reader, protocol, ledger) for asked in rows]
     plan.check_end()
 
 
-def with_critiques(verdict: Verdict, asked: Iterable[Asked], answers: Answers) -> Verdict:
+def with_critiques(
+    verdict: Verdict, asked: Iterable[Asked], answers: Answers, reader: JudgeProtocol
+) -> Verdict:
     """A verdict with the critiques that were asked for it, as far as they exist."""
-    written = [_read_follow(row, verdict, answers) for row in asked]
+    written = [_read_follow(row, verdict, answers, reader) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict
 
@@ -319,15 +327,18 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
         path, ledger = folder.path, folder.path / LEDGER
         first = [asked for asked in folder.plan() if asked.case_id == case_id]
         first = _as_asked(path / PLAN, case, _checked(path / PLAN, case, first), spec)
-        judgments = [(asked, read_answer(case, asked, reader, ledger)) for asked in first]
+        protocol = spec.reader(case)
+        judgments = [(asked, read_answer(case, asked, reader, protocol, ledger)) for asked in first]
         known = [item for _, item in judgments if item is not None]
         verdict = None
         if known and len(known) == n_asked(case, spec):
             verdict = resolve_judgments(case, spec, known)
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
             follow = _checked(path / FOLLOW, case, follow)
-            judgments += [(asked, _read_follow(asked, verdict, reader)) for asked in follow]
-            verdict = with_critiques(verdict, follow, reader)
+            judgments += [
+                (asked, _read_follow(asked, verdict, reader, protocol)) for asked in follow
+            ]
+            verdict = with_critiques(verdict, follow, reader, protocol)
     return CaseRecord(
         case=case,
         verdict=verdict,

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from autoj.datasets.base import Cases
 from autoj.errors import DataError
 from autoj.jsonl import sha256_of, storage_error
+from autoj.protocols import asked_by
 from autoj.runs.plan import answer_options
 from autoj.runs.spec import RunSpec
 
@@ -29,10 +30,11 @@ _HOW_TO_MEND = (
     "Move the file away and repeat the command that made the run: it writes the file again and "
     "keeps all answers."
 )
+_KEPT = Path("run.json")
 # Later settings at their defaults: runs from before them can be resumed.
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
-    ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"),
+    ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"), ("spec", "prompt"),
     ("data", "derivation"),
 )  # fmt: skip
 
@@ -132,7 +134,11 @@ def spec_digest(spec: RunSpec, cases: Cases) -> str:
 
 
 def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of `run.json` that must not change: all but the path of the data."""
+    """The part of `run.json` that must not change: all but the path of the data.
+
+    Of a prompt of the user's own it is what the judge reads: another reading of the same answers is
+    no other run.
+    """
     stable: dict[str, Any] = orjson.loads(
         orjson.dumps(
             {
@@ -148,6 +154,8 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
         used.pop("path", None)
     if (own := stable["spec"].get("scenarios")) is not None:
         stable["spec"]["scenarios"] = own["digest"]
+    if (prompt := stable["spec"].get("prompt")) is not None:
+        stable["spec"]["prompt"] = asked_by(prompt, _KEPT)
     judge = stable["spec"]["judge"]
     stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
     stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))

@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import Literal
 
 from autoj.errors import ConfigError
-from autoj.protocols import by_scenarios, digest_prompts, load_protocol, needs_scenario
-from autoj.protocols.base import JudgeProtocol, Subject
+from autoj.protocols import (
+    OwnProtocol,
+    by_scenarios,
+    digest_prompts,
+    find_protocol,
+    load_protocol,
+    needs_reference,
+    needs_scenario,
+    protocol_from,
+    protocols_of,
+    reader_for,
+)
+from autoj.protocols.base import ByCase, JudgeProtocol, Subject
 from autoj.records import Calibration, Case, Decoding, JudgeCard, Response
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import (
@@ -29,6 +40,8 @@ _SUBJECTS: dict[Task, Subject] = {
     "judge": "pair", "rate": "response", "compare": "critiques", "select": "pair",
     "classify": "query",
 }  # fmt: skip
+_KEPT = Path("run.json")
+"""The file that keeps a run's own prompt, for messages."""
 # A request shows whether a protocol asks for a text; the case does not matter.
 _ANY_CASE = Case(
     id="any",
@@ -37,6 +50,7 @@ _ANY_CASE = Case(
     responses=(Response(text="a"), Response(text="b")),
     critiques=("a", "b"),
     scenario="others",
+    reference="a",
 )
 
 
@@ -77,6 +91,8 @@ class RunSpec:
     scenarios are what is asked for."""
     scenarios: OwnScenarios | None = None
     """The user's own scenarios; None is ours alone."""
+    prompt: str | None = None
+    """The text of the prompt's file, where the protocol is a user's own; None where it is ours."""
 
     @property
     def n_draws(self) -> int:
@@ -97,7 +113,7 @@ class RunSpec:
     @property
     def has_orders(self) -> bool:
         """True where a page shows two things, so that one of them is first."""
-        return self.paired and not load_protocol(self.protocol).reads_alone
+        return self.paired and not self.plain_protocol.reads_alone
 
     @property
     def calibration(self) -> Calibration | None:
@@ -116,17 +132,40 @@ class RunSpec:
     @property
     def needs_scenario(self) -> bool:
         """True where the judge is asked by the criteria of a case's scenario."""
-        return needs_scenario(load_protocol(self.protocol))
+        return needs_scenario(self.plain_protocol)
+
+    @property
+    def needs_reference(self) -> bool:
+        """True where the judge is shown a case's reference answer."""
+        return needs_reference(self.plain_protocol)
 
     @property
     def on_unknown_scenario(self) -> OnUnknownScenario:
         """The treatment of rows whose scenario is unknown."""
         return self.unknown_scenario or ("keep" if self.task == "classify" else "error")
 
+    @property
+    def plain_protocol(self) -> JudgeProtocol:
+        """The protocol without the run's scenarios, which may be gone by the time it is shown.
+
+        Raises:
+            DataError: the prompt in the run's settings is damaged.
+        """
+        if self.prompt is not None:
+            return protocol_from(self.prompt, _KEPT)
+        return load_protocol(self.protocol)
+
     def chosen_protocol(self) -> JudgeProtocol:
         """The protocol, with the run's scenarios."""
-        protocol = load_protocol(self.protocol)
+        protocol = self.plain_protocol
         return protocol if self.scenarios is None else by_scenarios(protocol, self.library)
+
+    def reader(self, case: Case) -> JudgeProtocol:
+        """The protocol that reads the answers about a case."""
+        protocol = self.plain_protocol
+        if not isinstance(protocol, ByCase):
+            return protocol
+        return reader_for(self.chosen_protocol(), case)
 
 
 def make_spec(
@@ -156,7 +195,8 @@ def make_spec(
     Args:
         task: the task.
         card: the judge.
-        protocol: None takes the card's first one that fits the task.
+        protocol: a name, or the file of a prompt (`….md`); None takes the card's first one that
+            fits the task, prompts of its own before protocols.
         critique: None follows the card where the protocol is its default, else writes none.
         max_tokens: the most tokens of a completion; None takes the card's.
         orders: ask a pair in "both" orders, in "one" (the case's own), or in a random one
@@ -178,12 +218,12 @@ def make_spec(
 
     Raises:
         UnknownComponent: there is no such protocol.
-        DataError: the folder of scenarios is invalid.
+        DataError: the folder of scenarios or the prompt's file is invalid.
         ConfigError: the protocol does not fit the task, the settings contradict each other, or the
             judge was trained on other prompts.
     """
     wanted = _SUBJECTS[task]
-    chosen = load_protocol(protocol) if protocol else _default_protocol(card, wanted)
+    chosen = find_protocol(card, protocol) if protocol else _default_protocol(card, wanted)
     if chosen.subject != wanted:
         raise ConfigError(
             f"protocol {chosen.name!r} judges a {chosen.subject}, and autoj {task} needs one that "
@@ -227,6 +267,7 @@ def make_spec(
         classifier=None if classifier is None else find_classifier(classifier),
         unknown_scenario=unknown_scenario,
         scenarios=None if scenarios is None else find_own_scenarios(scenarios),
+        prompt=chosen.source if isinstance(chosen, OwnProtocol) else None,
     )
 
 
@@ -254,7 +295,7 @@ def _check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_d
 
 def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
     """The card's protocols for the same subject that generate text."""
-    known = [load_protocol(name) for name in card.protocols]
+    known = protocols_of(card)
     return [other.name for other in known if other.subject == subject and _is_written(other)]
 
 
@@ -272,7 +313,8 @@ def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
     if chosen.name not in card.protocols:
         raise ConfigError(
             f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
-            f"{chosen.name!r}"
+            f"{chosen.name!r}",
+            hint="Other prompts are for general models, such as embedded-base or openai:MODEL.",
         )
     known = [load_protocol(name) for name in card.protocols]
     if digest_prompts(card.wrapper, known) != card.prompts_sha256:
@@ -285,8 +327,7 @@ def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
 
 
 def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:
-    for name in card.protocols:
-        protocol = load_protocol(name)
+    for protocol in protocols_of(card):
         if protocol.subject == subject:
             return protocol
     raise ConfigError(

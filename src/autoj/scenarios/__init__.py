@@ -11,7 +11,7 @@ from autoj.scenarios.library import (
     load_library,
     shipped_library,
 )
-from autoj.scenarios.rendering import render_criteria, render_message
+from autoj.scenarios.rendering import message_frame, render_criteria, render_message
 from autoj.scenarios.taxonomy import group_of, groups, resolve_scenario, scenario_names
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "group_of",
     "groups",
     "load_library",
+    "message_frame",
     "render_criteria",
     "render_message",
     "resolve_scenario",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 __all__ = [
+    "DEFAULT_WEIGHT",
     "HIGHEST_WEIGHT",
     "LOWEST_WEIGHT",
     "TYPES",
@@ -21,7 +22,7 @@ __all__ = [
 CriterionType: TypeAlias = Literal["content", "format", "style", "basic"]
 TYPES: tuple[CriterionType, ...] = get_args(CriterionType)
 """The types of criteria, in the order in which a judge reads them (paper, Table 9)."""
-LOWEST_WEIGHT, HIGHEST_WEIGHT = 1, 5
+LOWEST_WEIGHT, DEFAULT_WEIGHT, HIGHEST_WEIGHT = 1, 3, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ class Criterion:
     content: str
     """A statement that is true of a response that meets it; one paragraph."""
     weight: int
-    """1 (a detail) to 5 (decisive). Prompts do not show it: the paper dropped weights there."""
+    """1 (a detail) to 5 (decisive): its share in the score of `single-criteria-each`. Prompts do
+    not show it: the paper dropped weights there, and showing them was not seen to help."""
     type: CriterionType
     """"basic" applies to many scenarios, the others to this one alone."""
     path: Path

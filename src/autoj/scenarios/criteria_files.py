@@ -9,7 +9,7 @@ writing: !include ../shared/ours.yaml
 
 saves:                                   # the criterion's name
   content: Every save is told with its minute and what it prevented.
-  weight: 4                              # 1 to 5
+  weight: 4                              # 1 to 5; 3 if it is left out
   type: content                          # content, format, style or basic
 stated limits: ~                         # removes a criterion that an include brings in
 ```
@@ -29,7 +29,14 @@ from typing import TypeAlias
 import yaml
 
 from autoj.errors import DataError
-from autoj.scenarios.criteria import HIGHEST_WEIGHT, LOWEST_WEIGHT, TYPES, Criterion, CriterionType
+from autoj.scenarios.criteria import (
+    DEFAULT_WEIGHT,
+    HIGHEST_WEIGHT,
+    LOWEST_WEIGHT,
+    TYPES,
+    Criterion,
+    CriterionType,
+)
 from autoj.yaml_files import INT, MAP, NULL, STR, compose, kind_of, line_of, name_of
 
 _INCLUDE = "!include"
@@ -193,10 +200,14 @@ class _Reading:
             hint = f"Did you mean {near[0]}?" if near else None
             self._fault(f"expected {_ENTRY}, found the field {field!r}", field_line, name, hint)
         for field in _FIELDS:
-            if field not in fields:
+            if field not in fields and field != "weight":
                 self._fault(f"the criterion has no {field}", line, name)
         content = self._text(fields.get("content"), f"{name}.content")
-        weight = self._weight(fields.get("weight"), f"{name}.weight")
+        weight = (
+            self._weight(fields["weight"], f"{name}.weight")
+            if "weight" in fields
+            else DEFAULT_WEIGHT
+        )
         kind = self._type(fields.get("type"), f"{name}.type")
         if content is None or weight is None or kind is None:
             return None
@@ -213,9 +224,7 @@ class _Reading:
         self._fault(f"expected text, found {kind_of(node)}", line_of(node), field)
         return None
 
-    def _weight(self, node: yaml.Node | None, field: str) -> int | None:
-        if node is None:
-            return None
+    def _weight(self, node: yaml.Node, field: str) -> int | None:
         scale = range(LOWEST_WEIGHT, HIGHEST_WEIGHT + 1)
         if node.tag == INT and node.value in map(str, scale):
             return int(node.value)

@@ -17,12 +17,19 @@ _HEADINGS: dict[CriterionType, str] = {
     "basic": "The following are the basic and general criteria:",
 }
 
+_FRAME = Path(__file__).parent / "data" / "system_message.en.txt"
+
+
+@cache
+def message_frame() -> str:
+    """The template of the system message, with the fields `{description}` and `{criteria}`."""
+    return _FRAME.read_bytes().decode("utf-8")
+
 
 @cache
 def _frame() -> tuple[str, str, str]:
     """The parts of Table 8 before the description, before the criteria, and after them."""
-    path = Path(__file__).parent / "data" / "system_message.en.txt"
-    before, _, rest = path.read_bytes().decode("utf-8").partition("{description}")
+    before, _, rest = message_frame().partition("{description}")
     between, _, after = rest.partition("{criteria}")
     return before, between, after
 

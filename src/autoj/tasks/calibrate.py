@@ -13,7 +13,6 @@ from autoj.calibration.style_fitting import fit_style
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges.card_edits import find_card, write_calibration
-from autoj.protocols import load_protocol
 from autoj.records import Case, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 from autoj.runs.watch import SILENT, Watch
@@ -95,7 +94,7 @@ def _check_protocol(path: Path, spec: RunSpec) -> None:
             f"{path} is a run of autoj {spec.task}; a calibration needs verdicts on pairs",
             hint="Make one with autoj judge; --protocol pairwise-by-rating rates each response.",
         )
-    if not load_protocol(spec.protocol).gives_probabilities:
+    if not spec.plain_protocol.gives_probabilities:
         raise ConfigError(
             f"{path} was judged by protocol {spec.protocol!r}, which gives no probabilities and "
             "so no preferences to fit",

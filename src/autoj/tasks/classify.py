@@ -11,7 +11,7 @@ from typing import Any, Literal
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
 from autoj.errors import DataError, UnknownComponent
-from autoj.protocols import load_protocol
+from autoj.protocols import protocols_of
 from autoj.records import Case, Failure, JudgeCard, Judgment, Label, Unreadable
 from autoj.runs.budget import Budget
 from autoj.runs.folder import RunFolder
@@ -149,7 +149,7 @@ def make_classify_spec(card: JudgeCard, protocol: str | None = None, **settings:
     Raises:
         ConfigError: the protocol does not name scenarios, or the judge was trained on others.
     """
-    offered = (name for name in card.protocols if load_protocol(name).subject == "query")
+    offered = (its.name for its in protocols_of(card) if its.subject == "query")
     chosen = protocol or next(offered, _PROTOCOL)
     max_tokens = settings.pop("max_tokens", None) or _ANSWER_TOKENS
     return make_spec(
@@ -211,7 +211,7 @@ def classified_run(folder: RunFolder, spec: RunSpec) -> Iterator[tuple[Case, Cla
         folder: the run, finished or not.
         spec: its settings, of the task "classify".
     """
-    for case, found in read_outcomes(folder):
+    for case, found in read_outcomes(folder, spec):
         yield case, _by_judge(case, found, spec.judge.name)
 
 

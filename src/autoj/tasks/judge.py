@@ -35,6 +35,7 @@ def judge(
     kind: Kind | None = None,
     derive: Callable[[RunFolder], object] | None = None,
     cache: bool | None = False,
+    tell_references: bool = True,
 ) -> Run:
     """Judges all cases of a data set with one judge; resumes where an earlier session stopped.
 
@@ -49,6 +50,7 @@ def judge(
         derive: writes other files from the verdicts before the folder is unlocked.
         cache: True takes answers of earlier runs where there are any, and keeps new ones; None
             does so for a judge that costs (`runs.reuse.costs_money`), False never.
+        tell_references: False where the caller has told of references that are not used.
 
     Returns:
         The run, with all verdicts, or with fewer where the budget was used up.
@@ -75,6 +77,8 @@ def judge(
     ):
         tell_growth(folder, watch)
         tell_bad_rows(folder, watch)
+        if tell_references:
+            tell_unused_references(folder, spec, watch)
         if is_finished(folder, spec, ledger):
             # Showing a complete run needs no engine, and so no model, no key and no network.
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
@@ -143,6 +147,18 @@ def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
     if n_bad_rows:
         watch.message(
             f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"
+        )
+
+
+def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> None:
+    """Reports once that rows have reference answers and the protocol does not show them, if so."""
+    n_references = folder.settings().get("n_references", 0)
+    if n_references and not spec.needs_reference:
+        shows = "pairwise-reference" if spec.task in ("judge", "select") else "single-reference"
+        rows = "1 row has" if n_references == 1 else f"{n_references:,} rows have"
+        watch.message(
+            f"{rows} a reference answer, which protocol {spec.protocol!r} does not show to the "
+            f"judge; --protocol {shows} does"
         )
 
 

@@ -31,7 +31,7 @@ from autoj.jsonl import (
     storage_error,
     write_records,
 )
-from autoj.protocols import load_protocol
+from autoj.protocols import protocols_of
 from autoj.records import Case, CaseOutline, JudgeCard
 from autoj.runs.files import (
     CASES,
@@ -151,7 +151,7 @@ def _folder_names(names: Sequence[str]) -> list[str]:
 
 
 def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
-    is_scalar = card.protocols == ("scalar",)
+    is_scalar = card.protocols == ("scalar",) and not card.prompts
     if task == "rate":
         spec = make_spec(task, card, **settings)
         if is_scalar or spec.protocol == "scalar":
@@ -161,7 +161,7 @@ def _spec(task: Task, card: JudgeCard, settings: dict[str, Any]) -> RunSpec:
                 hint="Rate with it alone. In autoj judge it votes on pairs by the higher score.",
             )
         return spec
-    subjects = {load_protocol(name).subject for name in card.protocols}
+    subjects = {its.subject for its in protocols_of(card)}
     if "pair" in subjects or "response" not in subjects:
         return make_spec(task, card, **settings)
     if settings.get("protocol") is not None and not is_scalar:
@@ -194,7 +194,7 @@ def choose_method(jurors: Sequence[Juror], wanted: Method | None) -> Method:
 def _gives_probabilities(spec: RunSpec) -> bool:
     if not spec.has_orders:
         return spec.calibration is not None
-    return load_protocol(spec.protocol).gives_probabilities
+    return spec.plain_protocol.gives_probabilities
 
 
 def pairs_alone(cases: Cases) -> Cases:

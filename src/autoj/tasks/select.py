@@ -15,7 +15,7 @@ from autoj.runs.kind import is_jury
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks import default_paths
 from autoj.tasks.engine import load_engine
-from autoj.tasks.judge import judge, tell_bad_rows, tell_growth
+from autoj.tasks.judge import judge, tell_bad_rows, tell_growth, tell_unused_references
 from autoj.tasks.jury import total_of
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import (
@@ -75,6 +75,7 @@ def select(
     with open_run(path, spec, cases) as folder:
         tell_growth(folder, watch)
         tell_bad_rows(folder, watch)
+        tell_unused_references(folder, spec, watch)
         counts, cost = _hold_tournaments(folder, spec, caps, watch, cache)
         return Run(folder=folder, spec=spec, counts=counts, cost=cost)
 
@@ -108,6 +109,7 @@ def _hold_tournaments(
                 budget=Budget(*caps),
                 watch=watch,
                 cache=cache,
+                tell_references=False,
             )
             run.check_whole()
             sessions.append(run.counts)

@@ -100,16 +100,18 @@ class Menu:
             forced: whether the answer continues the prefix; if not, the judge was asked to write
                 a choice's short name, and may write the choice or repeat the prefix.
         """
-        ways: list[set[str]] = [{_plain(choice).strip()} for choice in choices]
+        # Case is the judge's own, except where it alone tells two choices apart ("m" and "M").
+        self._keeps_case = len({choice.casefold() for choice in choices}) < len(set(choices))
+        ways: list[set[str]] = [{self._plain(choice).strip()} for choice in choices]
         if not forced:
             for way, name, choice in zip(ways, short_names(choices), choices, strict=True):
-                way |= {_plain(name).strip(), _plain((prefix or "") + choice).strip()}
+                way |= {self._plain(name).strip(), self._plain((prefix or "") + choice).strip()}
         self._ways = ways
         self.all = frozenset(range(len(choices)))
 
     def fits(self, text: str) -> frozenset[int]:
         """The choices that a text begins or completes."""
-        plain = _plain(text).lstrip()
+        plain = self._plain(text).lstrip()
         if not plain:
             return self.all
         return frozenset(
@@ -120,8 +122,13 @@ class Menu:
 
     def exact(self, text: str) -> frozenset[int]:
         """The choice that a text equals, if any."""
-        plain = _plain(text).strip()
+        plain = self._plain(text).strip()
         return frozenset(index for index, ways in enumerate(self._ways) if plain in ways)
+
+    def _plain(self, text: str) -> str:
+        """Strips decoration before words; closing characters stay, since they end a number."""
+        plain = _SPACE.sub(" ", _MARKS.sub("", text))
+        return plain if self._keeps_case else plain.casefold()
 
     def read(
         self, positions: Sequence[Position], begun: Shared | None = None, into: Scores | None = None
@@ -180,11 +187,6 @@ class Menu:
         unseen = live - frozenset[int]().union(*found.values())
         for index in unseen:
             scores.bounds[index] += reached * min([left / len(unseen), *listed])
-
-
-def _plain(text: str) -> str:
-    """Strips decoration before words; closing characters stay, since they end a number."""
-    return _SPACE.sub(" ", _MARKS.sub("", text)).casefold()
 
 
 def _written_out(way: str, plain: str) -> bool:

@@ -13,7 +13,7 @@ from autoj.bench.sources import judge_all
 from autoj.datasets import catalog
 from autoj.datasets.base import Cases
 from autoj.judges import load_card
-from autoj.protocols import load_protocol
+from autoj.protocols import find_protocol, protocols_of
 from autoj.records import Case, JudgeCard
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
@@ -111,7 +111,7 @@ def _writing_spec(card: JudgeCard, settings: CritiqueSettings) -> RunSpec:
         card,
         protocol=protocol,
         # A protocol that only scores writes its critique afterwards.
-        critique=load_protocol(protocol).gives_probabilities,
+        critique=find_protocol(card, protocol).gives_probabilities,
         on_overflow=settings.on_overflow,
         limit=settings.limit,
     )
@@ -126,6 +126,4 @@ def own_protocol(card: JudgeCard, default: str) -> str:
     """
     if card.prompts_sha256 is None or default in card.protocols:
         return default
-    return next(
-        (name for name in card.protocols if load_protocol(name).subject == "response"), default
-    )
+    return next((its.name for its in protocols_of(card) if its.subject == "response"), default)

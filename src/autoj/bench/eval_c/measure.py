@@ -16,7 +16,7 @@ from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import judge_names, load_card
 from autoj.metrics.result import Result
-from autoj.protocols import load_protocol
+from autoj.protocols import load_protocol, protocols_of
 from autoj.records import Case, JudgeCard
 from autoj.runs import RunFolder, RunSpec, make_spec
 from autoj.runs.budget import Budget
@@ -137,7 +137,7 @@ def _comparing_judge(name: str | None, protocol: str | None) -> JudgeCard:
 
 
 def _compares_critiques(card: JudgeCard) -> bool:
-    return any(load_protocol(name).subject == "critiques" for name in card.protocols)
+    return any(its.subject == "critiques" for its in protocols_of(card))
 
 
 def measure_critic(

@@ -16,7 +16,6 @@ from autoj.bench.eval_c.files import Critiques, Vote
 from autoj.critiques import strip_rating
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import DataError
-from autoj.protocols import load_protocol
 from autoj.protocols.base import JudgeProtocol, judged_texts
 from autoj.records import Case, Completion, Rating, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
@@ -54,7 +53,7 @@ def critiques_of_run(folder: RunFolder, cases: Sequence[Case]) -> Critiques:
     """
     spec = folder.spec()
     verdicts = align(cases, resolve_run(folder, spec), folder.path)
-    protocol = load_protocol(spec.protocol)
+    protocol = spec.plain_protocol
     return Critiques(
         critic=spec.judge.name,
         texts=tuple(

@@ -23,7 +23,6 @@ from typing import Any
 
 from autoj.errors import ConfigError
 from autoj.jsonl import count_lines, read_records, whole_lines, write_records
-from autoj.protocols import load_protocol
 from autoj.records import Asked, Case, Completion, Verdict
 from autoj.runs.files import (
     BAD_ROWS,
@@ -187,6 +186,12 @@ def _check_settings(sources: Sequence[JoinedRun]) -> None:
                 source.path,
                 first.path,
             )
+        if first.spec.prompt != source.spec.prompt:
+            _log.warning(
+                "%s was read by another text of its prompt than %s, which takes precedence",
+                source.path,
+                first.path,
+            )
 
 
 def _comparable(source: JoinedRun) -> dict[str, Any]:
@@ -232,7 +237,8 @@ def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun])
 
 
 def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
-    found = [read_answer(case, asked, answers) for asked in source.plan.of(case.id)]
+    reader = source.spec.reader(case)
+    found = [read_answer(case, asked, answers, reader) for asked in source.plan.of(case.id)]
     known = [item for item in found if item is not None]
     if len(known) < n_asked(case, source.spec):
         return None
@@ -246,7 +252,7 @@ def _asks_the_same(
     pages: Sequence[tuple[int, ...]],
     spec: RunSpec,
 ) -> bool:
-    protocol = load_protocol(spec.protocol)
+    protocol = spec.plain_protocol
     return all(
         protocol.follow(case, one, page) == protocol.follow(case, other, page) for page in pages
     )

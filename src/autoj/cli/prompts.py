@@ -1,0 +1,150 @@
+"""`autoj prompts`: ours as files to start from, one's own checked, and those of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from autoj.cli import _console, _options
+from autoj.cli._help import App
+from autoj.errors import ConfigError
+from autoj.jsonl import storage_error
+from autoj.prompts import Prompt, import_alpaca_eval, import_prometheus, write_prompt
+from autoj.protocols import file_of, load_protocol, protocol_names
+from autoj.reports.prompts import outline_record, prompt_record, prompt_view, prompts_table
+from autoj.reports.text import visible
+from autoj.tasks.prompts import text_of
+
+prompts_app = App(invoke_without_command=True)
+imports_app = App(no_args_is_help=True)
+prompts_app.add_typer(imports_app, name="import")
+
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="The prompt's file (….md). Default: stdout.", rich_help_panel=_options.OUTPUT
+    ),
+]
+Name: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        help="The prompt's name, if not that of its source. AlpacaEval: the annotator, if there "
+        "are several.",
+        rich_help_panel=_options.SHOWN,
+    ),
+]
+
+
+@prompts_app.callback()
+def prompts(context: typer.Context, as_json: _options.Json = False) -> None:
+    """List the prompts that judges are asked by; --prompt takes one of these or a file of your own.
+
+    Example: autoj prompts
+    """
+    if context.invoked_subcommand is None:
+        list_prompts(as_json)
+
+
+@prompts_app.command("list")
+def list_prompts(as_json: _options.Json = False) -> None:
+    """List the prompts, as `autoj prompts` alone does.
+
+    Example: autoj prompts list
+    """
+    _console.set_json(as_json)
+    found = [load_protocol(name) for name in protocol_names()]
+    if as_json:
+        _console.print_json([outline_record(protocol) for protocol in found])
+    else:
+        _console.print_result(prompts_table(found))
+
+
+@prompts_app.command("show")
+def show_prompt(
+    name: Annotated[str, typer.Argument(help="A protocol's name, a prompt's file, or a run.")],
+    out: Out = None,
+) -> None:
+    """Print a prompt as a file to change: one of ours, or the one that a run was made with.
+
+    Example: autoj prompts show pairwise --out my-prompt.md
+    """
+    _write(text_of(name) or file_of(load_protocol(name)), out)
+
+
+@prompts_app.command("check")
+def check_prompt(
+    file: Annotated[Path, typer.Argument(help="A prompt's file.")],
+    as_json: _options.Json = False,
+) -> None:
+    """Check a prompt's file, and show what a judge would read of an example.
+
+    Example: autoj prompts check my-prompt.md
+    """
+    _console.set_json(as_json)
+    protocol = load_protocol(str(file.absolute()))
+    if as_json:
+        _console.print_json(prompt_record(protocol))
+    else:
+        _console.print_result(prompt_view(protocol))
+
+
+@imports_app.command("alpaca-eval")
+def from_alpaca_eval(
+    folder: Annotated[Path, typer.Argument(help="A folder with configs.yaml, as in AlpacaEval.")],
+    name: Name = None,
+    out: Out = None,
+) -> None:
+    """Write an annotator of AlpacaEval (its annotators_config) as a prompt's file.
+
+    Its model, temperature and max_tokens belong in --judge, --temperature and --max-tokens.
+
+    Example: autoj prompts import alpaca-eval alpaca_eval_gpt4 --out my-prompt.md
+    """
+    _write_imported(import_alpaca_eval(folder, name), out)
+
+
+@imports_app.command("prometheus")
+def from_prometheus(
+    rubric: Annotated[
+        Path, typer.Argument(help="A JSON file: criteria, score1_description … score5_description.")
+    ],
+    kind: Annotated[
+        Literal["single", "pairwise"],
+        typer.Option(help="Rate one response, or compare two.", rich_help_panel=_options.SHOWN),
+    ] = "single",
+    reference: Annotated[
+        bool,
+        typer.Option(
+            "--reference", help="Show the rows' reference answers.", rich_help_panel=_options.SHOWN
+        ),
+    ] = False,
+    name: Name = None,
+    out: Out = None,
+) -> None:
+    """Write a rubric of Prometheus (scores 1 to 5) as a prompt's file, in our words around it.
+
+    Example: autoj prompts import prometheus rubric.json --out my-prompt.md
+    """
+    _write_imported(import_prometheus(rubric, kind, reference=reference, name=name), out)
+
+
+def _write_imported(prompt: Prompt, out: Path | None) -> None:
+    _write(write_prompt(prompt), out)
+
+
+def _write(text: str, out: Path | None) -> None:
+    if out is None:
+        typer.echo(visible(text), nl=False)
+        return
+    if out.exists():
+        raise ConfigError(
+            f"--out {out} is there already", hint="Choose another name, or remove it."
+        )
+    try:
+        out.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise storage_error(error, out) from None
+    _console.print_message(f"{out} is written; --prompt {out} judges by it")
