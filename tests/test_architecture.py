@@ -19,6 +19,7 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
+    {"inputs"},
     {"jsonl", "fetching", "components", "chat", "critiques"},
     {"calibration", "scenarios", "backends", "metrics"},
     {"verdicts", "judges", "datasets", "protocols"},

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj import jsonl
+from autoj import inputs, jsonl
 from autoj.datasets import format_names, open_cases, parse_map
 from autoj.datasets._delimited import read_delimited
 from autoj.errors import DataError, MissingExtra
@@ -28,7 +28,7 @@ every_format = pytest.mark.parametrize("name", format_names())
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    return [row for _, row in jsonl.read_rows(FILES / f"{name}.jsonl") if isinstance(row, dict)]
+    return [row for _, row in inputs.read_rows(FILES / f"{name}.jsonl") if isinstance(row, dict)]
 
 
 def read(path: Path, format: str | None = None) -> list[Case | DataError]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._arrow import plain
+from autoj.datasets._arrow import rows_of
 from autoj.errors import DataError, MissingExtra
 
 _PREFIX = "hf-dataset:"
@@ -73,9 +73,9 @@ def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
     """
     number = 0
     for table in _open(path).with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
-        for row in table.to_pylist():
+        for row in rows_of(table, path, number):
             number += 1
-            yield number, {name: plain(value) for name, value in row.items()}
+            yield number, row
 
 
 def data_files(path: Path) -> tuple[Path, ...]:
