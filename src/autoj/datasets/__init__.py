@@ -19,6 +19,7 @@ from autoj.datasets._rows import data_files_in, first_row, read_rows
 from autoj.datasets.base import Cases, read_file
 from autoj.datasets.published_verdicts import verdict_format_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.inputs import is_stream, stream_name
 
 __all__ = [
     "ColumnMap",
@@ -50,8 +51,8 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
 
     Args:
         path: a file whose name ends in `.jsonl`, `.json` (a list of rows), `.csv`, `.tsv` (each
-            compressed where `.gz` follows) or `.parquet`; or `hf-dataset:NAME[:SPLIT]`, or the
-            folder of a saved data set.
+            compressed where `.gz` follows) or `.parquet`; `-` (stdin) or a pipe, whose kind is
+            recognised; or `hf-dataset:NAME[:SPLIT]`, or the folder of a saved data set.
         format: a format's name; None recognises it from the fields of the first row.
         columns: maps columns to fields, in place of a format.
 
@@ -98,7 +99,10 @@ def open_queries(path: Path, format: str | None = None, columns: ColumnMap | Non
         if is_text_file(path):
             # A missing file is better reported now than at its first row.
             next(iter(read_text_file(path)), None)
-            return Cases(format="a query a line", paths=(path,), read=lambda: read_text_file(path))
+            paths, name = _place(path)
+            return Cases(
+                format="a query a line", paths=paths, read=lambda: read_text_file(path), name=name
+            )
         if is_query(first_row(path)[1]):
             paths, name = _place(path)
             return Cases(format="queries", paths=paths, read=lambda: read_queries(path), name=name)
@@ -166,9 +170,9 @@ def open_answers(
 
 
 def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
-    """The files that hold a data set, and the name of its runs."""
+    """The files that hold a data set, and the name of its runs where it is not the first file's."""
     if not is_dataset(path):
-        return (path,), None
+        return (path,), stream_name(path) if is_stream(path) else None
     wanted = parse_name(path)
     named = [Path(wanted.name).name, wanted.config, wanted.split]
     return data_files(path), "-".join(part for part in named if part)

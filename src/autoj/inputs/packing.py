@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 from autoj.errors import DataError
 
@@ -43,8 +44,6 @@ def unpacked(raw: io.BufferedReader, name: str, path: Path) -> Iterator[io.Buffe
     if not name.endswith(".gz") and not head.startswith(_GZIP):
         yield raw
         return
-    with (
-        gzip.GzipFile(fileobj=raw, mode="rb") as packed,
-        io.BufferedReader(packed, _BLOCK_BYTES) as stream,  # type: ignore[type-var]
-    ):
-        yield stream
+    with gzip.GzipFile(fileobj=raw, mode="rb") as packed:
+        # A gzip file reads line by line in Python; a buffer around it does in C.
+        yield io.BufferedReader(cast(io.RawIOBase, packed), _BLOCK_BYTES)

@@ -28,11 +28,9 @@ _STDIN = ("-", "/dev/stdin")
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})\Z", re.ASCII)
 
 
-class _Copies:
-    """The copies of streams that this process has read; a stream can be read only once."""
-
-    lock = threading.Lock()
-    of: dict[tuple[str, int, int], Path] = {}  # noqa: RUF012
+_LOCK = threading.Lock()
+_COPIES: dict[tuple[str, int, int], Path] = {}
+"""The copies that this process has made, by the stream's path, device and inode."""
 
 
 def is_stream(path: Path) -> bool:
@@ -64,16 +62,17 @@ def local_file(path: Path) -> Path:
     """
     if not is_stream(path):
         return path
-    with _Copies.lock:
+    number = _descriptor(path)
+    with _LOCK:
         try:
-            found = os.fstat(_descriptor(path)) if _descriptor(path) is not None else path.stat()
+            found = path.stat() if number is None else os.fstat(number)
             identity = (str(path), found.st_dev, found.st_ino)
-            if identity not in _Copies.of:
-                with _open_stream(path) as stream:
-                    _Copies.of[identity] = _copied(path, stream)
-            return _Copies.of[identity]
+            if identity not in _COPIES:
+                with _open_stream(path, number) as stream:
+                    _COPIES[identity] = _copied(path, stream)
         except OSError as error:
             raise cannot_read(error, path) from None
+        return _COPIES[identity]
 
 
 def _descriptor(path: Path) -> int | None:
@@ -84,8 +83,7 @@ def _descriptor(path: Path) -> int | None:
     return None if described is None else int(described[1])
 
 
-def _open_stream(path: Path) -> IO[bytes]:
-    number = _descriptor(path)
+def _open_stream(path: Path, number: int | None) -> IO[bytes]:
     if number is None:
         return path.open("rb", buffering=0)
     if os.isatty(number):
@@ -99,7 +97,7 @@ def _open_stream(path: Path) -> IO[bytes]:
 
 def _copied(path: Path, stream: IO[bytes]) -> Path:
     limit = stream_limit()
-    draft = _copies_folder() / f"{len(_Copies.of)}"
+    draft = _copies_folder() / f"{len(_COPIES)}"
     n_bytes = 0
     try:
         with draft.open("wb") as out:
