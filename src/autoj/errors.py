@@ -218,3 +218,15 @@ def system_advice(error: OSError) -> str | None:
 def is_full(error: OSError) -> bool:
     """True where an error says that a disk or a quota is full."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def system_error(error: OSError) -> UserError:
+    """An error of the operating system that nothing else has explained, as one of ours.
+
+    >>> system_error(OSError(errno.EMFILE, "Too many open files", "pairs.jsonl")).message
+    'pairs.jsonl: Too many open files'
+    """
+    reason = error.strerror or str(error) or type(error).__name__
+    message = reason if error.filename is None else f"{error.filename}: {reason}"
+    kind = StorageFull if is_full(error) else UserError
+    return kind(message, hint=system_advice(error))

@@ -32,7 +32,7 @@ from autoj.cli.scenarios import scenarios_app
 from autoj.cli.select import select
 from autoj.cli.show import show
 from autoj.cli.train import train
-from autoj.errors import AutojError, UserError
+from autoj.errors import AutojError, UserError, system_error
 
 app = App(
     name="autoj",
@@ -98,7 +98,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        _console.print_error(UserError(str(error)))
+        _console.print_error(system_error(error))
         sys.exit(2)
     except Exception:
         # Python's own code for a crash is 1, which here says that a command is done.

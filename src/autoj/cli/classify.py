@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
+from autoj.cli._cases import tell_stream
 from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -55,6 +56,7 @@ def classify(
     _console.set_json(as_json)
     mapped = parse_map(columns, queries_alone=True) if columns else None
     _check_flags(classifier, judge, protocol, max_tokens, max_usd, max_requests)
+    tell_stream(data)
     cases = open_queries(data, format, mapped)
     _console.print_message(f"reading {data} as {cases.format}")
     if judge is None:

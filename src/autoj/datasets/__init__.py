@@ -10,6 +10,7 @@ from typing import Any
 
 from autoj import components
 from autoj.datasets._answers import AnswerFiles, is_answer, is_question
+from autoj.datasets._columns import map_flag
 from autoj.datasets._hub import data_files, is_dataset, parse_name
 from autoj.datasets._joined import check_joined, read_joined
 from autoj.datasets._mapping import ColumnMap, parse_map
@@ -78,7 +79,10 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
     if "." not in chosen and chosen.replace("_", "-") not in format_names():
         raise UnknownComponent("data format", chosen, format_names())
     module = components.load("datasets", chosen)
-    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name)
+    # A format whose columns may have several names says which it reads.
+    describe = getattr(module, "describe", None)
+    note = None if describe is None else describe(first_row(path)[1])
+    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name, note=note)
 
 
 def open_queries(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
@@ -222,6 +226,7 @@ def _unknown(
         f"the fields {', '.join(map(repr, row)) or '(none)'} fit no known format",
         path=path,
         line=line,
-        hint="Name the columns with --map query=COLUMN,a=COLUMN,b=COLUMN (or response=COLUMN). "
-        f"Known formats:\n    {expected}",
+        hint=f"Name the columns, for example: {map_flag(row)}\n"
+        "  (or response=COLUMN in place of a and b; label, id, model_a and others may follow)\n"
+        f"  Known formats:\n    {expected}",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from autoj.bench.leaderboard.board import Board, Figure
 from autoj.errors import ConfigError
 from autoj.jsonl import storage_error
 from autoj.records import Estimate
+from autoj.reports.spreadsheet import guarded
 from autoj.reports.text import visible
 
 CSV_FIELDS = (
@@ -19,9 +19,6 @@ CSV_FIELDS = (
     "printed", "remark", "sources", "notes",
 )  # fmt: skip
 """The columns of `csv_rows`."""
-
-_FORMULA = re.compile(r"(?![-+][\d.]+\Z)[=+@\t-]")
-"""Beginnings of a formula in a spreadsheet; a number with a sign is not one."""
 
 
 def csv_rows(board: Board) -> Iterator[dict[str, object]]:
@@ -37,10 +34,7 @@ def csv_rows(board: Board) -> Iterator[dict[str, object]]:
 
 
 def _csv_cell(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    return f"'{text}" if _FORMULA.match(text) else text
+    return guarded(visible(value)) if isinstance(value, str) else value
 
 
 def _records(board: Board) -> Iterator[dict[str, object]]:

@@ -49,6 +49,7 @@ from autoj.records import Asked, Case, CaseOutline, Verdict
 from autoj.runs.intake import bad_row, checked_cases
 from autoj.runs.kind import Kind
 from autoj.runs.naming import name_scenarios
+from autoj.runs.place import check_place
 from autoj.runs.settings import (
     differences,
     read_settings,
@@ -204,12 +205,14 @@ def open_run(
         kind: the kind of run; None is that of its spec's task.
 
     Raises:
+        ConfigError: the folder holds other things than a run.
         SpecMismatch: the folder was made with other settings or other data.
         RunBusy: another process is writing to it.
         DataError: a row cannot be read (unless bad rows are skipped), or there are none.
         StorageFull: the disk is full.
     """
     try:
+        check_place(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error
