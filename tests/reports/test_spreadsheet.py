@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from autoj.reports.spreadsheet import guarded
 
 FORMULA = "=1+1"
-NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?\s*", re.IGNORECASE)
 HOSTILE = [
     FORMULA, "+1+1", "-1+1", "@SUM(A1)", "＝1+1", "\t=1+1", "\r=1+1", " =1+1", '"=1+1', "'=1+1",
     "so;=1+1", "so; =1+1", 'so;"=1+1', "so\t@A1", "so\n=1+1;", "so\r\n-1+1", "so\n\n  +1+1",
@@ -40,7 +39,7 @@ def cells_of(text: str) -> list[str]:
 
 def runs(cell: str) -> bool:
     bare = cell.lstrip(' \t\r\n"`\ufeff').lstrip()
-    return bare.startswith(tuple("=+-@＝＋－＠")) and not NUMBER.fullmatch(bare)
+    return bare.startswith(tuple("=+-@＝＋－＠"))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -54,9 +53,7 @@ def test_no_text_runs_in_any_cell_of_any_cut(text: str) -> None:
     assert not any(map(runs, cells_of(guarded(text))))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1 = 1", "a-b", "x; y", "1,-2", "-2.5", "+1e-3", "a\nb", "good - bad", "(=1)"]
-)
+@pytest.mark.parametrize("text", ["", "1 = 1", "a-b", "x; y", "1,-2", "a\nb", "good - bad", "(=1)"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert guarded(text) == text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,10 @@ CSV_FIELDS = (
 """The columns of `csv_rows`."""
 
 
+_NUMBER = re.compile(r"[-+]?\d[\d.]*", re.ASCII)
+"""Printed figures, which stay numbers to a spreadsheet."""
+
+
 def csv_rows(board: Board) -> Iterator[dict[str, object]]:
     """One row per judge and figure, overall and by part; shares as 0-1.
 
@@ -34,7 +39,9 @@ def csv_rows(board: Board) -> Iterator[dict[str, object]]:
 
 
 def _csv_cell(value: object) -> object:
-    return guarded(visible(value)) if isinstance(value, str) else value
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    return guarded(visible(value))
 
 
 def _records(board: Board) -> Iterator[dict[str, object]]:

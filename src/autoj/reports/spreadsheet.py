@@ -18,7 +18,6 @@ from typing import Any
 # each run is looked at once.
 _RUN = "[\\s\"'`\ufeff]"
 _FORMULA = re.compile(rf"(?:\A|(?<!{_RUN}))(?P<run>{_RUN}*)(?=[=+\-@＝＋－＠])|\A(?=[\t\r\n])")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*\Z", re.ASCII)
 
 
 def guarded(value: Any) -> Any:
@@ -26,14 +25,12 @@ def guarded(value: Any) -> Any:
 
     >>> guarded("=1+1"), guarded("1 = 1"), guarded(-1.5)
     ("'=1+1", '1 = 1', -1.5)
-    >>> guarded("so;=1+1"), guarded("-2.5")
-    ("so;'=1+1", '-2.5')
+    >>> guarded("so;=1+1")
+    "so;'=1+1"
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, str) or _NUMBER.match(value):
-        return value
-    return _FORMULA.sub(_guard, value)
+    return _FORMULA.sub(_guard, value) if isinstance(value, str) else value
 
 
 def _guard(found: re.Match[str]) -> str:
