@@ -12,8 +12,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ _LONGEST_CELL = 2**31 - 1
 _BLOCK_BYTES = 1 << 20
 _BLANK_LINES = re.compile(rb"(?:\r?\n)+")
 _QUOTE = b'"'
+_MOST_AGAIN = 1000
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_DELIMITERS = (";", "\t")
@@ -81,6 +82,7 @@ def _read(
         except StopIteration:
             return
         except csv.Error as error:
+            lines.read_again()
             yield begins, _malformed(path, begins, error)
             continue
         except _TooLong:
@@ -117,7 +119,8 @@ class _Lines:
     """The lines of a file as texts; keeps the last one that is not UTF-8, for its error.
 
     A record may have several lines: they are counted together, so that a quote that is never closed
-    does not take the rest of a file into memory.
+    does not take the rest of a file into memory. Nor does it take the rows below: of a record that
+    is not CSV all lines but the first are read again, as records of their own.
     """
 
     def __init__(self, path: Path, stream: io.BufferedReader) -> None:
@@ -136,16 +139,19 @@ class _Lines:
         self._stream = stream
         self._limit = row_limit()
         self._number = 0
-        self._begun = b""
+        self._held: list[bytes] = []
+        self._again: deque[bytes] = deque()
+        self._n_again = 0
         self._n_bytes = 0
         self._n_quotes = 0
 
     def begin_record(self) -> int:
         """Passes over blank lines, and returns the number of the line on which a record begins."""
-        while blank := _BLANK_LINES.match(self._stream.peek(1)):
+        while not self._again and (blank := _BLANK_LINES.match(self._stream.peek(1))):
             self._stream.read(blank.end())
             self._number += blank[0].count(b"\n")
         self.fault = None
+        self._held.clear()
         self._n_bytes = self._n_quotes = 0
         return self._number + 1
 
@@ -153,13 +159,13 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self._stream.readline(self._limit + 1)
+        line = self._again.popleft() if self._again else self._stream.readline(self._limit + 1)
         if not line:
             raise StopIteration
         self._number += 1
+        self._held.append(line)
         self._n_bytes += len(line)
         if self._n_bytes > self._limit:
-            self._begun = line
             raise _TooLong
         self._n_quotes += line.count(_QUOTE)
         try:
@@ -175,12 +181,26 @@ class _Lines:
 
     def skip_record(self) -> None:
         """Passes over the rest of a record: it ends with a line that leaves no quote open."""
-        begun = self._begun
+        begun = self._held.pop()
+        self._held.clear()
         while True:
-            self._n_quotes += sum(part.count(_QUOTE) for part in skip_line(self._stream, begun))
-            if self._n_quotes % 2 == 0 or not (begun := self._stream.readline(_BLOCK_BYTES)):
+            self._n_quotes += sum(part.count(_QUOTE) for part in self._rest_of(begun))
+            if self._n_quotes % 2 == 0:
+                return
+            begun = self._again.popleft() if self._again else self._stream.readline(_BLOCK_BYTES)
+            if not begun:
                 return
             self._number += 1
+
+    def _rest_of(self, begun: bytes) -> Iterable[bytes]:
+        return [begun] if begun.endswith(b"\n") else skip_line(self._stream, begun)
+
+    def read_again(self) -> None:
+        """Goes back to the second line of a record; not without end, as each may be read often."""
+        if self._n_again < _MOST_AGAIN:
+            self._n_again += len(self._held) > 1
+            self._number -= len(self._held[1:])
+            self._again.extendleft(reversed(self._held[1:]))
 
 
 def _checked_header(path: Path, line: int, cells: list[str]) -> list[str]:
