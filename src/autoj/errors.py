@@ -27,6 +27,20 @@ import errno
 from collections.abc import Iterable
 from pathlib import Path
 
+# A message quotes what it is about, and a file may hold names and values of any length.
+_LONGEST_NAME = 200
+_LONGEST_REASON = 2000
+_LONGEST_HINT = 6000
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most about so many characters, for a message.
+
+    >>> shortened("x" * 5000, 10)
+    'xxxxxxxxxx… (5,000 characters)'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
+
 
 class AutojError(Exception):
     """The root of every error that this library raises on purpose.
@@ -69,9 +83,11 @@ class DataError(UserError):
         field: str | None = None,
         hint: str | None = None,
     ) -> None:
-        where = ":".join(str(part) for part in (path, line, field) if part is not None)
-        super().__init__(f"{where}: {message}", hint=hint)
-        self.reason = message
+        shown = None if field is None else shortened(field, _LONGEST_NAME)
+        where = ":".join(str(part) for part in (path, line, shown) if part is not None)
+        reason = shortened(message, _LONGEST_REASON)
+        super().__init__(f"{where}: {reason}", hint=hint and shortened(hint, _LONGEST_HINT))
+        self.reason = reason
         self.path = Path(path)
         self.line = line
         self.field = field
@@ -113,6 +129,7 @@ class UnknownComponent(UserError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
+        name = shortened(name, _LONGEST_NAME)
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(names)}."
         super().__init__(f"there is no {kind} {name!r}", hint=hint)

@@ -7,6 +7,7 @@ which may also be given by its bare path. With several splits one must be named.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,8 @@ class DatasetName:
 
 def is_dataset(path: Path) -> bool:
     """True where a path names a data set of Hugging Face, not a file."""
-    return str(path).startswith(_PREFIX) or (path.is_dir() and _is_saved(path))
+    # A name that is too long for a file is no error here.
+    return str(path).startswith(_PREFIX) or (os.path.isdir(path) and _is_saved(path))
 
 
 def _is_saved(folder: Path) -> bool:

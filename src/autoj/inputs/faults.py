@@ -28,8 +28,7 @@ def cannot_read(error: OSError, path: Path) -> DataError:
 def _folder_hint(path: Path) -> str | None:
     if (path / "run.json").is_file() or (path / "jury.json").is_file():
         return f"It is the folder of a run: autoj show {path}"
-    names = (entry.name for entry in os.scandir(path) if Path(entry.name).suffix in ENDINGS)
-    found = next(names, None)
+    found = next((name for name in os.listdir(path) if Path(name).suffix in ENDINGS), None)
     return None if found is None else f"Name a file in it, such as {path / found}"
 
 
