@@ -33,6 +33,7 @@ def outcomes(path: Path) -> list[tuple[int, str]]:
 
 
 LONG = b"x" * (MB + 1)
+LINES = b"x" * 99 + b"\n"
 TOO_LONG = "the row has more than 1 MB"
 
 
