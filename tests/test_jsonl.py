@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autoj import jsonl
+from autoj import inputs, jsonl
 from autoj.errors import DataError, StorageFull
 from autoj.records import Failure
 
@@ -19,7 +19,7 @@ RECORDS = [Failure(key=f"k{n}", error="E", message="m", retryable=True, attempts
 
 
 def rows(path: Path) -> list[tuple[int, dict[str, Any] | DataError]]:
-    return list(jsonl.read_rows(path))
+    return list(inputs.read_rows(path))
 
 
 def write(folder: Path, data: bytes, name: str = "rows.jsonl") -> Path:
@@ -92,7 +92,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="directory"):
+    with pytest.raises(DataError, match="is a folder, not a file"):
         rows(tmp_path)
 
 

@@ -23,8 +23,23 @@ AutojError                  the root; `hint` says what to do about it
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+# A message quotes what it is about, and a file may hold names and values of any length.
+_LONGEST_NAME = 200
+_LONGEST_REASON = 2000
+_LONGEST_HINT = 6000
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most about so many characters, for a message.
+
+    >>> shortened("x" * 5000, 10)
+    'xxxxxxxxxx… (5,000 characters)'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
 
 
 class AutojError(Exception):
@@ -68,9 +83,11 @@ class DataError(UserError):
         field: str | None = None,
         hint: str | None = None,
     ) -> None:
-        where = ":".join(str(part) for part in (path, line, field) if part is not None)
-        super().__init__(f"{where}: {message}", hint=hint)
-        self.reason = message
+        shown = None if field is None else shortened(field, _LONGEST_NAME)
+        where = ":".join(str(part) for part in (path, line, shown) if part is not None)
+        reason = shortened(message, _LONGEST_REASON)
+        super().__init__(f"{where}: {reason}", hint=hint and shortened(hint, _LONGEST_HINT))
+        self.reason = reason
         self.path = Path(path)
         self.line = line
         self.field = field
@@ -118,6 +135,7 @@ class UnknownComponent(UserError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
+        name = shortened(name, _LONGEST_NAME)
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Did you mean {', '.join(near)}?" if near else _available(kind, names)
         super().__init__(f"there is no {kind} {name!r}", hint=hint)
@@ -212,3 +230,40 @@ class BadRequest(BackendError):
 
 class Refused(BackendError):
     """The engine declined to answer this request."""
+
+
+_ADVICE = {
+    errno.ENOSPC: "Free some space, or choose a folder on another disk.",
+    errno.EDQUOT: "Free some space, or choose a folder on another disk.",
+    errno.ENAMETOOLONG: "Choose a shorter name: most systems allow 255 bytes between two slashes.",
+    errno.EMFILE: "Raise the limit of this shell and try again: ulimit -n 4096",
+    errno.ENFILE: "The whole system has too many files open: close other programs and try again.",
+    errno.EACCES: "Check who may read and write it: ls -ld PATH",
+    errno.EPERM: "Check who may read and write it: ls -ld PATH",
+    errno.EROFS: "It is on a disk that can only be read; choose another folder.",
+    errno.EIO: "The disk or the network that it is on has failed; copy it elsewhere and try again.",
+    errno.ELOOP: "It is a link that leads back to itself.",
+    errno.EFBIG: "The file system allows no larger file; choose a folder on another disk.",
+}  # fmt: skip
+
+
+def system_advice(error: OSError) -> str | None:
+    """What to do about an error of the operating system; None where there is no advice."""
+    return None if error.errno is None else _ADVICE.get(error.errno)
+
+
+def is_full(error: OSError) -> bool:
+    """True where an error says that a disk or a quota is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def system_error(error: OSError) -> UserError:
+    """An error of the operating system that nothing else has explained, as one of ours.
+
+    >>> system_error(OSError(errno.EMFILE, "Too many open files", "pairs.jsonl")).message
+    'pairs.jsonl: Too many open files'
+    """
+    reason = error.strerror or str(error) or type(error).__name__
+    message = reason if error.filename is None else f"{error.filename}: {reason}"
+    kind = StorageFull if is_full(error) else UserError
+    return kind(message, hint=system_advice(error))

@@ -1,14 +1,12 @@
-"""Reads and appends records, one JSON value a line; errors name file, line and field.
+"""Reads and appends records of ours, one JSON value a line; `inputs` reads users' files.
 
-Files that end in `.gz` are decompressed on reading. A killed writer may leave a last line without
-its newline: `repair` cuts it off, and `read_records` skips it. A line that cannot be made again may
-end in a checksum of itself (`encode_summed`).
+A killed writer may leave a last line without its newline: `repair` cuts it off, and `read_records`
+skips it. A line that cannot be made again may end in a checksum of itself (`encode_summed`).
 """
 
 from __future__ import annotations
 
 import errno
-import gzip
 import hashlib
 import os
 import re
@@ -17,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 import orjson
 
-from autoj.errors import DataError, StorageFull
+from autoj.errors import DataError, StorageFull, is_full, system_advice
+from autoj.inputs import cannot_read, local_file
 
 T = TypeVar("T")
 
@@ -62,106 +61,6 @@ def decode(line: bytes) -> Any:
         ValueError: the line is not JSON.
     """
     return orjson.loads(line)
-
-
-def _open(path: Path) -> IO[bytes]:
-    try:
-        if path.suffix == ".gz":
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        return path.open("rb")
-    except FileNotFoundError:
-        raise DataError("there is no such file", path=path) from None
-    except OSError as error:
-        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, numbered from 1, without a byte-order mark.
-
-    Raises:
-        DataError: the file is missing, is a folder, or is a broken gzip file.
-    """
-    with _open(path) as stream:
-        try:
-            for number, line in enumerate(stream, start=1):
-                bare = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if bare.strip():
-                    yield number, bare
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise DataError("the gzip file is damaged or incomplete", path=path) from None
-        except IsADirectoryError:
-            raise DataError("is a folder, not a file", path=path) from None
-
-
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
-    """The rows of a user's file; each is a JSON object or the error that was found in it.
-
-    A file whose name ends in `.json` may be one JSON value: a list of rows; an object that holds
-    them under `examples`, or lists of them under names of its own; or a single row. Any other file
-    has one row a line.
-
-    Yields:
-        The number of the line, or of the row in the list, counted from 1, and the row's JSON object
-        or its error.
-
-    Raises:
-        DataError: the file as a whole cannot be read.
-    """
-    if path.name.endswith((".json", ".json.gz")) and (values := _whole_value(path)) is not None:
-        for number, value in enumerate(values, start=1):
-            yield number, _object(path, number, value)
-        return
-    for number, line in read_lines(path):
-        yield number, _row(path, number, line)
-
-
-def _row(path: Path, number: int, line: bytes) -> dict[str, Any] | DataError:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return DataError(
-            f"is not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x})",
-            path=path,
-            line=number,
-            hint="Convert the file, for example with: iconv -f latin1 -t utf-8",
-        )
-    try:
-        value = decode(line)
-    except ValueError as error:
-        return DataError(f"is not JSON ({error})", path=path, line=number)
-    return _object(path, number, value)
-
-
-def _object(path: Path, number: int, value: Any) -> dict[str, Any] | DataError:
-    if isinstance(value, dict):
-        return value
-    return DataError(
-        f"expected a JSON object, found {type(value).__name__}", path=path, line=number
-    )
-
-
-def _whole_value(path: Path) -> list[Any] | None:
-    """The rows of a file that is one JSON value; None for a file with one value a line."""
-    text = b"".join(line for _, line in read_lines(path)).strip()
-    if not text.startswith((b"[", b"{")):
-        return None
-    try:
-        value = decode(text)
-    except ValueError as error:
-        if text.startswith(b"["):
-            raise DataError(f"is not JSON ({error})", path=path) from None
-        return None
-    if isinstance(value, list):
-        return value
-    if isinstance(value.get("examples"), list):
-        return list(value["examples"])
-    if value and all(_is_rows(item) for item in value.values()):
-        return [row for rows in value.values() for row in rows]
-    return [value]
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 @cache
@@ -288,28 +187,29 @@ def sha256_of(path: Path) -> str:
         DataError: it cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with local_file(path).open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+        raise cannot_read(error, path) from None
 
 
-# Errors of a path that cannot be written to: the user can choose another one.
+# Errors of a path that cannot be written to: the user can choose another one, or raise a limit.
 _NO_PLACE = {
-    errno.EACCES, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR,
-    errno.EPERM, errno.EROFS,
+    errno.EACCES, errno.EEXIST, errno.EFBIG, errno.EISDIR, errno.ELOOP, errno.EMFILE,
+    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 }  # fmt: skip
 
 
 def storage_error(error: OSError, path: Path) -> Exception:
     """`StorageFull` for a full disk, `DataError` for an unwritable path, else the error itself."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_full(error):
         return StorageFull(
             f"{path}: the disk is full; everything written before this record is kept",
             hint="Free some space and run the same command again: it continues where it stopped.",
         )
     if error.errno in _NO_PLACE:
-        return DataError(f"cannot be written: {error.strerror}", path=path)
+        hint = system_advice(error)
+        return DataError(f"cannot be written: {error.strerror}", path=path, hint=hint)
     return error
 
 

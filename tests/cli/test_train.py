@@ -69,7 +69,7 @@ def test_what_is_missing_is_told(run, files, arguments, said):
 
 def test_a_bad_row_names_its_line_and_can_be_left_out(run, files):
     recipe, data = files
-    data.write_text(data.read_text() + '{"query": "Q", "responses": ["a", "b"], "label": "c"}\n')
+    data.write_text(data.read_text() + '{"query": "Q", "responses": ["a", "b"], "label": "d"}\n')
     code, _, err = run("train", recipe, "--data", data, "--out", "mine")
     assert code == 2
     assert "pairs.jsonl:11" in err

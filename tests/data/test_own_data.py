@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autoj import critiques, jsonl
+from autoj import critiques, inputs, jsonl
 from autoj.datasets import open_cases, open_queries
 from autoj.protocols import load_protocol
 from autoj.records import Case, Decision, Rating, normalise_query
@@ -27,7 +27,7 @@ QUOTATION = re.compile(r'"([^"]{3,})"')
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    return [jsonl.decode(line) for _, line in jsonl.read_lines(OWN / name)]
+    return [jsonl.decode(line) for _, line in inputs.read_lines(OWN / name)]
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autoj import components, jsonl
+from autoj import components, inputs, jsonl
 from autoj.datasets import format_names, open_cases
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Case, Response, normalise_query
@@ -38,7 +38,7 @@ def test_each_format_has_a_file_here_that_is_recognised_and_read(name: str) -> N
     opened = open_cases(path)
     assert opened.format == name
     assert opened.paths == (path,)
-    n_rows = len(list(jsonl.read_rows(path)))
+    n_rows = len(list(inputs.read_rows(path)))
     lines = [row.line for row in opened.read()]
     assert sorted(set(lines)) == list(range(1, n_rows + 1))
     assert lines == sorted(lines)
@@ -50,7 +50,7 @@ def test_each_format_has_a_file_here_that_is_recognised_and_read(name: str) -> N
 
 @every_format
 def test_each_row_of_a_file_is_of_no_other_format(name: str) -> None:
-    for _, row in jsonl.read_rows(FILES / f"{name}.jsonl"):
+    for _, row in inputs.read_rows(FILES / f"{name}.jsonl"):
         assert isinstance(row, dict)
         found = [
             other for other in format_names() if components.load("datasets", other).matches(row)

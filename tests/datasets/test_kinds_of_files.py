@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj import jsonl
+from autoj import inputs, jsonl
 from autoj.datasets import format_names, open_cases, parse_map
 from autoj.datasets._delimited import read_delimited
 from autoj.errors import DataError, MissingExtra
@@ -28,7 +28,7 @@ every_format = pytest.mark.parametrize("name", format_names())
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    return [row for _, row in jsonl.read_rows(FILES / f"{name}.jsonl") if isinstance(row, dict)]
+    return [row for _, row in inputs.read_rows(FILES / f"{name}.jsonl") if isinstance(row, dict)]
 
 
 def read(path: Path, format: str | None = None) -> list[Case | DataError]:
@@ -213,16 +213,33 @@ def test_a_bad_record_is_told_with_its_line_and_the_others_are_read(
     assert last.line == 5
 
 
-def test_a_quote_that_is_never_closed_is_told_with_the_line_where_it_begins(
-    tmp_path: Path,
-) -> None:
+def test_a_quote_that_is_never_closed_is_told_and_takes_no_other_rows(tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
-    path.write_bytes(HEAD + b'q,x,y\nq,"x,y\nq,x,y\n')
-    first, wrong = open_cases(path).read()
+    path.write_bytes(HEAD + b'q,x,y\nq,"x,y\nq,x,y\n\nq,"x\n2",y\n')
+    first, wrong, third, last = open_cases(path).read()
     assert isinstance(first.case, Case)
     assert isinstance(wrong.case, DataError)
-    assert wrong.case.line == 3
-    assert "never closed" in wrong.case.reason
+    assert (wrong.line, wrong.case.line) == (3, 3)
+    assert [third.line, last.line] == [4, 6]
+    assert isinstance(third.case, Case)
+    assert isinstance(last.case, Case)
+
+
+def test_a_stray_quote_takes_its_own_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(HEAD + b'q,"x,y\nq,x,y\nr,"so, so",y\ns,x,y\n')
+    rows = list(open_cases(path).read())
+    assert [row.line for row in rows] == [2, 3, 4, 5]
+    assert [isinstance(row.case, Case) for row in rows] == [False, True, True, True]
+
+
+def test_stray_quotes_in_each_line_do_not_make_reading_quadratic(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_bytes(HEAD + b"q,x,y\n" + b'q,"x,y\n' * 20_001)
+    first, *others = open_cases(path).read()
+    assert isinstance(first.case, Case)
+    assert all(isinstance(row.case, DataError) for row in others)
+    assert len(others) == 20_001 - 9_500
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.tsv.gz", "none.parquet"])

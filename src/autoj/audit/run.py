@@ -12,6 +12,7 @@ from autoj.backends.base import Backend
 from autoj.metrics.result import Result
 from autoj.runs import open_run
 from autoj.runs.budget import Budget, Caps
+from autoj.runs.place import check_place
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge
@@ -38,12 +39,14 @@ def run_audit(
         The card, as `audit_card` reads it from the folder at any time.
 
     Raises:
+        ConfigError: the folder holds other things than an audit.
         SpecMismatch: a run of the folder was made with other settings or other data.
         Unfinished: a cap stopped the audit before its end.
         BackendError: the engine broke down; what was judged is kept.
     """
     card = plan.parts[0].spec.judge
     Budget(*caps).check(card)
+    check_place(root, [part.name for part in plan.parts])
     for part in plan.parts:
         # What another run's folder or a bad row would end, it ends before the judge is loaded.
         with open_run(root / part.name, part.spec, part.cases):

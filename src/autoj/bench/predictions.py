@@ -8,7 +8,7 @@ from typing import Any
 
 from autoj.datasets.native import is_score
 from autoj.errors import DataError
-from autoj.jsonl import read_rows
+from autoj.inputs import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
 from autoj.verdicts.resolve import settle, to_winner
 

@@ -11,6 +11,7 @@ from autoj.cli import _console, _options
 from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
+from autoj.inputs import is_stream, stream_name
 
 Map: TypeAlias = Annotated[
     list[str] | None,
@@ -49,6 +50,12 @@ Turn: TypeAlias = Annotated[
         rich_help_panel=_options.JUDGED,
     ),
 ]
+
+
+def tell_stream(path: Path) -> None:
+    """Say that a stream is read to its end, which may wait for another program."""
+    if is_stream(path):
+        _console.print_message(f"reading {stream_name(path)} to its end")
 
 
 def find_cases(
@@ -91,6 +98,8 @@ def find_cases(
             f"--questions and {'--map' if columns else '--format'} cannot be used together"
         )
     mapped = parse_map(columns) if columns else None
+    for path in named:
+        tell_stream(path)
     rule = join or "strict"
     if questions is not None:
         cases = open_answers(questions, named, turn=turn or 1, join=rule)

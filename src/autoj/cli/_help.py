@@ -6,7 +6,9 @@ terminal of 80, and cut flags and words on one of 60.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import typer
@@ -15,9 +17,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from autoj.cli._lazy import Commands, Listed
 from autoj.cli._options import TITLES
+from autoj.errors import ConfigError
 
 _ARGUMENTS = "Arguments"
 _OPTIONS = "Options"
+_FLAG = re.compile(r"--[a-z][a-z-]*")
 _MOST_COLUMNS = 1000
 _RENAMED = {"--sample": "--limit"}
 """Former names of flags, with the present ones of the commands that have these."""
@@ -50,8 +54,29 @@ def _write_list(formatter: Any, title: str, records: list[tuple[str, str]]) -> N
         formatter.write_dl(records, col_max=formatter.width // 3)
 
 
+def _check_values(args: list[str]) -> None:
+    """Refuse empty values, as of an unset variable: as a path, one would mean this folder.
+
+    Raises:
+        ConfigError: an argument is empty, or the value of a flag.
+    """
+    for before, given in pairwise(["", *args]):
+        flag = before if given == "" else given.removesuffix("=")
+        if given == "" or (flag != given and _FLAG.fullmatch(flag)):
+            what = f"the value of {flag}" if _FLAG.fullmatch(flag) else "an argument"
+            raise ConfigError(
+                f"{what} is empty", hint="Leave it out, or check the variable that it came from."
+            )
+
+
 class _Command(TyperCommand):
-    """A command whose help has sections."""
+    """A command whose help has sections, and which refuses empty values."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; Click calls this by its name."""
+        _check_values(args)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections; Click calls this by its name."""

@@ -18,7 +18,7 @@ from autoj import components, trust
 from autoj.cli import _console
 from autoj.cli._commands import COMMANDS
 from autoj.cli._help import App
-from autoj.errors import AutojError, ConfigError, UserError
+from autoj.errors import AutojError, ConfigError, UserError, system_error
 from autoj.reports.text import visible
 
 app = App(
@@ -114,7 +114,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        _console.print_error(UserError(str(error)))
+        _console.print_error(system_error(error))
         sys.exit(2)
     except Exception:
         # Python's own code for a crash is 1, which here says that a command is done.

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
+from autoj.cli._cases import tell_stream
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.datasets import open_queries, parse_map
@@ -62,6 +63,7 @@ def classify(
     _check_flags(
         classifier, judge, protocol, max_tokens, max_usd, max_requests, cache, plan or None
     )
+    tell_stream(data)
     cases = open_queries(data, format, mapped)
     _console.print_message(f"reading {data} as {cases.format}")
     if judge is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from autoj import components
 from autoj.datasets._answers import AnswerFiles, is_answer, is_question
+from autoj.datasets._columns import map_flag
 from autoj.datasets._hub import data_files, is_dataset, parse_name
 from autoj.datasets._joined import check_joined, read_joined
 from autoj.datasets._mapping import ColumnMap, parse_map
@@ -19,6 +20,7 @@ from autoj.datasets._rows import data_files_in, first_row, read_rows
 from autoj.datasets.base import Cases, read_file
 from autoj.datasets.published_verdicts import verdict_format_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.inputs import is_stream, stream_name
 
 __all__ = [
     "ColumnMap",
@@ -50,8 +52,8 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
 
     Args:
         path: a file whose name ends in `.jsonl`, `.json` (a list of rows), `.csv`, `.tsv` (each
-            compressed where `.gz` follows) or `.parquet`; or `hf-dataset:NAME[:SPLIT]`, or the
-            folder of a saved data set.
+            compressed where `.gz` follows) or `.parquet`; `-` (stdin) or a pipe, whose kind is
+            recognised; or `hf-dataset:NAME[:SPLIT]`, or the folder of a saved data set.
         format: a format's name; None recognises it from the fields of the first row.
         columns: maps columns to fields, in place of a format.
 
@@ -77,7 +79,10 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
     if "." not in chosen and chosen.replace("_", "-") not in format_names():
         raise UnknownComponent("data format", chosen, format_names())
     module = components.load("datasets", chosen)
-    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name)
+    # A format whose columns may have several names says which it reads.
+    describe = getattr(module, "describe", None)
+    note = None if describe is None else describe(first_row(path)[1])
+    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name, note=note)
 
 
 def open_queries(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
@@ -98,7 +103,10 @@ def open_queries(path: Path, format: str | None = None, columns: ColumnMap | Non
         if is_text_file(path):
             # A missing file is better reported now than at its first row.
             next(iter(read_text_file(path)), None)
-            return Cases(format="a query a line", paths=(path,), read=lambda: read_text_file(path))
+            paths, name = _place(path)
+            return Cases(
+                format="a query a line", paths=paths, read=lambda: read_text_file(path), name=name
+            )
         if is_query(first_row(path)[1]):
             paths, name = _place(path)
             return Cases(format="queries", paths=paths, read=lambda: read_queries(path), name=name)
@@ -166,9 +174,9 @@ def open_answers(
 
 
 def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
-    """The files that hold a data set, and the name of its runs."""
+    """The files that hold a data set, and the name of its runs where it is not the first file's."""
     if not is_dataset(path):
-        return (path,), None
+        return (path,), stream_name(path) if is_stream(path) else None
     wanted = parse_name(path)
     named = [Path(wanted.name).name, wanted.config, wanted.split]
     return data_files(path), "-".join(part for part in named if part)
@@ -218,6 +226,7 @@ def _unknown(
         f"the fields {', '.join(map(repr, row)) or '(none)'} fit no known format",
         path=path,
         line=line,
-        hint="Name the columns with --map query=COLUMN,a=COLUMN,b=COLUMN (or response=COLUMN). "
-        f"Known formats:\n    {expected}",
+        hint=f"Name the columns, for example: {map_flag(row)}\n"
+        "  (or response=COLUMN in place of a and b; label, id, model_a and others may follow)\n"
+        f"  Known formats:\n    {expected}",
     )

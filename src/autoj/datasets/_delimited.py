@@ -10,16 +10,15 @@ that is not UTF-8: cells are never shifted or guessed.
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import re
-import zlib
-from collections import Counter
-from collections.abc import Collection, Iterator
-from itertools import chain
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from autoj.errors import DataError
+from autoj.inputs import open_file, row_limit, skip_line, too_long
 
 NUMBERS = frozenset({
     "annotator1", "annotator2", "annotator3", "annotator_index", "gt_label", "idx", "label", "pid",
@@ -28,7 +27,12 @@ NUMBERS = frozenset({
 """Columns of numbers in the known formats; none of them is ever a judged text."""
 
 # Python refuses cells above 128 KiB by default, and responses are longer; C's long is the limit.
+# Rows have a limit of their own.
 _LONGEST_CELL = 2**31 - 1
+_BLOCK_BYTES = 1 << 20
+_BLANK_LINES = re.compile(rb"(?:\r?\n)+")
+_QUOTE = b'"'
+_MOST_AGAIN = 1000
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_DELIMITERS = (";", "\t")
@@ -54,28 +58,15 @@ def read_delimited(
     Raises:
         DataError: the file as a whole cannot be read.
     """
-    try:
-        with _open(path) as stream:
-            for line, row in _read(path, stream, delimiter):
-                if isinstance(row, dict):
-                    row |= {name: _number(row[name]) for name in numbers if name in row}
-                yield line, row
-    except FileNotFoundError:
-        raise DataError("there is no such file", path=path) from None
-    except IsADirectoryError:
-        raise DataError("is a folder, not a file", path=path) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise DataError("the gzip file is damaged or incomplete", path=path) from None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
-
-
-def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+    with open_file(path) as stream:
+        for line, row in _read(path, stream, delimiter):
+            if isinstance(row, dict):
+                row |= {name: _number(row[name]) for name in numbers if name in row}
+            yield line, row
 
 
 def _read(
-    path: Path, stream: IO[bytes], delimiter: str
+    path: Path, stream: io.BufferedReader, delimiter: str
 ) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
     lines = _Lines(path, stream)
     if delimiter == "," and "," not in lines.first:
@@ -85,14 +76,18 @@ def _read(
     records = csv.reader(lines, delimiter=delimiter, strict=True)
     header: list[str] | None = None
     while True:
-        begins = records.line_num + 1
-        lines.fault = None
+        begins = lines.begin_record()
         try:
             cells = next(records)
         except StopIteration:
             return
         except csv.Error as error:
+            lines.read_again()
             yield begins, _malformed(path, begins, error)
+            continue
+        except _TooLong:
+            lines.skip_record()
+            yield begins, too_long(path, begins)
             continue
         if not cells:
             continue
@@ -116,38 +111,96 @@ def _number(cell: str) -> str | int | float | None:
     return cell or None
 
 
-class _Lines:
-    """The lines of a file as texts; keeps the last one that is not UTF-8, for its error."""
+class _TooLong(Exception):
+    """A record has more bytes than the limit."""
 
-    def __init__(self, path: Path, stream: IO[bytes]) -> None:
-        head = stream.readline()
+
+class _Lines:
+    """The lines of a file as texts; keeps the last one that is not UTF-8, for its error.
+
+    A record may have several lines: they are counted together, so that a quote that is never closed
+    does not take the rest of a file into memory. Nor does it take the rows below: of a record that
+    is not CSV all lines but the first are read again, as records of their own.
+    """
+
+    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
+        head = stream.peek(len(_UTF8_MARK))
         if head.startswith(_UTF16_MARKS):
             raise DataError(
                 "is UTF-16, not UTF-8",
                 path=path,
                 hint="Convert the file, for example with: iconv -f utf-16 -t utf-8",
             )
-        head = head.removeprefix(_UTF8_MARK)
-        self.first = head.decode("utf-8", "replace")
+        if head.startswith(_UTF8_MARK):
+            stream.read(len(_UTF8_MARK))
+        self.first = stream.peek(1).partition(b"\n")[0].decode("utf-8", "replace")
         self.fault: DataError | None = None
         self._path = path
-        self._numbered = enumerate(chain([head] if head else [], stream), start=1)
+        self._stream = stream
+        self._limit = row_limit()
+        self._number = 0
+        self._held: list[bytes] = []
+        self._again: deque[bytes] = deque()
+        self._n_again = 0
+        self._n_bytes = 0
+        self._n_quotes = 0
+
+    def begin_record(self) -> int:
+        """Passes over blank lines, and returns the number of the line on which a record begins."""
+        while not self._again and (blank := _BLANK_LINES.match(self._stream.peek(1))):
+            self._stream.read(blank.end())
+            self._number += blank[0].count(b"\n")
+        self.fault = None
+        self._held.clear()
+        self._n_bytes = self._n_quotes = 0
+        return self._number + 1
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        number, line = next(self._numbered)
+        line = self._again.popleft() if self._again else self._stream.readline(self._limit + 1)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._held.append(line)
+        self._n_bytes += len(line)
+        if self._n_bytes > self._limit:
+            raise _TooLong
+        self._n_quotes += line.count(_QUOTE)
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             self.fault = DataError(
                 f"is not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x})",
                 path=self._path,
-                line=number,
+                line=self._number,
                 hint="Convert the file, for example with: iconv -f latin1 -t utf-8",
             )
             return line.decode("utf-8", "replace")
+
+    def skip_record(self) -> None:
+        """Passes over the rest of a record: it ends with a line that leaves no quote open."""
+        begun = self._held.pop()
+        self._held.clear()
+        while True:
+            self._n_quotes += sum(part.count(_QUOTE) for part in self._rest_of(begun))
+            if self._n_quotes % 2 == 0:
+                return
+            begun = self._again.popleft() if self._again else self._stream.readline(_BLOCK_BYTES)
+            if not begun:
+                return
+            self._number += 1
+
+    def _rest_of(self, begun: bytes) -> Iterable[bytes]:
+        return [begun] if begun.endswith(b"\n") else skip_line(self._stream, begun)
+
+    def read_again(self) -> None:
+        """Goes back to the second line of a record; not without end, as each may be read often."""
+        if self._n_again < _MOST_AGAIN:
+            self._n_again += len(self._held) > 1
+            self._number -= len(self._held[1:])
+            self._again.extendleft(reversed(self._held[1:]))
 
 
 def _checked_header(path: Path, line: int, cells: list[str]) -> list[str]:

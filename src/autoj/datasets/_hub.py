@@ -7,12 +7,13 @@ which may also be given by its bare path. With several splits one must be named.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._arrow import plain
+from autoj.datasets._arrow import rows_of
 from autoj.errors import DataError, MissingExtra
 
 _PREFIX = "hf-dataset:"
@@ -34,7 +35,8 @@ class DatasetName:
 
 def is_dataset(path: Path) -> bool:
     """True where a path names a data set of Hugging Face, not a file."""
-    return str(path).startswith(_PREFIX) or (path.is_dir() and _is_saved(path))
+    # A name that is too long for a file is no error here.
+    return str(path).startswith(_PREFIX) or (os.path.isdir(path) and _is_saved(path))
 
 
 def _is_saved(folder: Path) -> bool:
@@ -73,9 +75,9 @@ def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]
     """
     number = 0
     for table in _open(path).with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
-        for row in table.to_pylist():
+        for row in rows_of(table, path, number):
             number += 1
-            yield number, {name: plain(value) for name, value in row.items()}
+            yield number, row
 
 
 def data_files(path: Path) -> tuple[Path, ...]:

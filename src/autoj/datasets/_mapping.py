@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autoj.datasets._winner_words import winner_of
 from autoj.datasets.base import FieldError, make_case, scenario_of
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Case, Response, Winner
@@ -24,12 +25,9 @@ _TARGETS = (
 )  # fmt: skip
 _NEXT = re.compile(rf",(?=(?:{'|'.join(_TARGETS)})=)")
 _CODES = re.compile(r"(.+):([^/:]+(?:/[^/:]+){1,2})\Z", re.DOTALL)
+# At most nine digits: Python makes no number of 5,000, and no list is as long.
+_INDEX = re.compile(r"-?\d{1,9}", re.ASCII)
 _MEANINGS: tuple[Winner, ...] = ("a", "b", "tie")
-_WORDS: Mapping[str, Winner] = {
-    "a": "a", "model_a": "a", "response_a": "a",
-    "b": "b", "model_b": "b", "response_b": "b",
-    "tie": "tie", "tie (bothbad)": "tie",
-}  # fmt: skip
 
 
 def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> ColumnMap:
@@ -217,7 +215,7 @@ class ColumnMap:
             names[self.columns.get(side, side)] = side
             if response.model is not None:
                 names[response.model] = side
-        winner = names.get(text) or _WORDS.get(text.strip().lower())
+        winner = names.get(text) or (winner_of(value) if isinstance(value, str) else None)
         if winner is None:
             raise FieldError(
                 column,
@@ -240,7 +238,7 @@ def _value(row: dict[str, Any], column: str) -> Any:
     for part in column.split("."):
         if isinstance(found, dict) and part in found:
             found = found[part]
-        elif isinstance(found, list) and re.fullmatch(r"-?\d+", part):
+        elif isinstance(found, list) and _INDEX.fullmatch(part):
             index = int(part)
             if not -len(found) <= index < len(found):
                 place = ".".join(done)

@@ -17,7 +17,7 @@ from autoj.datasets.base import (
     scenario_of,
 )
 from autoj.errors import DataError
-from autoj.jsonl import read_lines
+from autoj.inputs import local_file, read_lines
 from autoj.records import Case
 
 _WITH_RESPONSES = ("response", "responses", "response_a", "response_b")
@@ -30,7 +30,7 @@ def is_query(row: dict[str, Any]) -> bool:
 
 def is_text_file(path: Path) -> bool:
     """True where a file's name is that of a plain text file."""
-    return path.name.removesuffix(".gz").endswith(".txt")
+    return local_file(path).name.removesuffix(".gz").endswith(".txt")
 
 
 def read_queries(path: Path) -> Iterator[ReadRow]:
@@ -60,6 +60,9 @@ def read_text_file(path: Path) -> Iterator[ReadRow]:
         DataError: the file as a whole cannot be read.
     """
     for number, line in read_lines(path):
+        if isinstance(line, DataError):
+            yield ReadRow(number, line)
+            continue
         try:
             query = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from autoj import jsonl
+from autoj import inputs
 from autoj.datasets._arrow import read_parquet
 from autoj.datasets._delimited import NUMBERS, read_delimited
 from autoj.datasets._hub import is_dataset, read_dataset
 from autoj.errors import DataError
+from autoj.inputs import local_file
 
 Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
 """Each row with its line, counted from 1, or its error."""
@@ -28,6 +29,8 @@ _JSON = (".json", ".jsonl")
 def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
     """Reads the rows of a file; its name says its kind, and anything unknown is JSON.
 
+    The kind of a stream is recognised from its first bytes.
+
     Args:
         path: the file, or the name of a data set.
         as_texts: True reads all cells of CSV and TSV as texts; else those of `NUMBERS` are numbers.
@@ -38,14 +41,14 @@ def read_rows(path: Path, *, as_texts: bool = False) -> Rows:
     """
     if is_dataset(path):
         return read_dataset(path)
-    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
+    ending = Path(local_file(path).name.removesuffix(".gz")).suffix.lower()
     if ending in _DELIMITERS:
         return read_delimited(path, _DELIMITERS[ending], () if as_texts else NUMBERS)
     if ending in _PARQUET:
         return read_parquet(path)
     if ending in _SPREADSHEETS:
         raise DataError("is a spreadsheet; save it as CSV (UTF-8)", path=path)
-    return jsonl.read_rows(path)
+    return inputs.read_rows(path)
 
 
 def data_files_in(folder: Path) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autoj.datasets._rows import read_rows
+from autoj.datasets._winner_words import winner_of
 from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import encode
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
@@ -192,10 +193,14 @@ def as_pair(
     return (better, worse), "a"
 
 
-def label_of(value: object, field: str = "label") -> Winner | float | None:
-    """A label in the native spelling: "a", "b" or "tie", or a rating."""
+def label_of(
+    value: object, field: str = "label", *, is_pair: bool = False
+) -> Winner | float | None:
+    """A label: "a", "b" or "tie", or a rating; of a pair also the usual words for these."""
     if value is None:
         return None
+    if is_pair and isinstance(value, str) and (named := winner_of(value)) is not None:
+        return named
     if value in WINNERS:
         winner: Winner = value
         return winner

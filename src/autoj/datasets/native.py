@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from autoj.datasets._columns import layout_of
 from autoj.datasets.base import (
     FieldError,
     ReadRow,
@@ -32,7 +33,10 @@ _LARGEST = 1e100
 
 def matches(row: dict[str, Any]) -> bool:
     """True where a row has the fields of this format."""
-    return "responses" in row or ("query" in row and "response_a" not in row)
+    if "responses" in row or "query" not in row:
+        return "responses" in row
+    layout = layout_of(row)
+    return "response_a" not in row and (layout is None or "a" not in layout.columns)
 
 
 def read(path: Path) -> Iterator[ReadRow]:
@@ -60,7 +64,8 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     fields: dict[str, Any] = {}
     if row.get("id") is not None:
         fields["id"] = str(require(row, "id", (str, int), "a string"))
-    responses, label = _responses(row), label_of(row.get("label"))
+    responses = _responses(row)
+    label = label_of(row.get("label"), is_pair=len(responses) == 2)
     # 0, 1 and 2 are labels elsewhere; read as ratings here, they would match no winner.
     if len(responses) == 2 and isinstance(label, float):
         raise FieldError("label", f'expected "a", "b" or "tie" for a pair, found {label:g}')

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from autoj.datasets._verdict_layouts import VERDICT_FORMATS, PublishedVerdict, Strength
 from autoj.datasets.base import FieldError
 from autoj.errors import DataError, UnknownComponent
-from autoj.jsonl import read_rows
+from autoj.inputs import read_rows
 
 __all__ = [
     "VERDICT_FORMATS",

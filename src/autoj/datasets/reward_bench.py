@@ -1,9 +1,10 @@
-"""RewardBench: `prompt`, `chosen`, `rejected`, and the models that wrote them.
+"""RewardBench and TRL's preference sets: `prompt`, `chosen`, `rejected`.
 
-Texts are strings or lists of messages; of such a list the last message is the response and those
-before it are the conversation, which must have a single turn.
+Texts are strings or lists of messages. A conversation of several turns is shown as text: what both
+share is the query. Without a prompt, strings are dialogues in the form of HH-RLHF.
 
-**Source**: allenai/reward-bench on the Hugging Face Hub and its preference sets (arXiv 2403.13787).
+**Source**: allenai/reward-bench on the Hugging Face Hub and its preference sets (arXiv 2403.13787);
+TRL, "Dataset formats and types" (preference).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autoj.datasets._chats import check_conversation, in_dialogue, messages_in
+from autoj.datasets._conversations import as_texts
 from autoj.datasets.base import (
     FieldError,
     ReadRow,
@@ -20,9 +23,8 @@ from autoj.datasets.base import (
     optional_text,
     read_file,
     require,
-    require_text,
 )
-from autoj.records import Case, Response
+from autoj.records import Case, Message, Response
 
 FIELDS = '"chosen" and "rejected", strings or lists of messages'
 
@@ -42,17 +44,14 @@ def read(path: Path) -> Iterator[ReadRow]:
 
 def to_case(row: dict[str, Any], line: int) -> Case:
     """The case of one row; the release does not say which comes first, so `as_pair` decides."""
-    asked, better = _split(row, "chosen")
-    asked_too, worse = _split(row, "rejected")
-    if asked != asked_too:
+    better, worse = (_conversation(row, field) for field in ("chosen", "rejected"))
+    if better[0] != worse[0]:
         raise FieldError("rejected", "answers another conversation than the chosen one")
-    query = _prompt(row) if row.get("prompt") is not None else asked
-    if query is None:
-        raise FieldError("prompt", "is missing; expected a string or a list of messages")
+    query, texts = as_texts([better, worse])
     responses, label = as_pair(
         query,
-        Response(text=better, model=optional_text(row, "chosen_model")),
-        Response(text=worse, model=optional_text(row, "rejected_model")),
+        Response(text=texts[0], model=optional_text(row, "chosen_model")),
+        Response(text=texts[1], model=optional_text(row, "rejected_model")),
     )
     subset = optional_text(row, "subset")
     has_id = row.get("id") is not None
@@ -68,36 +67,26 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     )
 
 
-def _prompt(row: dict[str, Any]) -> str:
-    if isinstance(row["prompt"], str):
-        return require_text(row, "prompt")
-    return _question(_messages(row, "prompt"), "prompt")
-
-
-def _split(row: dict[str, Any], field: str) -> tuple[str | None, str]:
-    """The query that a text answers, if it includes it, and the text."""
+def _conversation(row: dict[str, Any], field: str) -> tuple[Message, ...]:
+    """The conversation that ends with a response: of the field alone, or after the prompt."""
     if isinstance(row.get(field), str):
-        return None, row[field]
-    messages = _messages(row, field)
-    if not messages or messages[-1]["role"] != "assistant":
-        raise FieldError(field, "expected the last message to be the assistant's")
-    asked = messages[:-1]
-    return (_question(asked, field) if asked else None), messages[-1]["content"]
+        prompt = row.get("prompt")
+        if prompt is None and (dialogue := in_dialogue(row[field])) is not None:
+            said = dialogue
+        else:
+            said = (*_prompt(row), Message(role="assistant", content=row[field]))
+    else:
+        said = messages_in(row, field)
+        # TRL has only the answer here; RewardBench and others repeat the prompt.
+        if said and all(message.role == "assistant" for message in said):
+            said = (*_prompt(row), *said)
+    check_conversation(said, field)
+    return said
 
 
-def _messages(row: dict[str, Any], field: str) -> list[dict[str, str]]:
-    messages: list[Any] = require(row, field, list, "a string or a list of messages")
-    for index, message in enumerate(messages):
-        if (
-            not isinstance(message, dict)
-            or not isinstance(message.get("role"), str)
-            or not isinstance(message.get("content"), str)
-        ):
-            raise FieldError(f"{field}[{index}]", "expected a message with role and content")
-    return messages
-
-
-def _question(messages: list[dict[str, str]], field: str) -> str:
-    if len(messages) != 1 or messages[0]["role"] != "user":
-        raise FieldError(field, "conversations of several turns cannot be judged yet")
-    return messages[0]["content"]
+def _prompt(row: dict[str, Any]) -> tuple[Message, ...]:
+    if row.get("prompt") is None:
+        raise FieldError("prompt", "is missing; expected a string or a list of messages")
+    if isinstance(row["prompt"], str):
+        return (Message(role="user", content=row["prompt"]),)
+    return messages_in(row, "prompt")

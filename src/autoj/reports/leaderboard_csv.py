@@ -11,6 +11,7 @@ from autoj.bench.leaderboard.board import Board, Figure
 from autoj.errors import ConfigError
 from autoj.jsonl import storage_error
 from autoj.records import Estimate
+from autoj.reports.spreadsheet import guarded
 from autoj.reports.text import visible
 
 CSV_FIELDS = (
@@ -20,8 +21,9 @@ CSV_FIELDS = (
 )  # fmt: skip
 """The columns of `csv_rows`."""
 
-_FORMULA = re.compile(r"(?![-+][\d.]+\Z)[=+@\t-]")
-"""Beginnings of a formula in a spreadsheet; a number with a sign is not one."""
+
+_NUMBER = re.compile(r"[-+]?\d[\d.]*", re.ASCII)
+"""Printed figures, which stay numbers to a spreadsheet."""
 
 
 def csv_rows(board: Board) -> Iterator[dict[str, object]]:
@@ -37,10 +39,9 @@ def csv_rows(board: Board) -> Iterator[dict[str, object]]:
 
 
 def _csv_cell(value: object) -> object:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
-    text = visible(value)
-    return f"'{text}" if _FORMULA.match(text) else text
+    return guarded(visible(value))
 
 
 def _records(board: Board) -> Iterator[dict[str, object]]:

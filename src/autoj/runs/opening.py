@@ -31,6 +31,7 @@ from autoj.runs.intake import bad_row, taken_cases
 from autoj.runs.kind import Kind
 from autoj.runs.lock import locked
 from autoj.runs.naming import name_scenarios
+from autoj.runs.place import check_place
 from autoj.runs.settings import (
     Difference,
     differences,
@@ -61,6 +62,7 @@ def open_run(
         kind: the kind of run; None is that of its spec's task.
 
     Raises:
+        ConfigError: the folder holds other things than a run.
         SpecMismatch: the folder was made with other settings, or with data whose cases are not
             the first ones of this.
         RunBusy: another process is writing to it.
@@ -68,6 +70,7 @@ def open_run(
         StorageFull: the disk is full.
     """
     try:
+        check_place(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error

@@ -45,6 +45,7 @@ from autoj.runs.files import (
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
 from autoj.runs.opening import check_run
+from autoj.runs.place import check_place
 from autoj.runs.spec import RunSpec, Task, make_spec
 from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
@@ -223,7 +224,7 @@ def write_jury(path: Path, jury: Jury) -> None:
     """Creates the folder, or rewrites its list of judges.
 
     Raises:
-        ConfigError: the folder is the run of one judge.
+        ConfigError: the folder is the run of one judge, or holds other things.
     """
     if (path / "run.json").is_file():
         raise ConfigError(
@@ -231,6 +232,7 @@ def write_jury(path: Path, jury: Jury) -> None:
             hint="Choose another --out for several judges.",
         )
     try:
+        check_place(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error

@@ -14,7 +14,8 @@ from typing import Any
 import orjson
 
 from autoj.errors import DataError
-from autoj.jsonl import read_rows, write_records
+from autoj.inputs import read_rows
+from autoj.jsonl import write_records
 from autoj.records import Case
 
 _FAILED = "Failed!"

@@ -14,7 +14,7 @@ from pathlib import Path
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
-from autoj.jsonl import read_lines, read_rows
+from autoj.inputs import read_lines, read_rows
 from autoj.records import Case, normalise_query
 
 _ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
@@ -72,11 +72,17 @@ def read_queries(path: Path) -> dict[str, str]:
         DataError: the file cannot be read, or a JSON row has no query.
     """
     _, first = next(read_lines(path), (0, b""))
-    if first.lstrip()[:1] in (b"{", b"["):
+    if isinstance(first, bytes) and first.lstrip()[:1] in (b"{", b"["):
         texts = [_query(path, line, row) for line, row in read_rows(path)]
     else:
-        texts = [line.decode("utf-8", "replace").strip() for _, line in read_lines(path)]
+        texts = [_line(line) for _, line in read_lines(path)]
     return {normalise_query(text): text for text in texts}
+
+
+def _line(line: bytes | DataError) -> str:
+    if isinstance(line, DataError):
+        raise line
+    return line.decode("utf-8", "replace").strip()
 
 
 def _query(path: Path, line: int, row: dict[str, object] | DataError) -> str:

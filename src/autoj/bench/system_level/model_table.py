@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.errors import DataError
-from autoj.jsonl import read_rows
+from autoj.inputs import read_rows
 
 _KEYS = ("key", "model", "generator", "name")
 _RATINGS = ("rating", "autoj_rating")

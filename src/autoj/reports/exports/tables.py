@@ -1,11 +1,10 @@
 """Runs as CSV, Parquet and JSONL, with the texts.
 
-A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula,
-and judged text is untrusted: in CSV an apostrophe precedes such texts; numbers stay as they are.
-All other texts are exact, with line ends and quotes. Parquet and JSONL keep every text as it is,
-and distinguish an empty text from a missing one.
+Judged text is untrusted: in CSV it is guarded against running as a formula (`reports.spreadsheet`),
+and is exact otherwise, with line ends and quotes. Parquet and JSONL keep every text as it is, and
+distinguish an empty text from a missing one.
 
-**Source**: RFC 4180; OWASP, "CSV Injection", for the characters.
+**Source**: RFC 4180.
 """
 
 from __future__ import annotations
@@ -20,22 +19,10 @@ from autoj.errors import MissingExtra
 from autoj.jsonl import write_records
 from autoj.records import Verdict
 from autoj.reports.exports.base import JudgedRun
+from autoj.reports.spreadsheet import guarded
 from autoj.runs.table import columns_of, flat_rows, full_row
 
-# The full-width forms are formulas in a spreadsheet in Japanese or Chinese.
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _ROWS_AT_ONCE = 1000
-
-
-def guarded(value: Any) -> Any:
-    """A cell that is not a formula to any spreadsheet.
-
-    >>> guarded("=1+1"), guarded("1 = 1"), guarded(-1.5)
-    ("'=1+1", '1 = 1', -1.5)
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def write_csv(run: JudgedRun, path: Path) -> None:

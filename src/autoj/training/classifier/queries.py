@@ -12,7 +12,7 @@ from typing import Any
 
 import autoj.scenarios.taxonomy as taxonomy
 from autoj.errors import DataError, UnknownComponent
-from autoj.jsonl import read_rows
+from autoj.inputs import read_rows
 from autoj.scenarios.seeds import known_scenarios, query_digest
 
 

@@ -1,0 +1,52 @@
+"""The folder that a run is written to: new, empty or a run's, and never one of other things."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from autoj.errors import ConfigError
+
+_MARKS = ("run.json", "jury.json", "audit_plan.json")
+"""Files of which a folder of ours has one when it is complete."""
+_FILES = {
+    "run.json", "jury.json", "run.lock", "holder.json",
+    *(
+        f"{name}.jsonl"
+        for name in (
+            "bad_rows", "cases", "failures", "follow", "ledger", "matches", "picks", "plan",
+            "scenarios", "timings", "verdicts",
+        )
+    ),
+}  # fmt: skip
+_FOLDERS = {"judges", "pairs", "grades"}
+# Files that systems and repositories put into folders that are otherwise empty.
+_IGNORED = {".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitkeep"}
+
+
+def check_place(path: Path, parts: Collection[str] = ()) -> None:
+    """Refuses a folder that holds other things than a run.
+
+    A start that was killed may have left files of ours without `run.json`: these are no other
+    things.
+
+    Args:
+        path: the folder; it may not exist.
+        parts: names of other folders that belong to what is written there.
+
+    Raises:
+        ConfigError: the folder holds something else.
+        OSError: it cannot be read.
+    """
+    if not path.is_dir() or any((path / mark).is_file() for mark in _MARKS):
+        return
+    ours = {*_FILES, *_FOLDERS, *_IGNORED, *parts}
+    others = sorted(
+        entry.name for entry in path.iterdir() if entry.name.removesuffix(".draft") not in ours
+    )
+    if others:
+        shown = ", ".join(map(repr, others[:3])) + (", …" if others[3:] else "")
+        raise ConfigError(
+            f"--out {path} is no run, and the folder holds other things: {shown}",
+            hint=f"Choose a new folder, such as --out {path / 'judged'}",
+        )
