@@ -5,10 +5,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-for-tests
 DOCS_STAMP := $(VENV)/.installed-for-docs
+OLDEST := .venv-oldest
+OLDEST_STAMP := $(OLDEST)/.installed
+# The rooms that need no extra: an extra's own tests skip where it is missing.
+CORE_TESTS := tests/api tests/bench tests/calibration tests/cli tests/construct tests/datasets tests/frozen \
+	tests/judges tests/metrics tests/protocols tests/reports tests/runs tests/scenarios tests/tasks \
+	tests/verdicts $(wildcard tests/test_*.py)
 # Each may hold a small model of its own, so no more than two however many cores there are.
 WORKERS ?= 2
 
-.PHONY: judge test test-slow docs check lint types format clean
+.PHONY: judge test test-slow test-oldest docs check lint types format release clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -38,6 +44,19 @@ test-slow: $(TEST_STAMP)  ## run the slow tests: real weights, trainings to conv
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
 		-m 'slow and not gpu and not network'
 
+# uv takes the lowest version of each direct dependency; pip has no such choice.
+$(OLDEST_STAMP): pyproject.toml
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet uv
+	$(OLDEST)/bin/python -m uv pip install --quiet --python $(OLDEST)/bin/python \
+		--resolution lowest-direct -e '.[dev]'
+	touch $(OLDEST_STAMP)
+
+# An old typer uses what the newest click is about to drop.
+test-oldest: $(OLDEST_STAMP)  ## run the tests that need no extra on the oldest version of each dependency
+	$(OLDEST)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal \
+		-W ignore::DeprecationWarning:typer $(CORE_TESTS)
+
 docs: $(DOCS_STAMP)  ## build the pages into site/, which opens from a disk and fetches nothing
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
@@ -54,5 +73,8 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+release:  ## build dist/, check it, and try the wheel in a new environment
+	scripts/release $(PYTHON)
+
 clean:
-	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoj.metrics import (
+    SHARES,
     Row,
     accuracy,
     agreement,
@@ -193,7 +194,7 @@ def paired(draw: Draw, n_queries: int) -> Estimate:
     for query, common in queries(draw, n_queries):
         one.append(blank(query, rating=float(right(draw, common, 0.65))))
         other.append(blank(query, rating=float(right(draw, common, 0.55))))
-    return difference("difference", one, other, lambda row: row.rating).estimate
+    return difference("difference", one, other, lambda row: row.rating, span=SHARES).estimate
 
 
 def powered(draw: Draw, n_queries: int) -> Estimate:

@@ -334,8 +334,8 @@ def _line(
     if tied is None:
         found = [_cell(proportion(name, rows, score)) for rows in (ours, longest)]
     else:
-        found = [_cell(mean(name, rows, weighted)) for rows in (ours, longest)]
-    gap = difference(name, ours, longest, score if tied is None else weighted)
+        found = [_cell(mean(name, rows, weighted, span=None)) for rows in (ours, longest)]
+    gap = difference(name, ours, longest, score if tied is None else weighted, span=None)
     p_value = "" if gap.p_value is None else f", p = {gap.p_value:.2g}"
     cells = [name, f"{len(both):,}", *found, _cell(gap.estimate, signed=True) + p_value]
     return f"| {' | '.join(cells)} |"

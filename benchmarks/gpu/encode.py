@@ -60,7 +60,7 @@ def encode(
     outline = read_outline(recipe, data, None, lenient=True)
     encoder = SampleEncoder(recipe, card, Encoder(_tokenizer(card, tokenizer), wrapper))
     return encode_training_data(
-        outline, recipe, encoder, budget_tokens=budget_tokens, lenient=True, watch=_Printing()
+        outline, recipe, encoder, budget_tokens=budget_tokens, watch=_Printing()
     )
 
 

@@ -24,8 +24,14 @@ from __future__ import annotations
 
 import difflib
 import errno
+import json
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_CLONE = Path(__file__).resolve().parents[2]
 
 # A message quotes what it is about, and a file may hold names and values of any length.
 _LONGEST_NAME = 200
@@ -155,6 +161,43 @@ def _available(kind: str, names: Sequence[str]) -> str:
     return f"Available: {some}" + (f"; {command} lists them." if command else ".")
 
 
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this installation, as it was installed.
+
+    A clone, a folder, a wheel and a repository's address are installed from again: the name alone
+    would ask a package index for it.
+
+    Args:
+        extra: the name of the extra.
+    """
+    found = _origin()
+    url, vcs = str(found.get("url", "")), found.get("vcs_info")
+    what = f"autoj[{extra}]"
+    if vcs is not None:
+        what += f" @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+    elif "dir_info" in found:
+        folder = unquote(urlsplit(url).path)
+        editable = "-e " if found["dir_info"].get("editable") else ""
+        return f"pip install {editable}{shlex.quote(f'{folder}[{extra}]')}"
+    elif url:
+        what += f" @ {url}"
+    return f"pip install {shlex.quote(what)}"
+
+
+def _origin() -> dict[str, Any]:
+    """The record of where the package was installed from (PEP 610); empty if from an index."""
+    # Every command imports this file; few need these modules.
+    import importlib.metadata
+
+    try:
+        told = importlib.metadata.distribution("autoj").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        # A clone may be run by its path alone.
+        is_clone = (_CLONE / "pyproject.toml").is_file()
+        return {"url": _CLONE.as_uri(), "dir_info": {"editable": True}} if is_clone else {}
+    return dict(json.loads(told)) if told else {}
+
+
 class MissingExtra(UserError):
     """An optional dependency that is not installed.
 
@@ -165,7 +208,7 @@ class MissingExtra(UserError):
     """
 
     def __init__(self, extra: str, needed_for: str, *, note: str | None = None) -> None:
-        command = f"pip install 'autoj[{extra}]'"
+        command = install_command(extra)
         super().__init__(
             f"{needed_for} needs packages that are not installed",
             hint=command if note is None else f"{command}  ({note})",

@@ -390,7 +390,7 @@ class Estimate:
     bounds: tuple[float, float] | None = None
     """The value if all unscored cases counted against it, and if all counted for it."""
     reason: str | None = None
-    """The reason for which `value` is None."""
+    """The reason for which `value` is None, or for which it has no interval."""
 
 
 def likeliest(probabilities: tuple[float, float, float]) -> Winner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded import EmbeddedBackend, load
 from autoj.backends.embedded.model import ChoiceModel, convert
 from autoj.chat import render
-from autoj.errors import ConfigError, MissingExtra
+from autoj.errors import ConfigError, MissingExtra, install_command
 from autoj.judges import load_card
 from autoj.protocols import load_protocol
 from autoj.records import Case, Completion, Decoding, Message, Request, Response
@@ -283,7 +284,7 @@ def test_nothing_phones_home(model_folder, tmp_path):
 
 def test_a_missing_extra_names_the_command(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'autoj\[embedded\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("embedded"))):
         load(load_card("embedded-base"))
 
 

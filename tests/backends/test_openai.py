@@ -16,7 +16,7 @@ pytest.importorskip("openai", reason="the extra `openai` is not installed")
 pytest.importorskip("aiohttp", reason="the extra `openai` is not installed")
 
 from autoj.backends.openai import OpenAIBackend, load
-from autoj.errors import BackendError, ConfigError, MissingExtra
+from autoj.errors import BackendError, ConfigError, MissingExtra, install_command
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 
 from .openai_server import Answer, MockServer, by_hash, completion, error, serving
@@ -495,7 +495,7 @@ def test_a_client_without_its_transport_is_a_missing_extra(monkeypatch) -> None:
     monkeypatch.setattr("openai.DefaultAioHttpClient", Missing)
     with pytest.raises(MissingExtra) as raised:
         load(CARD, base_url="http://127.0.0.1:1/v1")
-    assert raised.value.hint == "pip install 'autoj[openai]'"
+    assert raised.value.hint == install_command("openai")
 
 
 def test_answers_are_handed_over_while_the_next_request_is_being_built() -> None:

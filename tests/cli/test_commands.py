@@ -206,7 +206,7 @@ def test_text_that_is_not_utf_8_is_named(run, tmp_path):
         (("judge", "p.jsonl", "--judge", "embeded"), "Did you mean embedded"),
         (("judge", "p.jsonl", "--protocol", "pairwize"), "Did you mean pairwise"),
         (("judge", "p.jsonl", "--judge", "vlm:x"), "Did you mean vllm"),
-        (("judge", "p.jsonl", "--judge", "autoj-13b"), "pip install 'autoj[vllm]'"),
+        (("judge", "p.jsonl", "--judge", "autoj-13b"), "[vllm]'"),
         (("judge", "p.jsonl", "--format", "nativ"), "Did you mean native"),
         (("rate", "p.jsonl", "--protocol", "pairwise"), "judges a pair"),
         (("show", "."), "is not a run folder"),

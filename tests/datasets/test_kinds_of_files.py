@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from autoj import inputs, jsonl
 from autoj.datasets import format_names, open_cases, parse_map
 from autoj.datasets._delimited import read_delimited
-from autoj.errors import DataError, MissingExtra
+from autoj.errors import DataError, MissingExtra, install_command
 from autoj.records import Case
 
 FILES = Path(__file__).parent / "files"
@@ -329,7 +329,7 @@ def test_packages_that_are_missing_are_named(
     for path in (tmp_path / "rows.parquet", Path("hf-dataset:owner/name")):
         with pytest.raises(MissingExtra) as told:
             open_cases(path)
-        assert told.value.hint == "pip install 'autoj[data]'"
+        assert told.value.hint == install_command("data")
 
 
 @pytest.fixture

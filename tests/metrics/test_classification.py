@@ -106,9 +106,9 @@ def test_figures_of_scores_that_are_no_rows() -> None:
     values = np.array([1.0, 0.0, 1.0, 1.0])
     share = proportion_of("accuracy", values, alone(4), n_unscored=1)
     assert (share.value, share.n, share.n_unscored, share.bounds) == (0.75, 4, 1, (0.6, 0.8))
-    assert mean_of("mean", values * 4, alone(4), n_unscored=2).n_unscored == 2
-    assert mean_of("mean", values[:0], alone(0)).reason == "there are no cases"
-    found = difference_of("d", np.array([1.0, -1.0, 1.0, 1.0]), alone(4), n_unscored=2)
+    assert mean_of("mean", values * 4, alone(4), n_unscored=2, span=None).n_unscored == 2
+    assert mean_of("mean", values[:0], alone(0), span=None).reason == "there are no cases"
+    found = difference_of("d", np.array([1.0, -1.0, 1.0, 1.0]), alone(4), n_unscored=2, widest=1.0)
     assert (found.estimate.value, found.estimate.n_unscored) == (0.5, 2)
 
 

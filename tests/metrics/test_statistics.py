@@ -97,7 +97,7 @@ def test_too_few_things_give_no_interval_and_no_error(coefficient: Coefficient, 
     found = correlate("c", X[:n], Y[:n], coefficient)
     assert (found.estimate.low, found.estimate.high, found.p_value) == (None, None, None)
     assert found.estimate.n == n
-    assert (found.estimate.value is None) == (found.estimate.reason is not None)
+    assert found.estimate.reason is not None
 
 
 def test_ratings_are_correlated_with_the_labels_that_are_numbers() -> None:
@@ -111,7 +111,7 @@ def test_ratings_are_correlated_with_the_labels_that_are_numbers() -> None:
 def test_a_paired_difference_cancels_what_both_share() -> None:
     one = [row(n, rating=5 + (n % 7) + (0.5 if n % 2 else 0.3)) for n in range(40)]
     other = [row(n, rating=5.0 + (n % 7)) for n in range(40)]
-    found = difference("d", one, other, lambda item: item.rating)
+    found = difference("d", one, other, lambda item: item.rating, span=(1.0, 12.0))
     gaps = [0.5 if n % 2 else 0.3 for n in range(40)]
     expected = stats.ttest_1samp(gaps, 0)
     assert found.estimate.value == pytest.approx(0.4)
@@ -124,10 +124,10 @@ def test_a_paired_difference_cancels_what_both_share() -> None:
 def test_a_difference_counts_cases_that_both_have() -> None:
     one = [row(0, 1.0), row(1, None), row(2, 4.0)]
     other = [row(0, 2.0), row(1, 2.0), row(2, None)]
-    found = difference("d", one, other, lambda item: item.rating)
+    found = difference("d", one, other, lambda item: item.rating, span=(1.0, 12.0))
     assert (found.estimate.value, found.estimate.n, found.estimate.n_unscored) == (-1.0, 1, 2)
     assert (found.estimate.low, found.p_value) == (None, None)
-    nothing = difference("d", one[1:2], other[1:2], lambda item: item.rating)
+    nothing = difference("d", one[1:2], other[1:2], lambda item: item.rating, span=None)
     assert nothing.estimate.value is None
     assert nothing.estimate.reason == "no case is scored for both"
 
@@ -218,7 +218,8 @@ def test_many_clusters_are_pooled_without_changing_the_interval() -> None:
         values,
         np.arange(30_000),
         lambda totals: totals[..., 1] / totals[..., 0],
-        bounded=False,
+        span=(-9.0, 9.0),
+        fisher=False,
         undefined="-",
     )
     assert found.low is not None
@@ -229,7 +230,13 @@ def test_many_clusters_are_pooled_without_changing_the_interval() -> None:
 
 def test_an_interval_needs_draws_that_have_a_value() -> None:
     few = np.array([np.nan] * 300 + [0.1] * 700)
-    assert student_interval(0.1, few, 10, bounded=True) is None
-    assert student_interval(0.1, np.full(1000, 0.1), 10, bounded=True) is None
-    assert student_interval(1.0, np.linspace(0, 1, 1000), 10, bounded=True) is None
-    assert student_interval(0.1, np.linspace(0, 1, 1000), 1, bounded=True) is None
+    spread = np.linspace(0, 1, 1000)
+    for value, draws, n_clusters, reason in [
+        (0.1, few, 10, "give no value"),
+        (0.1, np.full(1000, 0.1), 10, "the same value"),
+        (1.0, spread, 10, "an end of its scale"),
+        (0.1, spread, 1, "two queries"),
+    ]:
+        found = student_interval(value, draws, n_clusters, span=(-1.0, 1.0), fisher=True)
+        assert (found.low, found.high) == (None, None)
+        assert reason in str(found.reason)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from autoj.metrics import (
+    SHARES,
     Row,
     accuracy,
     agreement,
@@ -116,7 +117,7 @@ def above_baselines(plain: Judged) -> dict[str, Estimate]:
         for name in BASELINE_JUDGES
     }
     return {
-        name: difference("above trivial", rows, its, _right).estimate
+        name: difference("above trivial", rows, its, _right, span=SHARES).estimate
         for name, its in its_rows.items()
     }
 
@@ -179,7 +180,7 @@ def probability_figures(plain: Judged) -> list[Estimate]:
     """The Brier score and the expected calibration error of the averaged probabilities."""
     rows = _rows(plain)
     figures = [
-        _not_negative(calibration.compute(rows)),
+        calibration.compute(rows),
         calibration.expected_calibration_error(rows),
     ]
     if not any(row.probabilities is not None for row in rows):
@@ -214,18 +215,13 @@ def calibrated_error(plain: Judged) -> Estimate | None:
         gaps = (found.n * abs(found.confidence - found.accuracy) for found in bins)
         errors.append(sum(gaps) / len(known))
     low, high = np.quantile(errors, (0.025, 0.975))
+    mean = float(np.mean(errors))
     return Estimate(
         name="expected calibration error",
-        value=float(np.mean(errors)),
-        low=float(low),
-        high=float(high),
+        value=mean,
+        # Of few cases nearly all draws may be alike, and their mean beyond them.
+        low=min(float(low), mean),
+        high=max(float(high), mean),
         n=len(known),
         n_clusters=len({row.cluster for row, _ in known}),
     )
-
-
-def _not_negative(estimate: Estimate) -> Estimate:
-    """An error's interval, whose lower end symmetry around the value may put below 0."""
-    if estimate.low is None or estimate.high is None:
-        return estimate
-    return replace(estimate, low=max(0.0, float(estimate.low)), high=float(estimate.high))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from autoj.audit.cases import injection_probe
 from autoj.audit.injections import HARMLESS, STYLES
 from autoj.audit.measures import ALONE, Judged, because, scored_row, share_of, without
-from autoj.metrics import Row, difference
+from autoj.metrics import SHARES, Row, difference
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict, Winner
 
@@ -151,6 +151,7 @@ def _above_harmless(flips: Sequence[_Flip]) -> Estimate:
         [row for row, _ in pairs],
         [row for _, row in pairs],
         lambda row: row.rating,
+        span=SHARES,
     ).estimate
 
 

@@ -72,18 +72,13 @@ def _check_values(args: list[str]) -> None:
 class _Command(TyperCommand):
     """A command whose help has sections, and which refuses empty values."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; Click calls this by its name."""
-        _check_values(args)
-        rest: list[str] = super().parse_args(ctx, args)
-        return rest
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections; Click calls this by its name."""
         _write_sections(self, ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the flags, also by their former names; Click calls this by its name."""
+        _check_values(args)
         return super().parse_args(ctx, [_renamed(word, self.params) for word in args])
 
 

@@ -11,10 +11,11 @@ from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.cli.train_classifier import run_classifier_training
 from autoj.errors import ConfigError
-from autoj.reports.train import plan_table, report_lines
+from autoj.reports.train import plan_view, report_lines
 from autoj.training.classifier.job import trains_classifier
+from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.recipe import read_recipe
-from autoj.training.judge.train import TrainingJob, plan
+from autoj.training.judge.train import plan
 from autoj.training.judge.train import train as run_training
 
 
@@ -22,8 +23,8 @@ def train(
     recipe: Annotated[
         Path,
         typer.Argument(
-            help="A recipe (recipes/embedded.yaml is one), or the word classifier for the "
-            "shipped scenario classifier's."
+            help="A recipe (recipes/pairs.yaml learns from pairs with labels), or the word "
+            "classifier for the shipped scenario classifier's."
         ),
     ],
     data: Annotated[
@@ -59,7 +60,7 @@ def train(
         bool,
         typer.Option(
             "--plan",
-            help="Say what it will take, and do not train.",
+            help="Estimate what it will take from 200 samples, and do not train.",
             rich_help_panel=_options.SPENDING,
         ),
     ] = False,
@@ -67,7 +68,7 @@ def train(
         bool,
         typer.Option(
             "--skip-bad-rows",
-            help="Leave out rows that cannot be used.",
+            help="Leave out rows that cannot be read, and count them.",
             rich_help_panel=_options.TRAINED_ON,
         ),
     ] = False,
@@ -79,12 +80,11 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.
+    """Train a judge on labelled pairs, judgments or ratings; it is a judge at once: --judge OUT.
 
     Killed at any moment, the same command goes on from the last checkpoint.
 
-    Example: autoj train recipes/embedded.yaml --data pairs.jsonl --validation held-out.jsonl
-    --out judges/mine
+    Example: autoj train recipes/pairs.yaml --data pairs.jsonl --out judges/mine
     """
     if trains_classifier(recipe):
         run_classifier_training(recipe, data, out, tier, show_plan)
@@ -103,7 +103,7 @@ def train(
     if show_plan:
         with watching() as watch:
             estimated = plan(job, watch)
-        _console.print_result(plan_table(estimated))
+        _console.print_result(plan_view(estimated))
         return
     assert out is not None
     with watching() as watch:

@@ -13,24 +13,33 @@ from autoj.metrics import (
     position_bias,
     win_rate,
 )
-from autoj.metrics._bootstrap import (
-    Floats,
-    Ints,
-    cluster_totals,
-    cluster_weights,
-    from_totals,
-    student_interval,
-)
+from autoj.metrics._bootstrap import cluster_weights, from_totals, student_interval
 from autoj.metrics._classification import class_f1, f1, f1_difference
 from autoj.metrics._comparison import Difference, difference, difference_of, holm
+from autoj.metrics._intervals import (
+    RATINGS,
+    SHARES,
+    TOO_FEW_QUERIES,
+    TOO_FEW_VALUES,
+    Floats,
+    Ints,
+    Span,
+    cluster_totals,
+    scale_of,
+)
 from autoj.metrics._prediction_powered import prediction_powered
 from autoj.metrics.base import Row, by
 
 __all__ = [
+    "RATINGS",
+    "SHARES",
+    "TOO_FEW_QUERIES",
+    "TOO_FEW_VALUES",
     "Difference",
     "Floats",
     "Ints",
     "Row",
+    "Span",
     "accuracy",
     "agreement",
     "averaged_accuracy",
@@ -52,6 +61,7 @@ __all__ = [
     "mean_rating",
     "position_bias",
     "prediction_powered",
+    "scale_of",
     "student_interval",
     "win_rate",
 ]

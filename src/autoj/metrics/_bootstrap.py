@@ -6,8 +6,8 @@ cases of one query) is the sum of its vectors, and a bootstrap sample is a weigh
 clusters: one matrix product computes all of them.
 
 The bootstrap gives a standard error, and the interval is Student's around the value, on Fisher's
-scale where the figure lies between -1 and 1. With few queries this has better coverage than
-percentile intervals, plain or corrected (`benchmarks/coverage.py`).
+scale where the figure lies between -1 and 1, and cut where the figure ends. With few queries this
+has better coverage than percentile intervals, plain or corrected (`benchmarks/coverage.py`).
 
 **Source:** the cluster bootstrap is A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
 Application" (1997), section 3.8; Fisher's scale is R. A. Fisher, "On the probable error of a
@@ -22,13 +22,23 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from autoj.metrics._intervals import (
+    AT_THE_END,
+    NO_OTHER_VALUE,
+    TOO_FEW_QUERIES,
+    TOO_FEW_VALUES,
+    Floats,
+    Interval,
+    Ints,
+    Span,
+    cluster_totals,
+    cut,
+    no_interval,
+    student,
+)
 from autoj.records import Estimate
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Statistic = Callable[[Floats], Floats]
 """From totals `[..., k]` to values `[...]`; not finite where the totals give no value."""
 
@@ -36,22 +46,6 @@ N_DRAWS = 1000
 _MOST_CLUSTERS = 4000
 """With more clusters, they are pooled at random into this many groups: the cost grows with their
 number, and the standard error from 4,000 groups is itself known to about 1 %."""
-
-
-def cluster_totals(values: Floats, clusters: Ints) -> Floats:
-    """The sum of each cluster's rows.
-
-    Args:
-        values: `[n_rows, k]`.
-        clusters: `[n_rows]`, a number shared by the rows of one cluster.
-
-    Returns:
-        `[n_clusters, k]`, in the order of the clusters' numbers.
-    """
-    _, index = np.unique(clusters, return_inverse=True)
-    n_clusters = int(index.max()) + 1 if len(index) else 0
-    columns = [np.bincount(index, weights=column, minlength=n_clusters) for column in values.T]
-    return np.stack(columns, axis=1)
 
 
 @lru_cache(maxsize=64)
@@ -71,35 +65,40 @@ def _pooled(totals: Floats) -> Floats:
 
 
 def student_interval(
-    value: float, draws: Floats, n_clusters: int, *, bounded: bool
-) -> tuple[float, float] | None:
-    """A 95 % interval from a figure's value and its bootstrap samples; None where they give none.
+    value: float, draws: Floats, n_clusters: int, *, span: Span, fisher: bool
+) -> Interval:
+    """A 95 % interval from a figure's value and its bootstrap samples.
 
     Args:
         value: the figure.
         draws: `[n_draws]`, the figure in each bootstrap sample; not finite where undefined.
         n_clusters: the number of clusters resampled.
-        bounded: True where the figure lies between -1 and 1, as a correlation does.
+        span: the figure's lowest and highest possible value.
+        fisher: True draws it on Fisher's scale, for figures between -1 and 1.
     """
     if n_clusters < 2:
-        return None
-    if bounded:
+        return no_interval(TOO_FEW_QUERIES)
+    centre = value
+    if fisher:
         with np.errstate(all="ignore"):
             centre, draws = float(np.arctanh(value)), np.arctanh(draws)
-    else:
-        centre = value
+        if not np.isfinite(centre):
+            return no_interval(AT_THE_END)
     known = draws[np.isfinite(draws)]
     # Many samples without a value (all of one class, say) mean that the data are too few.
-    if not np.isfinite(centre) or len(known) < 0.8 * len(draws):
-        return None
+    if len(known) < 0.8 * len(draws):
+        return no_interval(TOO_FEW_VALUES)
     # The variance is too small by (n - 1) / n, as any variance around a sample's own mean.
-    error = float(known.std()) * np.sqrt(n_clusters / (n_clusters - 1))
+    error = float(known.std()) * float(np.sqrt(n_clusters / (n_clusters - 1)))
     # A spread at the level of rounding errors is none, and says nothing of the uncertainty.
     if error < 1e-9:
-        return None
-    half = float(stdtrit(n_clusters - 1, 0.975)) * error
-    low, high = centre - half, centre + half
-    return (float(np.tanh(low)), float(np.tanh(high))) if bounded else (float(low), float(high))
+        return no_interval(NO_OTHER_VALUE)
+    if not fisher:
+        return student(value, error, n_clusters, span)
+    low, high, _ = student(centre, error, n_clusters, None)
+    assert low is not None
+    assert high is not None
+    return cut(Interval(float(np.tanh(low)), float(np.tanh(high))), span)
 
 
 def from_totals(
@@ -108,7 +107,8 @@ def from_totals(
     clusters: Ints,
     statistic: Statistic,
     *,
-    bounded: bool,
+    span: Span,
+    fisher: bool,
     undefined: str,
     n_unscored: int = 0,
     n_telling: int | None = None,
@@ -120,7 +120,8 @@ def from_totals(
         values: `[n_cases, k]`, each case's contribution to the totals.
         clusters: `[n_cases]`, a number shared by the cases of one query.
         statistic: computes the figure from totals.
-        bounded: True where the figure lies between -1 and 1.
+        span: the figure's lowest and highest possible value.
+        fisher: True draws the interval on Fisher's scale, for figures between -1 and 1.
         undefined: the reason to give where all cases together give no value.
         n_unscored: number of cases left out.
         n_telling: the number of clusters behind the standard error, where it is not all of them;
@@ -139,7 +140,14 @@ def from_totals(
             return Estimate(value=None, n_clusters=n_clusters, reason=undefined, **counted)
         pooled = _pooled(totals)
         draws = statistic(cluster_weights(len(pooled)) @ pooled)
-    low, high = student_interval(
-        value, draws, min(len(pooled), n_telling or n_clusters), bounded=bounded
-    ) or (None, None)
-    return Estimate(value=value, low=low, high=high, n_clusters=n_clusters, **counted)
+    interval = student_interval(
+        value, draws, min(len(pooled), n_telling or n_clusters), span=span, fisher=fisher
+    )
+    return Estimate(
+        value=value,
+        low=interval.low,
+        high=interval.high,
+        n_clusters=n_clusters,
+        reason=interval.reason,
+        **counted,
+    )

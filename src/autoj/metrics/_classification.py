@@ -7,6 +7,7 @@ functions of totals (`_bootstrap`), which resample queries.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -14,8 +15,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from autoj.metrics._bootstrap import Floats, Ints, Statistic, from_totals
+from autoj.metrics._bootstrap import Statistic, from_totals
 from autoj.metrics._comparison import Difference
+from autoj.metrics._intervals import SHARES, Floats, Interval, Ints, cut
 from autoj.records import Estimate
 
 Average: TypeAlias = Literal["macro", "weighted"]
@@ -54,17 +56,17 @@ def f1(
     0.6666666666666666
     """
     classes = _places(labels, guesses)
-    found = from_totals(
+    return from_totals(
         name,
         _counts(labels, guesses, classes),
         clusters,
         _statistic(average, len(classes)),
-        bounded=True,
+        # Fisher's scale goes from -1 to 1, an F1 from 0.
+        span=SHARES,
+        fisher=True,
         undefined="there are no cases",
         n_unscored=n_unscored,
     )
-    # Fisher's scale goes from -1 to 1.
-    return found if found.low is None else replace(found, low=max(0.0, found.low))
 
 
 def class_f1(labels: Sequence[str], guesses: Sequence[str | None]) -> dict[str, float]:
@@ -111,11 +113,14 @@ def f1_difference(
         np.concatenate(counts, axis=1),
         clusters,
         less,
-        bounded=False,
+        span=(-math.inf, math.inf),
+        fisher=False,
         undefined="there are no cases",
         n_unscored=n_unscored,
     )
-    return Difference(estimate=estimate, p_value=_p_value(estimate))
+    # The p-value is of the whole interval, so the ends of the scale are cut off after it.
+    low, high, _ = cut(Interval(estimate.low, estimate.high), (-1.0, 1.0))
+    return Difference(estimate=replace(estimate, low=low, high=high), p_value=_p_value(estimate))
 
 
 def _p_value(estimate: Estimate) -> float | None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
-from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
+from autoj.metrics._intervals import Floats, Ints, Span, mean_error, student
 from autoj.metrics.base import Row, Score
 from autoj.records import Estimate
 
@@ -23,7 +23,9 @@ class Difference:
     """Two-sided p-value of no difference; None without an interval."""
 
 
-def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score) -> Difference:
+def difference(
+    name: str, one: Sequence[Row], other: Sequence[Row], score: Score, *, span: Span | None
+) -> Difference:
     """The paired difference of a mean score, with a 95 % interval over queries.
 
     Variation that both judges share cancels case by case, so the interval is narrower than those of
@@ -35,6 +37,8 @@ def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score
         other: the rows of the second judge on the same cases, in the same order.
         score: a case's share of the figure, or None where it is unscored; a case counts where it
             is scored for both judges.
+        span: the lowest and the highest possible score, which bound the difference; None where
+            scores have no scale.
 
     **Source:** Student's test on the clusters' sums of differences (CR1).
     """
@@ -45,10 +49,18 @@ def difference(name: str, one: Sequence[Row], other: Sequence[Row], score: Score
     ]
     values = np.array([value for _, value in pairs], dtype=np.float64)
     clusters = np.array([cluster for cluster, _ in pairs], dtype=np.int64)
-    return difference_of(name, values, clusters, len(one) - len(pairs))
+    widest = None if span is None else span[1] - span[0]
+    return difference_of(name, values, clusters, len(one) - len(pairs), widest=widest)
 
 
-def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Difference:
+def difference_of(
+    name: str,
+    values: Floats,
+    clusters: Ints,
+    n_unscored: int = 0,
+    *,
+    widest: float | None,
+) -> Difference:
     """The paired difference from values computed elsewhere; see `difference`.
 
     Args:
@@ -56,6 +68,7 @@ def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
         values: `[n]`, each case's score by the first judge minus that by the second.
         clusters: `[n]`, a number shared by the cases of one query.
         n_unscored: number of cases not scored for both.
+        widest: the largest possible difference; None where scores have no scale.
     """
     n = len(values)
     if n == 0:
@@ -65,13 +78,11 @@ def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
         )
         return Difference(estimate=empty, p_value=None)
     value = math.fsum(values) / n
-    sums = cluster_totals((values - value)[:, None], clusters)[:, 0]
+    n_clusters, error, why = mean_error(values, clusters)
     low = high = p_value = None
-    n_clusters = len(sums)
-    if n_clusters > 1 and (spread := math.fsum(sums**2)) > 0:
-        error = math.sqrt(spread * n_clusters / (n_clusters - 1)) / n
-        half = float(stdtrit(n_clusters - 1, 0.975)) * error
-        low, high = value - half, value + half
+    if error is not None:
+        span = None if widest is None else (-widest, widest)
+        low, high, _ = student(value, error, n_clusters, span)
         p_value = 2 * float(stdtr(n_clusters - 1, -abs(value) / error))
     return Difference(
         estimate=Estimate(
@@ -82,6 +93,7 @@ def difference_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
             n=n,
             n_clusters=n_clusters,
             n_unscored=n_unscored,
+            reason=why,
         ),
         p_value=p_value,
     )

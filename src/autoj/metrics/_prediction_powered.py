@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from autoj.metrics._bootstrap import Floats, from_totals
+from autoj.metrics._bootstrap import from_totals
+from autoj.metrics._intervals import Floats, Span
 from autoj.metrics.base import Rows, Score, contributions
 from autoj.records import Estimate
 
 
 def prediction_powered(
-    name: str, rows: Rows, judged: Score, labelled: Score, *, span: tuple[float, float]
+    name: str, rows: Rows, judged: Score, labelled: Score, *, span: Span
 ) -> Estimate:
     """Estimates the mean human score over all cases, from the judge's verdicts and a few labels.
 
@@ -32,18 +35,21 @@ def prediction_powered(
     values, clusters = contributions(
         rows, lambda row: _contribution(judged(row), labelled(row)), k=7
     )
-    estimate = from_totals(
+    found = from_totals(
         name,
         values,
         clusters,
         _corrected,
-        bounded=False,
+        span=span,
+        fisher=False,
         undefined="no judged case has a label",
         n_unscored=len(rows) - len(values),
         # The labels are the uncertain part, so their number sets the degrees of freedom.
         n_telling=len(np.unique(clusters[values[:, 2] > 0])),
     )
-    return _within(estimate, span)
+    # The judge's mean plus a correction may leave the scale.
+    value = None if found.value is None else min(max(found.value, span[0]), span[1])
+    return replace(found, value=value)
 
 
 def _contribution(judged: float | None, label: float | None) -> tuple[float, ...] | None:
@@ -66,19 +72,3 @@ def _corrected(totals: Floats) -> Floats:
     weight = np.clip(slope, 0, 1)
     corrected: Floats = mean_label + weight * (judged / n - mean_there)
     return corrected
-
-
-def _within(estimate: Estimate, span: tuple[float, float]) -> Estimate:
-    def clip(value: float | None) -> float | None:
-        return None if value is None else min(max(value, span[0]), span[1])
-
-    return Estimate(
-        name=estimate.name,
-        value=clip(estimate.value),
-        low=clip(estimate.low),
-        high=clip(estimate.high),
-        n=estimate.n,
-        n_clusters=estimate.n_clusters,
-        n_unscored=estimate.n_unscored,
-        reason=estimate.reason,
-    )

@@ -3,7 +3,7 @@
 Cases that share a query are not independent: an interval that ignores this is too narrow. The
 variance here is taken over clusters (a cluster is a normalised query). For a proportion it gives
 an effective sample size for Wilson's interval, which stays inside 0 to 1 and keeps a width where
-all cases came out the same. For a mean it goes into Student's interval.
+all cases came out the same. For a mean it goes into Student's interval, cut at the score's scale.
 
 **Source:** E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
 JASA 22 (1927); the effective sample size is Korn and Graubard's, "Confidence intervals for
@@ -19,9 +19,15 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
-from scipy.special import stdtrit
 
-from autoj.metrics._bootstrap import Floats, Ints, cluster_totals
+from autoj.metrics._intervals import (
+    Floats,
+    Ints,
+    Span,
+    cluster_totals,
+    mean_error,
+    student,
+)
 from autoj.records import Estimate, Winner
 
 _Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
@@ -181,19 +187,23 @@ def proportion_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
     )
 
 
-def mean(name: str, rows: Rows, score: Score) -> Estimate:
+def mean(name: str, rows: Rows, score: Score, *, span: Span | None) -> Estimate:
     """The mean of a score on any scale, with a 95 % interval over queries.
 
     Args:
         name: the figure's name.
         rows: the cases.
         score: a case's score, or None where it is unscored. A mean over one query has no interval.
+        span: the lowest and the highest possible score, where an interval ends; None where scores
+            have no scale, as a reward model's.
     """
     values, clusters = scored(rows, score)
-    return mean_of(name, values, clusters, len(rows) - len(values))
+    return mean_of(name, values, clusters, len(rows) - len(values), span=span)
 
 
-def mean_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> Estimate:
+def mean_of(
+    name: str, values: Floats, clusters: Ints, n_unscored: int = 0, *, span: Span | None
+) -> Estimate:
     """The mean of scores that were computed elsewhere; see `mean`.
 
     Args:
@@ -201,25 +211,25 @@ def mean_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0) -> E
         values: `[n]`, the scores.
         clusters: `[n]`, a number shared by the cases of one query.
         n_unscored: number of cases without a score.
+        span: the lowest and the highest possible score; None where scores have no scale.
     """
     n = len(values)
     if n == 0:
         return _nothing(name, n_unscored)
     value = math.fsum(values) / n
-    n_clusters, squares = _spread(values - value, clusters)
-    half = None
-    # A spread at the level of rounding errors says nothing of the uncertainty.
-    if n_clusters > 1 and squares > 1e-18 * n * max(1.0, value**2):
-        error = math.sqrt(squares * n_clusters / (n_clusters - 1)) / n
-        half = float(stdtrit(n_clusters - 1, 0.975)) * error
+    n_clusters, error, reason = mean_error(values, clusters)
+    low = high = None
+    if error is not None:
+        low, high, _ = student(value, error, n_clusters, span)
     return Estimate(
         name=name,
         value=value,
-        low=None if half is None else value - half,
-        high=None if half is None else value + half,
+        low=low,
+        high=high,
         n=n,
         n_clusters=n_clusters,
         n_unscored=n_unscored,
+        reason=reason,
     )
 
 

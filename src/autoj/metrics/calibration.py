@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autoj.metrics._bootstrap import Floats, Ints, from_totals
+from autoj.metrics._bootstrap import from_totals
+from autoj.metrics._intervals import SHARES, Floats, Ints
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, mean, select
 from autoj.records import WINNERS, Estimate
 
 _N_BINS = 10
+_BRIER = (0.0, 2.0)
+_BIASED = "no interval: the error of finite cases is biased upward"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ def compute(rows: Rows) -> Estimate:
     summed over the three classes.
     """
     labelled = select(rows, is_labelled)
-    return mean("calibration", labelled, _brier)
+    return mean("calibration", labelled, _brier, span=_BRIER)
 
 
 def _brier(row: Row) -> float | None:
@@ -84,11 +87,14 @@ def calibration_error(
         values,
         clusters,
         lambda totals: np.abs(totals[..., 1:]).sum(axis=-1) / totals[..., 0],
-        bounded=False,
+        span=SHARES,
+        fisher=False,
         undefined="there are no cases",
         n_unscored=n_unscored,
     )
-    return replace(found, low=None, high=None)
+    if found.value is None:
+        return found
+    return replace(found, low=None, high=None, reason=_BIASED)
 
 
 def reliability(rows: Rows) -> tuple[ReliabilityBin, ...]:

@@ -10,14 +10,8 @@ import numpy as np
 import scipy
 from scipy.special import stdtr, stdtrit
 
-from autoj.metrics._bootstrap import (
-    Floats,
-    Ints,
-    cluster_totals,
-    cluster_weights,
-    from_totals,
-    student_interval,
-)
+from autoj.metrics._bootstrap import cluster_weights, from_totals, student_interval
+from autoj.metrics._intervals import Floats, Ints, cluster_totals
 from autoj.metrics.base import Row, Rows, contributions, select
 from autoj.records import Estimate
 
@@ -29,6 +23,7 @@ _FUNCTIONS: dict[Coefficient, str] = {
     "spearman": "spearmanr",
     "kendall": "kendalltau",
 }
+_SPAN = (-1.0, 1.0)
 _CONSTANT = "one of the two scores is the same everywhere"
 
 
@@ -102,7 +97,8 @@ def correlate(
             _moments(u, v),
             own,
             _pearson,
-            bounded=True,
+            span=_SPAN,
+            fisher=True,
             undefined=_CONSTANT,
             n_unscored=n_unscored,
         )
@@ -119,11 +115,13 @@ def _exact_p_value(coefficient: Coefficient, x: Floats, y: Floats) -> float:
 
 def _p_value(estimate: Estimate) -> float | None:
     """The p-value of no correlation, from the interval's standard error on Fisher's scale."""
-    if estimate.value is None or estimate.high is None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return None
     freedom = estimate.n_clusters - 1
+    # The end that is farther from 1 and -1 is the one that is not rounded to them.
+    end = estimate.low if estimate.value > 0 else estimate.high
     centre = np.arctanh(estimate.value)
-    error = (np.arctanh(estimate.high) - centre) / stdtrit(freedom, 0.975)
+    error = abs(np.arctanh(end) - centre) / stdtrit(freedom, 0.975)
     return 2 * float(stdtr(freedom, -abs(centre) / error))
 
 
@@ -157,8 +155,10 @@ def _kendall(name: str, x: Floats, y: Floats, clusters: Ints, n_unscored: int) -
             for drawn in [np.concatenate(np.repeat(_as_objects(members), weights))]
         ]
     )
-    low, high = student_interval(value, draws, len(members), bounded=True) or (None, None)
-    return Estimate(value=value, low=low, high=high, n_clusters=len(members), **counted)
+    low, high, reason = student_interval(value, draws, len(members), span=_SPAN, fisher=True)
+    return Estimate(
+        value=value, low=low, high=high, n_clusters=len(members), reason=reason, **counted
+    )
 
 
 def _members(clusters: Ints) -> list[Ints]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autoj.metrics._bootstrap import Floats, from_totals
+from autoj.metrics._bootstrap import from_totals
+from autoj.metrics._intervals import Floats
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, select
 from autoj.records import WINNERS, Estimate, Winner
 
@@ -33,7 +34,8 @@ def compute(rows: Rows, winner_of: Callable[[Row], Winner | None] = _first_order
         counts,
         clusters,
         _kappa,
-        bounded=True,
+        span=(-1.0, 1.0),
+        fisher=True,
         undefined="judge and labels use a single class only",
         n_unscored=len(labelled) - len(counts),
     )

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autoj.metrics._bootstrap import Floats, from_totals
+from autoj.metrics._bootstrap import from_totals
+from autoj.metrics._intervals import Floats
 from autoj.metrics.base import Row, Rows, contributions, is_labelled, proportion, select
 from autoj.records import Estimate, Winner
 
@@ -27,7 +28,8 @@ def compute(rows: Rows) -> Estimate:
         values,
         clusters,
         _difference,
-        bounded=True,
+        span=(-1.0, 1.0),
+        fisher=True,
         undefined="the judge or the labels decide no case",
         n_unscored=len(labelled) - len(values),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from autoj.metrics._intervals import RATINGS
 from autoj.metrics.base import Rows, mean
 from autoj.records import Estimate
 
@@ -14,9 +13,4 @@ def compute(rows: Rows) -> Estimate:
     Args:
         rows: one per rated response; one whose rating could not be read is unscored.
     """
-    estimate = mean("mean rating", rows, lambda row: row.rating)
-    return replace(estimate, low=_on_scale(estimate.low), high=_on_scale(estimate.high))
-
-
-def _on_scale(value: float | None) -> float | None:
-    return None if value is None else min(max(value, 1.0), 10.0)
+    return mean("mean rating", rows, lambda row: row.rating, span=RATINGS)

@@ -187,7 +187,7 @@ def _agreement_table(summary: JurySummary) -> RenderableType:
         pair = Text(" and ").join(excerpt(shorts[name], 15) for name in found.judges)
         listing.add(pair, *map(render.estimate_cell, found.estimates), found.estimates[0].n)
     reasons = dict.fromkeys(
-        each.reason for found in agreements for each in found.estimates if each.reason is not None
+        each.reason for found in agreements for each in found.estimates if each.value is None
     )
     if not reasons:
         return listing

@@ -197,7 +197,11 @@ def _same_winners(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
     )
     same = proportion("same winner", rows, _is_same)
     beyond = kappa.compute(rows, lambda row: row.winner)
-    reason = None if beyond.reason is None else "both judges name only one and the same outcome"
+    reason = (
+        beyond.reason
+        if beyond.value is not None
+        else "both judges name only one and the same outcome"
+    )
     if beyond.n == 0:
         reason = same.reason
     return same, replace(beyond, n_unscored=same.n_unscored, reason=reason)

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from autoj.metrics import Row
+from autoj.metrics import RATINGS, Row
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate
@@ -91,8 +91,9 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
     estimates: tuple[Estimate, ...] = ()
     if spec.task == "rate":
         # A reward model's scores have no fixed scale; the name decides their digits.
-        name = "mean score" if spec.protocol == "scalar" else "mean rating"
-        estimates = (mean(name, picks, _rating), mean(name, everything, _rating))
+        scalar = spec.protocol == "scalar"
+        name, span = ("mean score", None) if scalar else ("mean rating", RATINGS)
+        estimates = tuple(mean(name, its, _rating, span=span) for its in (picks, everything))
     return SelectionSummary(
         n_cases=counts["cases"],
         n_responses=counts["responses"],

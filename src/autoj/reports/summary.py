@@ -138,9 +138,9 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if spec.task == "rate":
-        # A reward model's scores have no fixed scale, so their interval is not clipped.
+        # A reward model's scores have no fixed scale, so their interval has no end.
         if spec.protocol == "scalar":
-            return (mean("mean score", rows, lambda row: row.rating),)
+            return (mean("mean score", rows, lambda row: row.rating, span=None),)
         return (mean_rating.compute(rows),)
     estimates = [win_rate.compute(rows)]
     in_both_orders = spec.has_orders and spec.orders == "both"

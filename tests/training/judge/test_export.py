@@ -14,8 +14,9 @@ from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.records import Verdict
 from autoj.training.judge.export import Format, export_model
+from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.recipe import read_recipe
-from autoj.training.judge.train import TrainingJob, train
+from autoj.training.judge.train import train
 from tests.backends import toy_llama
 from tests.training import toy
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autoj.bench.eval_p.evaluate import BREAKDOWNS, TieBand
-from autoj.metrics import Difference, Row, by, difference, holm
+from autoj.metrics import SHARES, Difference, Row, by, difference, holm
 from autoj.metrics.base import Score
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Verdict
@@ -83,11 +83,14 @@ def _comparison(
     name_of: Callable[[Row], str | None],
 ) -> FigureDifference:
     ours, theirs = by(one, name_of), by(other, name_of)
-    parts = {name: difference(figure, rows, theirs[name], score) for name, rows in ours.items()}
+    parts = {
+        name: difference(figure, rows, theirs[name], score, span=SHARES)
+        for name, rows in ours.items()
+    }
     known = {name: its.p_value for name, its in parts.items() if its.p_value is not None}
     return FigureDifference(
         figure=figure,
-        overall=difference(figure, one, other, score),
+        overall=difference(figure, one, other, score, span=SHARES),
         parts=parts,
         corrected=holm(known),
     )

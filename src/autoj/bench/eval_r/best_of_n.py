@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from autoj.bench.eval_r.selection import BASELINE_PICKS, base_model
-from autoj.metrics import Difference, Row, difference
+from autoj.metrics import Difference, Row, Span, difference, scale_of
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Response
@@ -63,8 +63,8 @@ def _rating(row: Row) -> float | None:
     return row.rating
 
 
-def _best_of(size: int, rows: Sequence[Row]) -> Estimate:
-    found = mean(f"best of {size}", rows, _rating)
+def _best_of(size: int, rows: Sequence[Row], span: Span | None) -> Estimate:
+    found = mean(f"best of {size}", rows, _rating, span=span)
     if found.value is None and rows:
         return replace(found, reason="no case has all the reference scores that this needs")
     return found
@@ -94,23 +94,34 @@ def compare(
         sizes: the numbers N of candidates.
         values: the scores of `judge` and of the reference picks.
     """
+    span = scale_of(
+        response.reference_score
+        for case in cases
+        for response in case.responses
+        if response.reference_score is not None
+    )
     names = dict.fromkeys(name for case in cases if (name := base_model(case)) is not None)
     return [
         _comparison(
-            part, size, {name: _rows(cases, its[size], part) for name, its in values.items()}
+            part,
+            size,
+            {name: _rows(cases, its[size], part) for name, its in values.items()},
+            span,
         )
         for part in (None, *names)
         for size in sizes
     ]
 
 
-def _comparison(part: str | None, size: int, rows: Mapping[str, Sequence[Row]]) -> BestOfN:
+def _comparison(
+    part: str | None, size: int, rows: Mapping[str, Sequence[Row]], span: Span | None
+) -> BestOfN:
     return BestOfN(
         base_model=part,
         size=size,
-        figures={name: _best_of(size, its) for name, its in rows.items()},
+        figures={name: _best_of(size, its, span) for name, its in rows.items()},
         less={
-            name: difference(f"best of {size}", rows["judge"], its, _rating)
+            name: difference(f"best of {size}", rows["judge"], its, _rating, span=span)
             for name, its in rows.items()
             if name not in ("judge", "oracle")
         },

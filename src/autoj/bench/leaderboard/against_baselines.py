@@ -13,7 +13,7 @@ from autoj.bench.base import set_digest
 from autoj.bench.eval_p.paired import FIGURE_SCORES
 from autoj.bench.leaderboard.board import BaselineComparison, BoardRow
 from autoj.errors import DataError
-from autoj.metrics import difference
+from autoj.metrics import SHARES, difference
 from autoj.metrics.result import Result
 from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict
@@ -92,7 +92,7 @@ def _paired(
         pair_row(case, verdict)
         for case, verdict in zip(cases, baseline_verdicts(baseline, cases), strict=True)
     ]
-    found = difference(figure, ours, theirs, FIGURE_SCORES[figure]).estimate
+    found = difference(figure, ours, theirs, FIGURE_SCORES[figure], span=SHARES).estimate
     return BaselineComparison(
         judge=result.judge,
         source=str(path),

@@ -71,7 +71,9 @@ def _differences(
     second = rows_of(kept, [its for _, _, its in both])
     n_unscored = len(cases) - len(both)
     found = [
-        difference_of("accuracy", hits(first) - hits(second), first.clusters, n_unscored),
+        difference_of(
+            "accuracy", hits(first) - hits(second), first.clusters, n_unscored, widest=1.0
+        ),
         *(
             f1_difference(
                 f"{average} F1",
@@ -88,5 +90,5 @@ def _differences(
     top = top_hits(first), top_hits(second)
     if top[0] is not None and top[1] is not None:
         name = f"top-{TOP} accuracy"
-        found.append(difference_of(name, top[0] - top[1], first.clusters, n_unscored))
+        found.append(difference_of(name, top[0] - top[1], first.clusters, n_unscored, widest=1.0))
     return found

@@ -21,7 +21,7 @@ from autoj.bench.scenario_classifier.confusion import confused, group_confusion,
 from autoj.bench.scenario_classifier.guesses import Classified, Guess
 from autoj.bench.scenario_classifier.query_set import QuerySet
 from autoj.errors import ConfigError
-from autoj.metrics import Floats, Ints, class_f1, f1
+from autoj.metrics import SHARES, Floats, Ints, class_f1, f1
 from autoj.metrics.base import mean_of, proportion_of
 from autoj.metrics.calibration import calibration_error, reliability_bins
 from autoj.metrics.result import Result
@@ -33,6 +33,7 @@ ALL = "all"
 """The name of all rows together."""
 TOP = 3
 """The k of top-k accuracy."""
+_ONE_CLASS = "no interval: the F1 of one scenario has none"
 _EARLY = ("rejecting", "peer_review")
 """Scenarios of the release's data that the paper's final typology lacks (Table 7)."""
 
@@ -200,7 +201,7 @@ def _sureness(rows: Rows, right: Floats) -> tuple[Estimate, Estimate]:
     clusters = rows.clusters[known]
     return (
         calibration_error(confidence, right[known], clusters, n_unscored),
-        mean_of("mean confidence", confidence, clusters, n_unscored),
+        mean_of("mean confidence", confidence, clusters, n_unscored, span=SHARES),
     )
 
 
@@ -219,7 +220,9 @@ def _by_scenario(rows: Rows) -> dict[str, tuple[Estimate, ...]]:
     found: dict[str, tuple[Estimate, ...]] = {}
     for scenario in in_order(set(rows.labels), scenario_names()):
         right = _accuracy_where(rows, rows.labels, scenario)
-        harmonic = replace(right, name="F1", value=each[scenario], low=None, high=None)
+        harmonic = replace(
+            right, name="F1", value=each[scenario], low=None, high=None, reason=_ONE_CLASS
+        )
         found[scenario] = (right, harmonic)
     return found
 

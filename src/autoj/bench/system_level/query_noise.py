@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from autoj.bench.system_level.query_ratings import QueryRatings, query_residuals
-from autoj.metrics import Floats, cluster_weights
+from autoj.metrics import TOO_FEW_VALUES, Floats, cluster_weights
 from autoj.metrics.correlation import Coefficient
 from autoj.records import Estimate
 
@@ -63,13 +63,17 @@ def without_noise(
             what all N queries give of which n were drawn.
     """
     n_queries = len(found.sums)
-    value, reason, interval = None, estimate.reason, None
+    value, reason = None, estimate.reason
+    interval: tuple[float, float] | None = None
     if estimate.value is not None and n_queries < 2:
         reason = "one query cannot show the noise of the means"
     elif estimate.value is not None:
         value, interval = _corrected(estimate.value, found, columns, reference, coefficient, share)
+        reason = None
         if value is None:
             reason = "the differences of the means are no larger than the noise of so few queries"
+        elif interval is None:
+            reason = TOO_FEW_VALUES
     low, high = interval or (None, None)
     return Estimate(
         name=name,

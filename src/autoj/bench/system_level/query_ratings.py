@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from autoj.errors import DataError
-from autoj.metrics import Floats, Row
+from autoj.metrics import RATINGS, Floats, Row, Span, scale_of
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, Verdict
@@ -88,18 +88,25 @@ def collect(judged: Iterable[tuple[Case, Verdict]], where: Path) -> QueryRatings
         n_set = max(n_set, int(case.meta.get("n_set_queries", 0)))
     if not rows:
         raise DataError("has no judged cases", path=where)
+    ratings = (row.rating for its in rows.values() for row in its if row.rating is not None)
+    # A reward model's scores have no scale.
+    span = RATINGS if scale_of(ratings) == RATINGS else None
     sums, counts = _by_query(list(rows.values()))
     return QueryRatings(
         models=tuple(rows),
         sums=sums,
         counts=counts,
-        means=tuple(mean("mean rating", its, lambda row: row.rating) for its in rows.values()),
+        means=tuple(_mean(its, span) for its in rows.values()),
         mean_lengths=tuple(float(np.mean(its)) for its in lengths.values()),
         n_set_queries=max(n_set, len(sums)),
         n_cases=n_cases,
         n_unreadable=n_unreadable,
         n_failed=n_failed,
     )
+
+
+def _mean(rows: Sequence[Row], span: Span | None) -> Estimate:
+    return mean("mean rating", rows, lambda row: row.rating, span=span)
 
 
 def _row(case: Case, rating: float | None) -> Row:

@@ -53,7 +53,7 @@ def estimate_interval(estimate: Estimate) -> str:
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """The estimate on a line: value, interval, cases, queries, unscored cases and bounds.
+    """The estimate on a line: value, interval or why there is none, counts and bounds.
 
     >>> estimate_line(Estimate(name="accuracy", value=0.5, low=0.4, high=0.6, n=90, n_clusters=80))
     '50.0 %  [40.0, 60.0]  n=90 on 80 queries'
@@ -71,7 +71,7 @@ def estimate_line(estimate: Estimate) -> str:
     if estimate.bounds is not None:
         low, high = (_number(estimate, bound) for bound in estimate.bounds)
         text += f" (with them {low} to {high})"
-    return text
+    return text if estimate.reason is None else f"{text} ({estimate.reason})"
 
 
 def estimate_cell(estimate: Estimate | None, *, short: bool = False, signed: bool = False) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autoj.errors import ConfigError
 from autoj.training.judge.models import n_parameters
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.sample_files import TrainingData
 from autoj.training.judge.samples import Sample
+from autoj.training.judge.sampling import Extent
 from autoj.training.judge.trainer import learn
 
 _FLOAT_BYTES = 4
@@ -29,8 +30,8 @@ class Estimated:
     """The estimated cost of a training."""
 
     n_steps: int
-    n_samples: int
-    n_tokens: int
+    extent: Extent
+    """Its samples and tokens."""
     n_looked_tokens: int
     """Tokens read in all evaluations on the validation file."""
     n_weights: int
@@ -46,42 +47,41 @@ class Estimated:
         """The duration at the measured throughput, evaluations included; None without one."""
         if self.tokens_per_second is None:
             return None
-        n_tokens = self.n_tokens + _READING_COST * self.n_looked_tokens
+        n_tokens = self.extent.n_tokens + _READING_COST * self.n_looked_tokens
         return n_tokens / self.tokens_per_second / 3600
 
 
 def estimate(
-    model: Any, recipe: Recipe, data: TrainingData, *, halved: bool, measure: bool
+    model: Any, recipe: Recipe, extent: Extent, *, halved: bool, measure: bool
 ) -> Estimated:
     """Estimates the cost of a training.
 
     Args:
         model: the model, with its trainable weights chosen.
         recipe: the settings.
-        data: the tokenised training data.
+        extent: the number of its samples and tokens.
         halved: whether products are computed in bfloat16.
         measure: whether to run a micro-batch forward and backward to measure the throughput.
     """
     n_weights, n_trained = n_parameters(model)
-    n_looks = n_steps(recipe, data) // recipe.validation.every_steps
+    steps = n_steps(recipe, extent.n_samples)
     return Estimated(
-        n_steps=n_steps(recipe, data),
-        n_samples=len(data.samples),
-        n_tokens=data.n_tokens,
-        n_looked_tokens=n_looks * sum(sample.n_tokens for sample in data.validation),
+        n_steps=steps,
+        extent=extent,
+        n_looked_tokens=steps // recipe.validation.every_steps * extent.n_validation_tokens,
         n_weights=n_weights,
         n_trained=n_trained,
         memory_bytes=n_weights * _FLOAT_BYTES
         + n_trained * _TRAINED_BYTES
-        + _activation_bytes(model, recipe, data, n_weights, n_trained),
+        + _activation_bytes(model, recipe, extent),
         available_bytes=_available_bytes(model),
-        tokens_per_second=_throughput(model, recipe, data, halved=halved) if measure else None,
+        tokens_per_second=_throughput(model, recipe, extent, halved=halved) if measure else None,
     )
 
 
-def n_steps(recipe: Recipe, data: TrainingData) -> int:
+def n_steps(recipe: Recipe, n_samples: int) -> int:
     """The number of optimiser steps."""
-    return max(1, len(data.samples) // recipe.batch_samples)
+    return max(1, n_samples // recipe.batch_samples)
 
 
 def check_memory(estimated: Estimated, recipe: Recipe) -> None:
@@ -111,11 +111,9 @@ def memory_hint(recipe: Recipe) -> str:
     return "Lower " + ", ".join(ways) + "."
 
 
-def _activation_bytes(
-    model: Any, recipe: Recipe, data: TrainingData, n_weights: int, n_trained: int
-) -> int:
+def _activation_bytes(model: Any, recipe: Recipe, extent: Extent) -> int:
     config = model.config.get_text_config()
-    batch = _largest_batch(recipe, data)
+    batch = _largest_batch(recipe, extent.samples)
     longest = max(sequence.n_tokens for sample in batch for sequence in sample.sequences)
     n_tokens = longest * sum(len(sample.sequences) for sample in batch)
     n_layers = config.num_hidden_layers
@@ -140,11 +138,11 @@ def _n_asked(sample: Sample) -> int:
     return int(sample.n_tokens - n_prompt)
 
 
-def _largest_batch(recipe: Recipe, data: TrainingData) -> list[Sample]:
+def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
     size = recipe.micro_batch_samples
-    starts = range(0, len(data.samples), size)
+    starts = range(0, len(samples), size)
     return max(
-        (list(data.samples[start : start + size]) for start in starts),
+        (list(samples[start : start + size]) for start in starts),
         key=lambda batch: sum(sample.n_tokens for sample in batch),
     )
 
@@ -160,12 +158,12 @@ def _available_bytes(model: Any) -> int:
     return int(psutil.virtual_memory().available + mine)
 
 
-def _throughput(model: Any, recipe: Recipe, data: TrainingData, *, halved: bool) -> float:
+def _throughput(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> float:
     """Measures the throughput, tokens per second, on a micro-batch of median length."""
     import torch
 
     size = recipe.micro_batch_samples
-    ordered = sorted(data.samples, key=lambda sample: sample.n_tokens)
+    ordered = sorted(extent.samples, key=lambda sample: sample.n_tokens)
     middle = max(0, len(ordered) // 2 - size // 2)
     batch = ordered[middle : middle + size]
     seconds = 0.0

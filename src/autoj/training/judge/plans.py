@@ -32,11 +32,43 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowKinds:
+    """The numbers of rows by what they hold."""
+
+    labelled_pairs: int
+    other_pairs: int
+    rated: int
+    """Single responses with a rating as their label."""
+    unrated: int
+    others: int
+    """Rows with another number of responses."""
+    judged: int
+    """Rows of any kind with a judgment."""
+
+
+def row_kinds(rows: Sequence[TrainingRow]) -> RowKinds:
+    """Counts rows by what they hold."""
+    pairs = [row.case for row in rows if len(row.case.responses) == 2]
+    singles = [row.case for row in rows if len(row.case.responses) == 1]
+    n_labelled = sum(case.label in WINNERS for case in pairs)
+    n_rated = sum(isinstance(case.label, float) for case in singles)
+    return RowKinds(
+        labelled_pairs=n_labelled,
+        other_pairs=len(pairs) - n_labelled,
+        rated=n_rated,
+        unrated=len(singles) - n_rated,
+        others=len(rows) - len(pairs) - len(singles),
+        judged=sum(row.judgment is not None for row in rows),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePlan:
     """The samples that the rows of a file give."""
 
     samples: tuple[Planned, ...]
     n_rows: int
+    kinds: RowKinds
     n_unused: int
     """Valid rows that serve no objective."""
     bad_rows: tuple[DataError, ...]
@@ -102,7 +134,11 @@ def plan_samples(
         for index in compares
     ]
     return SamplePlan(
-        samples=tuple(planned), n_rows=len(rows), n_unused=n_unused, bad_rows=tuple(bad_rows)
+        samples=tuple(planned),
+        n_rows=len(rows),
+        kinds=row_kinds(rows),
+        n_unused=n_unused,
+        bad_rows=tuple(bad_rows),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autoj.errors import ConfigError, DataError
 from autoj.runs.watch import Watch
+from autoj.training.judge.misfits import no_row_fits
 from autoj.training.judge.plans import Planned, SamplePlan, plan_samples
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.rows import pairs_from_ratings, read_rows
@@ -61,11 +62,7 @@ def read_outline(
     plans = [_plan(path, recipe, bad_rows, lenient=lenient, augment=True) for path in data]
     for index, objective in enumerate(recipe.objectives):
         if not any(plan.counts()[index] for plan in plans):
-            raise ConfigError(
-                f"no row of the data fits objective {objective.kind!r} ({objective.protocol})",
-                hint="decision, preference and scalar need labels; judgment and critique need "
-                "a judgment in `target_output` or `meta.judgment`.",
-            )
+            raise no_row_fits(objective, plans)
     plans = _capped(plans, recipe)
     looked_at = None
     if validation is not None:
@@ -108,13 +105,20 @@ def _plan(
     return plan
 
 
+def drawn_samples(outline: Outline, recipe: Recipe) -> list[Planned]:
+    """All samples of a training in its order, repeated with more than one epoch."""
+    groups: list[Sequence[Planned]] = [plan.samples for plan in outline.data]
+    if recipe.order == "shuffled":
+        groups = [[planned for group in groups for planned in group]]
+    return draw(groups, recipe.epochs, recipe.seed)
+
+
 def encode_training_data(
     outline: Outline,
     recipe: Recipe,
     encoder: SampleEncoder,
     *,
     budget_tokens: int | None,
-    lenient: bool,
     watch: Watch,
 ) -> TrainingData:
     """Tokenises the samples of a training, in its order, up to a token budget.
@@ -124,21 +128,17 @@ def encode_training_data(
         recipe: the recipe of that outline.
         encoder: the tokeniser of samples.
         budget_tokens: the number of tokens to train on; None takes all epochs.
-        lenient: whether to leave out samples that are too long.
         watch: told the number of samples done, and of all.
 
     Raises:
-        DataError: a sample is too long and cannot be cut, unless `lenient`.
+        ConfigError: all samples, or all of an objective, are too long and cannot be cut.
     """
-    groups: list[Sequence[Planned]] = [plan.samples for plan in outline.data]
-    if recipe.order == "shuffled":
-        groups = [[planned for group in groups for planned in group]]
-    drawn = draw(groups, recipe.epochs, recipe.seed)
+    drawn = drawn_samples(outline, recipe)
     known: dict[int, Sample | None] = {}
 
     def encoded(planned: Planned) -> Sample | None:
         if id(planned) not in known:
-            known[id(planned)] = _encode(encoder, planned, lenient=lenient)
+            known[id(planned)] = fitting(encoder, planned)
             watch.progress("tokenising", len(known), len(drawn))
         return known[id(planned)]
 
@@ -149,7 +149,7 @@ def encode_training_data(
     taken = up_to_tokens(drawn, n_tokens, budget_tokens)
     samples = [sample for planned in taken if (sample := encoded(planned)) is not None]
     looked_at = outline.validation.samples if outline.validation is not None else ()
-    validation = [_encode(encoder, planned, lenient=lenient) for planned in looked_at]
+    validation = [fitting(encoder, planned) for planned in looked_at]
     if not samples:
         raise ConfigError(f"all samples are longer than max_tokens ({recipe.max_tokens:,})")
     for index, objective in enumerate(recipe.objectives):
@@ -181,10 +181,9 @@ def _longest(sample: Sample) -> int:
     return max(sequence.n_tokens for sequence in sample.sequences)
 
 
-def _encode(encoder: SampleEncoder, planned: Planned, *, lenient: bool) -> Sample | None:
+def fitting(encoder: SampleEncoder, planned: Planned) -> Sample | None:
+    """A tokenised sample; None if it is too long even with its responses cut."""
     try:
         return encoder.encode(planned)
     except DataError:
-        if not lenient:
-            raise
         return None

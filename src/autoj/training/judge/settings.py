@@ -29,7 +29,7 @@ def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, mode
     """
     from trl import SFTConfig
 
-    steps = n_steps(recipe, data)
+    steps = n_steps(recipe, len(data.samples))
     validates = bool(data.validation)
     optimiser = recipe.optimiser
     # With a validation file, the kept step must be one that was evaluated.

@@ -6,21 +6,16 @@ import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.memory import is_out_of_memory
-from autoj.backends.hf.models import load_model
-from autoj.backends.scalar.inputs import Inputs
 from autoj.errors import BackendError, ConfigError, MissingExtra
 from autoj.jsonl import storage_error
-from autoj.judges import load_card
 from autoj.protocols import digest_prompts, load_protocol
-from autoj.records import JudgeCard
 from autoj.runs.watch import SILENT, Watch
-from autoj.training.judge.cards import SCALAR_OPTIONS, base_revision, write_judge
+from autoj.training.judge.cards import base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
 from autoj.training.judge.estimate import Estimated, check_memory, estimate, memory_hint
 from autoj.training.judge.folder import (
@@ -30,32 +25,13 @@ from autoj.training.judge.folder import (
     last_checkpoint,
     open_folder,
 )
-from autoj.training.judge.models import add_score_head, choose_weights
+from autoj.training.judge.loading import Ready, TrainingJob, base_card, load, make_ready
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.sample_files import (
-    Outline,
-    TrainingData,
-    encode_training_data,
-    read_outline,
-)
-from autoj.training.judge.samples import SampleEncoder
+from autoj.training.judge.sampling import counted_extent, estimate_extent
 from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
 from autoj.training.judge.trainer import build_trainer
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingJob:
-    """A recipe with its data."""
-
-    recipe: Recipe
-    data: tuple[Path, ...]
-    validation: Path | None = None
-    budget_tokens: int | None = None
-    """The number of tokens to train on; None takes all epochs of the recipe."""
-    lenient: bool = False
-    """True leaves out rows that cannot be used, and counts them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +48,7 @@ class Report:
 
 
 def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Estimated:
-    """Estimates the cost of a training, without training.
+    """Estimates the cost of a training from some of its samples, without training.
 
     Args:
         job: the recipe with its data.
@@ -84,12 +60,15 @@ def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Es
         UserError: the recipe or the data cannot be used.
     """
     _check_packages()
-    made = _make_ready(job, watch)
+    made = load(job)
+    extent = estimate_extent(
+        made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
+    )
     with quietly():
         return estimate(
             made.model,
             job.recipe,
-            made.data,
+            extent,
             halved=is_halved(job.recipe, made.model),
             measure=measure,
         )
@@ -115,7 +94,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         "data": describe_files(job.data),
         "validation": describe_files([job.validation] if job.validation else []),
     }
-    base = _base_card(job.recipe)
+    base = base_card(job.recipe)
     pinned = {
         "model": base.model,
         "revision": base_revision(base),
@@ -129,91 +108,17 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         if folder.is_finished:
             watch.message(f"{out}: this training is finished; use it with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
-        made = _make_ready(job, watch)
+        made = make_ready(job, watch)
         _describe(made, watch)
         if job.budget_tokens is not None and made.data.n_tokens < 0.9 * job.budget_tokens:
             watch.message(
                 f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}"
             )
         halved = is_halved(job.recipe, made.model)
-        estimated = estimate(made.model, job.recipe, made.data, halved=halved, measure=False)
+        extent = counted_extent(made.data)
+        estimated = estimate(made.model, job.recipe, extent, halved=halved, measure=False)
         check_memory(estimated, job.recipe)
         return _train(job, made, folder, watch)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Ready:
-    """A training's model, data and card, loaded."""
-
-    card: JudgeCard
-    tokenizer: Any
-    model: Any
-    outline: Outline
-    data: TrainingData
-
-
-def _make_ready(job: TrainingJob, watch: Watch) -> _Ready:
-    recipe = job.recipe
-    # Errors of the data are reported before anything heavy is loaded.
-    outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
-    card = _base_card(recipe)
-    _set_seed(recipe.seed)
-    # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
-    exact = replace(card, options={**card.options, "precision": "float32"})
-    tokenizer, model = load_model(exact)
-    scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
-    data = encode_training_data(
-        outline,
-        recipe,
-        SampleEncoder(
-            recipe,
-            card,
-            Encoder(tokenizer, card.wrapper),
-            Inputs(replace(card, options=SCALAR_OPTIONS), tokenizer) if scalar else None,
-        ),
-        budget_tokens=job.budget_tokens,
-        lenient=job.lenient,
-        watch=watch,
-    )
-    if scalar:
-        add_score_head(model)
-    with quietly():
-        chosen = choose_weights(model.float(), recipe.update)
-    return _Ready(
-        card=card,
-        tokenizer=tokenizer,
-        model=chosen,
-        outline=outline,
-        data=data,
-    )
-
-
-def _base_card(recipe: Recipe) -> JudgeCard:
-    card = load_card(recipe.base.judge)
-    if card.backend not in ("hf", "embedded"):
-        raise ConfigError(
-            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}, but training needs "
-            "weights that transformers reads: the card of an hf or the embedded judge, or hf:model"
-        )
-    if card.adapter is not None and recipe.update.method == "lora":
-        # The new card would name the bare model with the new adapter, and the base's would be lost.
-        raise ConfigError(
-            f"base.judge {recipe.base.judge!r} has an adapter already, and a judge has only one",
-            hint="Train layers or all weights (update.method), or start from a judge without an "
-            "adapter, such as `embedded-base` for the embedded judge.",
-        )
-    if recipe.max_tokens > card.context_tokens:
-        raise ConfigError(
-            f"max_tokens is {recipe.max_tokens:,}, but the context of {card.name!r} is "
-            f"{card.context_tokens:,}"
-        )
-    return replace(card, wrapper=recipe.base.wrapper or card.wrapper)
-
-
-def _set_seed(seed: int) -> None:
-    import transformers
-
-    transformers.set_seed(seed)
 
 
 def _check_packages() -> None:
@@ -221,7 +126,7 @@ def _check_packages() -> None:
         raise MissingExtra("train", "training")
 
 
-def _describe(made: _Ready, watch: Watch) -> None:
+def _describe(made: Ready, watch: Watch) -> None:
     n_rows = sum(plan.n_rows for plan in made.outline.data)
     n_unused = sum(plan.n_unused for plan in made.outline.data)
     watch.message(
@@ -240,7 +145,7 @@ def _describe(made: _Ready, watch: Watch) -> None:
     )
 
 
-def _train(job: TrainingJob, made: _Ready, folder: TrainingFolder, watch: Watch) -> Report:
+def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) -> Report:
     with _seam(job.recipe, folder.path):
         last = last_checkpoint(folder.checkpoints)
         for broken in half_written(folder.checkpoints):

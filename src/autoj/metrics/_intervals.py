@@ -1,0 +1,117 @@
+"""Intervals that end where their figure does, and the reasons for which there is none.
+
+Student's interval around a mean knows no scale: of two scores between 0 and 1 it may go from -2.66
+to 3.20. What lies outside of the scale is impossible, so cutting it off loses no coverage: with 2,
+3, 5 and 10 queries 92 to 100 % of the 95 % intervals hold the truth (`benchmarks/coverage.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Span: TypeAlias = tuple[float, float]
+"""The lowest and the highest possible value of a score or a figure."""
+
+SHARES: Span = (0.0, 1.0)
+RATINGS: Span = (1.0, 10.0)
+
+TOO_FEW_QUERIES = "no interval: it takes two queries or more"
+NO_SPREAD = "no interval: all cases have the same score"
+NO_OTHER_VALUE = "no interval: every resample of the queries gives the same value"
+AT_THE_END = "no interval: the value is an end of its scale, and resampling cannot tell how surely"
+TOO_FEW_VALUES = "no interval: too many resamples of so few queries give no value"
+
+
+class Interval(NamedTuple):
+    """A 95 % interval, or the reason for which there is none."""
+
+    low: float | None
+    high: float | None
+    reason: str | None = None
+
+
+def no_interval(reason: str) -> Interval:
+    """The absence of an interval."""
+    return Interval(None, None, reason)
+
+
+def student(value: float, error: float, n_clusters: int, span: Span | None) -> Interval:
+    """Student's 95 % interval around a value, cut at the ends of the figure's scale.
+
+    Args:
+        value: the figure.
+        error: its standard error, above 0.
+        n_clusters: the number of clusters behind the error; at least 2.
+        span: the figure's lowest and highest possible value; None where it has no scale.
+    """
+    half = float(stdtrit(n_clusters - 1, 0.975)) * error
+    return cut(Interval(value - half, value + half), span)
+
+
+def cut(interval: Interval, span: Span | None) -> Interval:
+    """An interval without what lies outside of a scale.
+
+    >>> cut(Interval(-2.5, 3.0), (0.0, 1.0))
+    Interval(low=0.0, high=1.0, reason=None)
+    """
+    if span is None or interval.low is None or interval.high is None:
+        return interval
+    lowest, highest = span
+    low, high = (min(max(end, lowest), highest) for end in (interval.low, interval.high))
+    return interval._replace(low=low, high=high)
+
+
+def scale_of(scores: Iterable[float]) -> Span | None:
+    """The usual scale that scores of unknown origin are on: 0 to 1, 1 to 10, or none.
+
+    >>> scale_of([0.2, 0.9]), scale_of([1.0, 7.5]), scale_of([-3.0, 0.5])
+    ((0.0, 1.0), (1.0, 10.0), None)
+    """
+    known = list(scores)
+    if not known:
+        return None
+    lowest, highest = min(known), max(known)
+    fits = (span for span in (SHARES, RATINGS) if span[0] <= lowest and highest <= span[1])
+    return next(fits, None)
+
+
+def cluster_totals(values: Floats, clusters: Ints) -> Floats:
+    """The sum of each cluster's rows.
+
+    Args:
+        values: `[n_rows, k]`.
+        clusters: `[n_rows]`, a number shared by the rows of one cluster.
+
+    Returns:
+        `[n_clusters, k]`, in the order of the clusters' numbers.
+    """
+    _, index = np.unique(clusters, return_inverse=True)
+    n_clusters = int(index.max()) + 1 if len(index) else 0
+    columns = [np.bincount(index, weights=column, minlength=n_clusters) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def mean_error(values: Floats, clusters: Ints) -> tuple[int, float | None, str | None]:
+    """The number of clusters, the standard error of the mean, and why there is none.
+
+    Args:
+        values: `[n]`, at least one.
+        clusters: `[n]`, a number shared by the cases of one query.
+    """
+    n, value = len(values), math.fsum(values) / len(values)
+    totals = cluster_totals((values - value)[:, None], clusters)[:, 0]
+    n_clusters, squares = len(totals), math.fsum(totals**2)
+    if n_clusters < 2:
+        return n_clusters, None, TOO_FEW_QUERIES
+    # A spread at the level of rounding errors says nothing of the uncertainty.
+    if squares <= 1e-18 * n * max(1.0, value**2):
+        return n_clusters, None, NO_SPREAD
+    return n_clusters, math.sqrt(squares * n_clusters / (n_clusters - 1)) / n, None

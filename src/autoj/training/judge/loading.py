@@ -1,0 +1,130 @@
+"""What a training starts from: a recipe with its data, the base's weights, and samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autoj.backends.hf.encoding import Encoder
+from autoj.backends.hf.models import load_model
+from autoj.backends.scalar.inputs import Inputs
+from autoj.errors import ConfigError
+from autoj.judges import load_card
+from autoj.records import JudgeCard
+from autoj.runs.watch import Watch
+from autoj.training.judge.cards import SCALAR_OPTIONS
+from autoj.training.judge.models import add_score_head, choose_weights
+from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.sample_files import (
+    Outline,
+    TrainingData,
+    encode_training_data,
+    read_outline,
+)
+from autoj.training.judge.samples import SampleEncoder
+from autoj.training.judge.settings import quietly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """A recipe with its data."""
+
+    recipe: Recipe
+    data: tuple[Path, ...]
+    validation: Path | None = None
+    budget_tokens: int | None = None
+    """The number of tokens to train on; None takes all epochs of the recipe."""
+    lenient: bool = False
+    """True leaves out rows that cannot be read, and counts them."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """A training's model and card, with the samples it is to learn from."""
+
+    card: JudgeCard
+    tokenizer: Any
+    model: Any
+    outline: Outline
+    encoder: SampleEncoder
+
+
+@dataclass(slots=True, kw_only=True)
+class Ready(Loaded):
+    """The same with all samples tokenised."""
+
+    data: TrainingData
+
+
+def load(job: TrainingJob) -> Loaded:
+    """Reads the data of a training and loads its base, with the weights to train chosen."""
+    recipe = job.recipe
+    # Errors of the data are reported before anything heavy is loaded.
+    outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
+    card = base_card(recipe)
+    _set_seed(recipe.seed)
+    # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
+    exact = replace(card, options={**card.options, "precision": "float32"})
+    tokenizer, model = load_model(exact)
+    scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
+    encoder = SampleEncoder(
+        recipe,
+        card,
+        Encoder(tokenizer, card.wrapper),
+        Inputs(replace(card, options=SCALAR_OPTIONS), tokenizer) if scalar else None,
+    )
+    if scalar:
+        add_score_head(model)
+    with quietly():
+        chosen = choose_weights(model.float(), recipe.update)
+    return Loaded(card=card, tokenizer=tokenizer, model=chosen, outline=outline, encoder=encoder)
+
+
+def make_ready(job: TrainingJob, watch: Watch) -> Ready:
+    """The same, with all samples tokenised."""
+    made = load(job)
+    data = encode_training_data(
+        made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
+    )
+    return Ready(
+        card=made.card,
+        tokenizer=made.tokenizer,
+        model=made.model,
+        outline=made.outline,
+        encoder=made.encoder,
+        data=data,
+    )
+
+
+def base_card(recipe: Recipe) -> JudgeCard:
+    """The card that a recipe starts from, with its wrapper.
+
+    Raises:
+        ConfigError: the judge cannot be trained, or not by this recipe.
+    """
+    card = load_card(recipe.base.judge)
+    if card.backend not in ("hf", "embedded"):
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} runs on {card.backend!r}, but training needs "
+            "weights that transformers reads: the card of an hf or the embedded judge, or hf:model"
+        )
+    if card.adapter is not None and recipe.update.method == "lora":
+        # The new card would name the bare model with the new adapter, and the base's would be lost.
+        raise ConfigError(
+            f"base.judge {recipe.base.judge!r} has an adapter already, and a judge has only one",
+            hint="Train layers or all weights (update.method), or start from a judge without an "
+            "adapter, such as `embedded-base` for the embedded judge.",
+        )
+    if recipe.max_tokens > card.context_tokens:
+        raise ConfigError(
+            f"max_tokens is {recipe.max_tokens:,}, but the context of {card.name!r} is "
+            f"{card.context_tokens:,}"
+        )
+    return replace(card, wrapper=recipe.base.wrapper or card.wrapper)
+
+
+def _set_seed(seed: int) -> None:
+    import transformers
+
+    transformers.set_seed(seed)
