@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from autoj.construct.recipe import Collect, ConstructRecipe, Source
+from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
 from autoj.datasets import open_cases
 from autoj.errors import DataError, MissingExtra
@@ -49,7 +49,7 @@ def collect(recipe: ConstructRecipe, stage: Collect) -> Iterator[Outcome]:
 def _collected(
     case: Case,
     name: str,
-    source: Source,
+    source: PairFile,
     stage: Collect,
     identify: Callable[[str], tuple[str, float]] | None,
 ) -> Outcome:

@@ -15,7 +15,7 @@ class _RecipePart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Source(_RecipePart):
+class PairFile(_RecipePart):
     """A file of pairs with labels, in any format that `autoj judge` reads."""
 
     data: str
@@ -131,7 +131,7 @@ class ConstructRecipe(_RecipePart):
     title: str
     seed: int = 0
     """The seed of all draws."""
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: tuple[PairFile, ...] = Field(min_length=1)
     stages: tuple[Stage, ...] = Field(min_length=1)
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
@@ -192,16 +192,16 @@ def _recipe_error(error: ValidationError, path: Path, text: str) -> DataError:
 _STAGES: tuple[type[_RecipePart], ...] = (
     Collect, Deduplicate, Decontaminate, Classify, JudgePairs, Negatives, Mix,
 )  # fmt: skip
-_KINDS: dict[str | int, type[_RecipePart]] = {
+_KINDS: dict[str, type[_RecipePart]] = {
     get_args(kind.model_fields["stage"].annotation)[0]: kind for kind in _STAGES
 }
 
 
 def _allowed(place: tuple[str | int, ...]) -> list[str]:
     """The fields of the part of a recipe that holds an unknown key."""
-    kind = next((_KINDS[part] for part in place if part in _KINDS), None)
+    kind = next((_KINDS[str(part)] for part in place if part in _KINDS), None)
     if kind is None:
-        kind = Source if place[0] == "sources" else ConstructRecipe
+        kind = PairFile if place[0] == "sources" else ConstructRecipe
     return list(kind.model_fields)
 
 

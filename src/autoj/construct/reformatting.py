@@ -23,7 +23,9 @@ from autoj.records import Shown
 _MOST_FACTORS = 12
 _UNNAMED = {"en": "overall", "zh": "整体"}
 
-_ASSESSMENT = re.compile(r"^[ \t*_#>]{0,8}\[assessment\][ \t*_:]{0,8}$", re.IGNORECASE | re.MULTILINE)
+_ASSESSMENT = re.compile(
+    r"^[ \t*_#>]{0,8}\[assessment\][ \t*_:]{0,8}$", re.IGNORECASE | re.MULTILINE
+)
 _FENCE = re.compile(r"\A\s*```[a-z]*\n(?P<inside>.*?)\n```\s*\Z", re.DOTALL | re.IGNORECASE)
 
 # Other names of the two responses, as (pattern, what comes before the number).
@@ -34,7 +36,9 @@ _ORDINALS = {
 _NOUN = r"(?:response|answer|assistant|reply|output)"
 _NAMES = (
     re.compile(rf"\b(?:the |The )?(?P<which>first|second) {_NOUN}(?![a-z])", re.IGNORECASE),
-    re.compile(rf"\b(?:AI )?{_NOUN} ?#?\(?(?P<which>1|2|one|two|A|B)\)?(?![\w.]?[\w])", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:AI )?{_NOUN} ?#?\(?(?P<which>1|2|one|two|A|B)\)?(?![\w.]?[\w])", re.IGNORECASE
+    ),
 )
 _NAMES_ZH = (
     re.compile(r"第(?P<which>一|二)个?(?:回应|回答|回复|答案|助手)"),
@@ -55,7 +59,10 @@ _NAMED = re.compile(
     r"(?:[:：]\s*(?:\*\*|__)?|\s[—–-]\s)\s*(?P<text>\S.*)$",
     re.DOTALL,
 )
-_BOLD_NAMED = re.compile(r"^(?:\*\*|__)(?P<name>[^*_\n]{1,80}?)[:：.]?(?:\*\*|__)\s*[:：—–-]?\s*(?P<text>\S.*)$", re.DOTALL)
+_BOLD_NAMED = re.compile(
+    r"^(?:\*\*|__)(?P<name>[^*_\n]{1,80}?)[:：.]?(?:\*\*|__)\s*[:：—–-]?\s*(?P<text>\S.*)$",
+    re.DOTALL,
+)
 _GENERIC = re.compile(
     r"\b(?:factors?|criteri\w+|comparison|compar\w+|assess\w*|analysis|conclusion|decision|verdict|"
     r"summary|evaluation|judge?ment|review|overall|differences?|considerations?|points?)\b"
@@ -81,7 +88,7 @@ class NotReformattable(Exception):
 
 
 def reformat(text: str, decision: Shown) -> PairCritique:
-    """Brings a judgment into the layout of Table 18.
+    r"""Brings a judgment into the layout of Table 18.
 
     Args:
         text: the teacher's completion.
@@ -93,7 +100,7 @@ def reformat(text: str, decision: Shown) -> PairCritique:
     Raises:
         NotReformattable: it has no factor that tells the responses apart.
 
-    >>> found = reformat("**Depth**: The first response explains why; Answer B does not.\\n\\n"
+    >>> found = reformat("**Depth**: The first response explains why; Answer B does not.\n\n"
     ...                  "So, the final decision is Response 1.", "1")
     >>> found.factors[0].explanation
     'Response 1 explains why; Response 2 does not.'
@@ -268,7 +275,9 @@ def _row_factor(header: list[str], cells: list[str]) -> Factor | None:
     if len(cells) != len(header) or len(cells) < 2 or not cells[0]:
         return None
     told = [
-        f"{title}: {cell.rstrip('.')}" for title, cell in zip(header[1:], cells[1:], strict=True) if cell
+        f"{title}: {cell.rstrip('.')}"
+        for title, cell in zip(header[1:], cells[1:], strict=True)
+        if cell
     ]
     if not told:
         return None
@@ -304,8 +313,10 @@ def _json_factors(value: Any, name: str, language: critiques.Language) -> Iterat
                 yield from _json_factors(texts[0], titles[0], language)
                 return
             for key, inner in value.items():
-                if "decision" not in key.lower() and "winner" not in key.lower():
-                    yield from _json_factors(inner, key.replace("_", " "), language)
+                if "decision" in key.lower() or "winner" in key.lower():
+                    continue
+                called = name if key in _TEXT_KEYS and name else key.replace("_", " ")
+                yield from _json_factors(inner, called, language)
         case list():
             for inner in value:
                 yield from _json_factors(inner, name, language)
@@ -322,8 +333,14 @@ def _tells_apart(factor: Factor) -> bool:
 def _only_alike(text: str) -> bool:
     """True for a single sentence that says the same of both."""
     n_sentences = len([part for part in re.split(r"[.!?。！？]\s*", text) if part.strip()])
-    return n_sentences == 1 and _ALIKE.search(text) is not None and not re.search(
-        r"\b(?:but|while|whereas|however|more|less|better|worse)\b|但|而|更", text, re.IGNORECASE
+    return (
+        n_sentences == 1
+        and _ALIKE.search(text) is not None
+        and not re.search(
+            r"\b(?:but|while|whereas|however|more|less|better|worse)\b|但|而|更",
+            text,
+            re.IGNORECASE,
+        )
     )
 
 

@@ -34,7 +34,7 @@ class Dropped:
     reason: str
     """A name that is counted, such as "no label"."""
     detail: str | None = None
-    """What was found, for a reader."""
+    """Details for a reader."""
     case: Case | None = None
     """The row; None where it could not be read."""
 
@@ -61,12 +61,12 @@ class StageSummary:
     usd: float | None = None
     """Their cost by the teacher's card; None where it states no prices or nothing was asked."""
     notes: dict[str, Any] = field(default_factory=dict)
-    """What else the stage found, such as the rows of a contamination report."""
+    """Other findings of the stage, such as the rows of a contamination report."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Spent:
-    """What a stage asked of a teacher."""
+    """The cost of a stage that asks a teacher."""
 
     n_requests: int = 0
     prompt_tokens: int = 0
@@ -126,7 +126,6 @@ class StageFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         counts: Counter[str] = Counter()
         n_kept = 0
-        n_made = 0
         drafts = [self.path / f"{name}.draft" for name in (KEPT, DROPPED)]
         try:
             with drafts[0].open("wb") as kept, drafts[1].open("wb") as dropped:
@@ -134,7 +133,6 @@ class StageFolder:
                     if isinstance(outcome, Case):
                         kept.write(encode(native_row(outcome)))
                         n_kept += 1
-                        n_made += "made" in outcome.meta and "made_of" in outcome.meta
                     else:
                         dropped.write(encode(outcome))
                         counts[outcome.reason] += 1
@@ -149,7 +147,7 @@ class StageFolder:
             name=self.name,
             n_in=n_in,
             n_kept=n_kept,
-            n_made=n_made,
+            n_made=n_kept + counts.total() - n_in,
             dropped=dict(counts.most_common()),
             notes=notes or {},
             **({} if spent is None else asdict(spent)),

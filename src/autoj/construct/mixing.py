@@ -1,0 +1,139 @@
+"""Writes the training files of a construction, in our layout and in those of other trainers.
+
+```
+train.jsonl         native rows, for `autoj train`, which shows pairs in both orders by itself
+validation.jsonl    a share of the queries, for `--validation`
+held_out.jsonl      rows of the scenarios that are left out of training (Appendix C)
+release.jsonl       the layout of the paper's release: rendered prompts and judgments
+messages.jsonl      chats of a user's and an assistant's message (TRL, Axolotl, LLaMA-Factory)
+preference.jsonl    prompt, chosen, rejected (TRL)
+```
+The last three hold what is in `train.jsonl`; where pairs are swapped, each judgment in both
+orders, so that order cannot be learnt (paper, section 4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autoj.construct.recipe import Mix
+from autoj.construct.stages import native_row
+from autoj.critiques import swap_responses
+from autoj.jsonl import write_records
+from autoj.protocols import load_protocol
+from autoj.records import WINNERS, Case, Winner
+
+_SWAPPED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedFiles:
+    """The number of rows of each file."""
+
+    n_train: int
+    n_validation: int
+    n_held_out: int
+    n_release: int
+    """Also of the chats."""
+    n_preference: int
+
+
+def write_mix(cases: Sequence[Case], stage: Mix, folder: Path, seed: int) -> MixedFiles:
+    """Writes the training files.
+
+    Args:
+        cases: labelled pairs; judgments are in `meta.judgment`.
+        stage: the held-out scenarios, the share of validation, and swapping.
+        folder: the folder of the files.
+        seed: the seed of the order of rows, and of the queries for validation.
+
+    Raises:
+        StorageFull: the disk is full.
+    """
+    held_out = [case for case in cases if case.scenario in stage.held_out]
+    others = [case for case in cases if case.scenario not in stage.held_out]
+    validation = [case for case in others if _drawn(case.cluster, seed) < stage.validation]
+    train = [case for case in others if _drawn(case.cluster, seed) >= stage.validation]
+    train.sort(key=lambda case: _drawn(case.id, seed))
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {"train": train, "validation": validation, "held_out": held_out}
+    for name, rows in parts.items():
+        write_records(folder / f"{name}.jsonl", map(native_row, rows))
+    judged = [version for case in train for version in _versions(case, stage.swap)]
+    write_records(folder / "release.jsonl", map(_release_row, judged))
+    write_records(folder / "messages.jsonl", map(_messages_row, judged))
+    n_preference = write_records(folder / "preference.jsonl", _preferences(train))
+    return MixedFiles(
+        n_train=len(train),
+        n_validation=len(validation),
+        n_held_out=len(held_out),
+        n_release=len(judged),
+        n_preference=n_preference,
+    )
+
+
+def _drawn(name: str, seed: int) -> float:
+    """A number from 0 to 1 that follows from a name and the seed."""
+    digest = hashlib.sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) / 2**64
+
+
+def _judgment(case: Case) -> str | None:
+    found = case.meta.get("judgment")
+    return found if isinstance(found, str) else None
+
+
+def _versions(case: Case, swap: bool) -> Iterator[Case]:
+    """A judged case, and the same with its responses swapped."""
+    judgment = _judgment(case)
+    if judgment is None:
+        return
+    yield case
+    if swap:
+        assert case.label in WINNERS
+        yield replace(
+            case,
+            id=f"{case.id}+swapped",
+            responses=case.responses[::-1],
+            label=_SWAPPED[case.label],
+            meta={**case.meta, "judgment": swap_responses(judgment)},
+        )
+
+
+def _prompt(case: Case) -> str:
+    """The judge's prompt (Table 16), without criteria, as the paper trains it."""
+    protocol = load_protocol("pairwise-zh" if case.language == "zh" else "pairwise")
+    return protocol.build(case, (0, 1)).messages[0].content
+
+
+def _release_row(case: Case) -> dict[str, Any]:
+    assert case.label in WINNERS
+    return {
+        "usermsg": _prompt(case),
+        "target_output": _judgment(case),
+        "gt_label": WINNERS.index(case.label),
+        "pred_label": WINNERS.index(case.label),
+        "scenario": case.scenario,
+        "source_dataset": case.source,
+    }
+
+
+def _messages_row(case: Case) -> dict[str, Any]:
+    return {
+        "messages": [
+            {"role": "user", "content": _prompt(case)},
+            {"role": "assistant", "content": _judgment(case)},
+        ]
+    }
+
+
+def _preferences(cases: Sequence[Case]) -> Iterator[dict[str, Any]]:
+    """The decided pairs; a tie has no rejected response."""
+    for case in cases:
+        if case.label in ("a", "b"):
+            better, worse = case.responses if case.label == "a" else case.responses[::-1]
+            yield {"prompt": case.query, "chosen": better.text, "rejected": worse.text}
