@@ -1,0 +1,43 @@
+"""The cost of a construction before a teacher is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoj.construct.estimate import estimate
+from autoj.construct.pipeline import construct
+from autoj.construct.recipe import ConstructRecipe
+from tests.construct.test_pipeline import Teacher, _teacher, recipe
+
+__all__ = ["_teacher", "recipe"]
+
+
+def test_the_range_holds_what_is_asked_then(recipe: ConstructRecipe, tmp_path: Path) -> None:
+    found = estimate(recipe, tmp_path / "out")
+    assert found.teacher is not None
+    assert not Teacher.asked
+    least, most = found.teacher.n_requests
+    assert found.teacher.usd is not None
+    done = construct(recipe, tmp_path / "out")
+    assert least <= Teacher.asked.total() <= most
+    judged = next(one for one in done.summaries if one.name == "judge-pairs")
+    assert judged.n_kept <= found.teacher.n_kept_most
+    assert found.not_estimated == ("negatives", "mix")
+
+
+def test_a_recipe_without_a_teacher_costs_nothing(recipe: ConstructRecipe, tmp_path: Path) -> None:
+    free = recipe.model_copy(
+        update={"stages": tuple(one for one in recipe.stages if one.stage != "judge-pairs")}
+    )
+    assert estimate(free, tmp_path / "out").teacher is None
+
+
+def test_the_stages_that_were_counted_are_not_run_again(
+    recipe: ConstructRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimate(recipe, tmp_path / "out")
+    collected = (tmp_path / "out" / "01-collect" / "kept.jsonl").stat().st_mtime_ns
+    construct(recipe, tmp_path / "out")
+    assert (tmp_path / "out" / "01-collect" / "kept.jsonl").stat().st_mtime_ns == collected
