@@ -15,18 +15,20 @@ orders, so that order cannot be learnt (paper, section 4).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autoj.construct.recipe import Mix
-from autoj.construct.stages import native_row
+from autoj.construct.stages import native_row, replaced_files
 from autoj.critiques import swap_responses
-from autoj.jsonl import write_records
+from autoj.jsonl import encode
 from autoj.protocols import load_protocol
 from autoj.records import WINNERS, Case, Winner
 
+_FILES = ("train", "validation", "held_out", "release", "messages", "preference")
 _SWAPPED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
 
@@ -42,38 +44,50 @@ class MixedFiles:
     n_preference: int
 
 
-def write_mix(cases: Sequence[Case], stage: Mix, folder: Path, seed: int) -> MixedFiles:
-    """Writes the training files.
+def write_mix(cases: Iterable[Case], stage: Mix, folder: Path, seed: int) -> MixedFiles:
+    """Writes the training files, in the order of the cases.
 
     Args:
-        cases: labelled pairs; judgments are in `meta.judgment`.
+        cases: labelled pairs, read lazily; judgments are in `meta.judgment`.
         stage: the held-out scenarios, the share of validation, and swapping.
         folder: the folder of the files.
-        seed: the seed of the order of rows, and of the queries for validation.
+        seed: the seed of the draw of queries for validation.
 
     Raises:
         StorageFull: the disk is full.
     """
-    held_out = [case for case in cases if case.scenario in stage.held_out]
-    others = [case for case in cases if case.scenario not in stage.held_out]
-    validation = [case for case in others if _drawn(case.cluster, seed) < stage.validation]
-    train = [case for case in others if _drawn(case.cluster, seed) >= stage.validation]
-    train.sort(key=lambda case: _drawn(case.id, seed))
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = {"train": train, "validation": validation, "held_out": held_out}
-    for name, rows in parts.items():
-        write_records(folder / f"{name}.jsonl", map(native_row, rows))
-    judged = [version for case in train for version in _versions(case, stage.swap)]
-    write_records(folder / "release.jsonl", map(_release_row, judged))
-    write_records(folder / "messages.jsonl", map(_messages_row, judged))
-    n_preference = write_records(folder / "preference.jsonl", _preferences(train))
+    counts: Counter[str] = Counter()
+    with replaced_files(folder, [f"{name}.jsonl" for name in _FILES]) as streams:
+        files = dict(zip(_FILES, streams, strict=True))
+
+        def write(name: str, row: dict[str, Any]) -> None:
+            files[name].write(encode(row))
+            counts[name] += 1
+
+        for case in cases:
+            part = _part(case, stage, seed)
+            write(part, native_row(case))
+            if part != "train":
+                continue
+            for version in _versions(case, stage.swap):
+                write("release", _release_row(version))
+                write("messages", _messages_row(version))
+            if case.label in ("a", "b"):
+                write("preference", _preference_row(case))
     return MixedFiles(
-        n_train=len(train),
-        n_validation=len(validation),
-        n_held_out=len(held_out),
-        n_release=len(judged),
-        n_preference=n_preference,
+        n_train=counts["train"],
+        n_validation=counts["validation"],
+        n_held_out=counts["held_out"],
+        n_release=counts["release"],
+        n_preference=counts["preference"],
     )
+
+
+def _part(case: Case, stage: Mix, seed: int) -> str:
+    """The file of a row; all rows of a query are in one."""
+    if case.scenario in stage.held_out:
+        return "held_out"
+    return "validation" if _drawn(case.cluster, seed) < stage.validation else "train"
 
 
 def _drawn(name: str, seed: int) -> float:
@@ -131,9 +145,7 @@ def _messages_row(case: Case) -> dict[str, Any]:
     }
 
 
-def _preferences(cases: Sequence[Case]) -> Iterator[dict[str, Any]]:
-    """The decided pairs; a tie has no rejected response."""
-    for case in cases:
-        if case.label in ("a", "b"):
-            better, worse = case.responses if case.label == "a" else case.responses[::-1]
-            yield {"prompt": case.query, "chosen": better.text, "rejected": worse.text}
+def _preference_row(case: Case) -> dict[str, Any]:
+    """A decided pair; a tie has no rejected response."""
+    better, worse = case.responses if case.label == "a" else case.responses[::-1]
+    return {"prompt": case.query, "chosen": better.text, "rejected": worse.text}

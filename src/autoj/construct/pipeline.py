@@ -175,13 +175,11 @@ def _run_stage(
             yield outcome
 
     if isinstance(stage, Collect):
-        outcomes = list(watched(collect(recipe, stage)))
-        return folder.write(outcomes, len(outcomes))
+        return folder.write(watched(collect(recipe, stage)))
     assert before is not None
     if isinstance(stage, Mix):
-        cases = list(before.kept())
-        notes.update(asdict(write_mix(cases, stage, out / TRAIN, recipe.seed)))
-        return folder.write(cases, n_in, notes=notes)
+        notes.update(asdict(write_mix(before.kept(), stage, out / TRAIN, recipe.seed)))
+        return folder.write(before.kept(), n_in, notes=notes)
     if isinstance(stage, JudgePairs):
         assert teacher is not None
         with closing(teacher):

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from autoj.datasets import open_cases
 from autoj.jsonl import decode_as, encode, read_records, storage_error, write_records
@@ -107,7 +108,7 @@ class StageFolder:
     def write(
         self,
         outcomes: Iterable[Outcome],
-        n_in: int,
+        n_in: int | None = None,
         *,
         spent: Spent | None = None,
         notes: dict[str, Any] | None = None,
@@ -116,44 +117,61 @@ class StageFolder:
 
         Args:
             outcomes: the rows, read once.
-            n_in: the number of rows that came in.
+            n_in: the number of rows that came in; None where each outcome is one of them.
             spent: filled by the time the outcomes are read; None where no teacher was asked.
             notes: likewise.
 
         Raises:
             StorageFull: the disk is full.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
         counts: Counter[str] = Counter()
         n_kept = 0
-        drafts = [self.path / f"{name}.draft" for name in (KEPT, DROPPED)]
-        try:
-            with drafts[0].open("wb") as kept, drafts[1].open("wb") as dropped:
-                for outcome in outcomes:
-                    if isinstance(outcome, Case):
-                        kept.write(encode(native_row(outcome)))
-                        n_kept += 1
-                    else:
-                        dropped.write(encode(outcome))
-                        counts[outcome.reason] += 1
-                for stream in (kept, dropped):
-                    stream.flush()
-                    os.fsync(stream.fileno())
-            for draft in drafts:
-                draft.replace(draft.with_suffix(""))
-        except OSError as error:
-            raise storage_error(error, self.path) from error
+        with replaced_files(self.path, (KEPT, DROPPED)) as (kept, dropped):
+            for outcome in outcomes:
+                if isinstance(outcome, Case):
+                    kept.write(encode(native_row(outcome)))
+                    n_kept += 1
+                else:
+                    dropped.write(encode(outcome))
+                    counts[outcome.reason] += 1
+        n_out = n_kept + counts.total()
         summary = StageSummary(
             name=self.name,
-            n_in=n_in,
+            n_in=n_out if n_in is None else n_in,
             n_kept=n_kept,
-            n_made=n_kept + counts.total() - n_in,
+            n_made=0 if n_in is None else n_out - n_in,
             dropped=dict(counts.most_common()),
             notes=notes or {},
             **({} if spent is None else asdict(spent)),
         )
         write_records(self.path / SUMMARY, [summary])
         return summary
+
+
+@contextmanager
+def replaced_files(folder: Path, names: Sequence[str]) -> Iterator[list[IO[bytes]]]:
+    """Opens several files of a folder for writing; they appear together at the end of the block.
+
+    Args:
+        folder: made where there is none.
+        names: the files.
+
+    Raises:
+        StorageFull: the disk is full.
+    """
+    drafts = [folder / f"{name}.draft" for name in names]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            streams: list[IO[bytes]] = [opened.enter_context(one.open("wb")) for one in drafts]
+            yield streams
+            for stream in streams:
+                stream.flush()
+                os.fsync(stream.fileno())
+        for draft, name in zip(drafts, names, strict=True):
+            draft.replace(folder / name)
+    except OSError as error:
+        raise storage_error(error, folder) from error
 
 
 def native_row(case: Case) -> dict[str, Any]:
