@@ -20,7 +20,7 @@ from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.metrics import cluster_weights
 from autoj.records import WINNERS, Case, Response, Verdict, normalise_query
-from autoj.reports import summarise
+from autoj.reports.summary import summarise
 from autoj.runs import RunFolder, make_spec
 from autoj.scenarios import scenario_names
 from autoj.verdicts.resolve import settle

@@ -23,7 +23,7 @@ AutojError                  the root; `hint` says what to do about it
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 
@@ -113,8 +113,22 @@ class UnknownComponent(UserError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f"Did you mean {', '.join(near)}?" if near else f"Available: {', '.join(names)}."
+        hint = f"Did you mean {', '.join(near)}?" if near else _available(kind, names)
         super().__init__(f"there is no {kind} {name!r}", hint=hint)
+
+
+_LISTED_BY = {"scenario": "autoj scenarios", "judge": "autoj judges", "data set": "autoj data list"}
+_MOST_LISTED = 20
+_N_EXAMPLES = 5
+
+
+def _available(kind: str, names: Sequence[str]) -> str:
+    """The names that exist, or of many some and the command that lists them."""
+    if len(names) <= _MOST_LISTED:
+        return f"Available: {', '.join(names)}."
+    some = f"{', '.join(names[:_N_EXAMPLES])} and {len(names) - _N_EXAMPLES:,} more"
+    command = _LISTED_BY.get(kind)
+    return f"Available: {some}" + (f"; {command} lists them." if command else ".")
 
 
 class MissingExtra(UserError):

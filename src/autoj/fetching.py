@@ -71,6 +71,15 @@ def cache_folder() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("autoj"))
 
 
+def weights_file(sha256: str) -> Path:
+    """The place of a model's weights in the cache, fetched or not.
+
+    Args:
+        sha256: of the file, in hex.
+    """
+    return cache_folder() / "models" / sha256[:16] / "model.gguf"
+
+
 def say_nothing(what: str, n_bytes: int, total_bytes: int) -> None:
     """Ignores the progress of a download."""
 

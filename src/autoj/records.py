@@ -78,11 +78,19 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseOutline:
+    """A response without its text."""
+
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutline:
     """A case without its texts, for metrics over a million cases."""
 
     id: str
     cluster: str
+    responses: tuple[ResponseOutline, ...] = ()
     label: Winner | float | None = None
     scenario: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)

@@ -114,7 +114,7 @@ def test_a_sample_holds_the_same_queries_for_all_models_and_grows(tmp_path: Path
         for n, seed in ((4, 0), (4, 1), (6, 0))
     }
     assert len(derivations) == 3
-    with pytest.raises(ConfigError, match=r"--sample 13 .*, 12"):
+    with pytest.raises(ConfigError, match=r"--limit 13 .*, 12"):
         open_outputs(files, sample=13)
 
 

@@ -181,7 +181,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         ),
         (("--predictions", "own.jsonl", "--validation-scores", "x"), "needs --validation"),
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped needs --predictions"),
-        (("--predictions", "own.jsonl", "--sample", "4"), "--sample needs --judge"),
+        (("--predictions", "own.jsonl", "--sample", "4"), "--limit needs --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
         (("--run", "nowhere"), "is not a run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),

@@ -42,7 +42,7 @@ def _words(text: str) -> str:
     return "".join(text.split())
 
 
-@pytest.mark.parametrize("columns", [80, 60])
+@pytest.mark.parametrize("columns", [140, 80, 60])
 @each_command
 def test_help_holds_every_flag_and_its_whole_text(run, monkeypatch, path, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -57,6 +57,11 @@ def test_help_holds_every_flag_and_its_whole_text(run, monkeypatch, path, column
         assert _words(name) in shown
         assert _words(text) in shown
     assert _words(COMMANDS[path].help) in shown
+
+
+def test_help_is_as_wide_as_the_terminal(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    assert 120 < max(map(len, run("judge", "--help")[1].splitlines())) <= 140
 
 
 @each_command

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from autoj.cli import _options
+from autoj.cli import _completion, _options
 
 Queries: TypeAlias = Annotated[
     Path,
@@ -31,6 +31,7 @@ AskedJudge: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--judge",
+        autocompletion=_completion.judges,
         help="Ask a language model instead: a judge's name, the path of a card, or "
         "backend:model. Use --protocol scenario-menu for one that was not trained on the names.",
         rich_help_panel=_options.ASKING,
@@ -40,6 +41,7 @@ ScenarioProtocol: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--protocol",
+        autocompletion=_completion.protocols,
         help="With --judge: scenario (the paper's prompt) or scenario-menu (the same after a "
         "list of all scenarios). Default: the judge's own, else scenario.",
         rich_help_panel=_options.ASKING,

@@ -6,16 +6,21 @@ terminal of 80, and cut flags and words on one of 60.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from autoj.cli._lazy import Commands, Listed
 from autoj.cli._options import TITLES
 
 _ARGUMENTS = "Arguments"
 _OPTIONS = "Options"
+_MOST_COLUMNS = 1000
+_RENAMED = {"--sample": "--limit"}
+"""Former names of flags, with the present ones of the commands that have these."""
 
 # Contexts and formatters are Click's or Typer's own, by the version of Typer, so their types are
 # not named.
@@ -52,33 +57,80 @@ class _Command(TyperCommand):
         """Write the sections; Click calls this by its name."""
         _write_sections(self, ctx, formatter)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the flags, also by their former names; Click calls this by its name."""
+        return super().parse_args(ctx, [_renamed(word, self.params) for word in args])
+
+
+def _renamed(word: str, params: Sequence[Any]) -> str:
+    """A word of a command line, with a flag's present name for its former one."""
+    flag, equals, value = word.partition("=")
+    present = _RENAMED.get(flag)
+    known = {name for parameter in params for name in parameter.opts}
+    return word if present not in known or flag in known else f"{present}{equals}{value}"
+
 
 class _Group(TyperGroup):
     """A group of commands whose help has sections and lists the commands uncut."""
 
+    listed: ClassVar[Mapping[str, Listed]] = {}
+    """Commands that are imported when they are used."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Commands = Commands(self.listed, self.commands, _built)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections and the commands; Click calls this by its name."""
         _write_sections(self, ctx, formatter)
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        _write_list(
-            formatter,
-            "Commands",
-            [(name, _first_paragraph(command)) for name, command in commands if command],
-        )
+        _write_list(formatter, "Commands", list(self.commands.summaries().items()))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete a command's name without importing any; Click calls this by its name."""
+        summaries = self.commands.summaries()
+        commands = {
+            name: _Command(name=name, help=text, short_help=text)
+            for name, text in summaries.items()
+        }
+        outline = TyperGroup(name=self.name, commands=commands, params=self.params)
+        inner = typer.Context(outline, parent=ctx.parent, info_name=ctx.info_name)
+        return outline.shell_complete(inner, incomplete)
 
 
-def _first_paragraph(command: Any) -> str:
-    return " ".join((command.help or "").strip().partition("\n\n")[0].split())
+def _built(name: str, found: Any) -> Any:
+    """The command or group of a function or an application."""
+    app = found
+    if not isinstance(found, typer.Typer):
+        app = App()
+        app.command(name)(found)
+    command: Any = typer.main.get_command(app)
+    command.name = name
+    return command
 
 
 class App(typer.Typer):
-    """A Typer application whose commands and groups have help in sections; `-h` shows it, too."""
+    """A Typer application whose commands and groups have help in sections; `-h` shows it, too.
 
-    def __init__(self, **settings: Any) -> None:
+    Args:
+        listed: commands that are imported when they are used.
+        settings: arguments of Typer.
+    """
+
+    def __init__(
+        self,
+        listed: Mapping[str, Listed] | None = None,
+        *,
+        add_completion: bool = False,
+        **settings: Any,
+    ) -> None:
         super().__init__(
-            cls=_Group,
-            context_settings={"help_option_names": ["--help", "-h"]},
-            add_completion=False,
+            cls=type("_Group", (_Group,), {"listed": listed or {}}),
+            # As wide as the terminal: Click alone writes 80 columns at most.
+            context_settings={
+                "help_option_names": ["--help", "-h"],
+                "max_content_width": _MOST_COLUMNS,
+            },
+            add_completion=add_completion,
             pretty_exceptions_enable=False,
             rich_markup_mode=None,
             **settings,

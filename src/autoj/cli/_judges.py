@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from autoj.cli import _options
+from autoj.cli import _completion, _options
 from autoj.judges import load_card
 from autoj.records import JudgeCard
 
@@ -15,6 +15,7 @@ JudgeNames: TypeAlias = Annotated[
     str,
     typer.Option(
         "--judge",
+        autocompletion=_completion.judges,
         help="A judge's name (autoj judges), the path of a card, or backend:model. NAME,NAME is "
         "a jury.",
         rich_help_panel=_options.ASKING,

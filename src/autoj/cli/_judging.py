@@ -9,11 +9,13 @@ from typing import Any
 import typer
 
 from autoj.cli import _console
+from autoj.cli._progress import watching
 from autoj.datasets.base import Cases
-from autoj.reports import Breakdown, summarise
 from autoj.reports.judge import run_view
 from autoj.reports.jury import jury_view
 from autoj.reports.jury_summary import summarise_jury
+from autoj.reports.scenario_sources import Breakdown
+from autoj.reports.summary import summarise
 from autoj.runs.budget import Budget
 from autoj.tasks.jury import JuryRun, judge_by_jury
 from autoj.tasks.jury_folder import Jury
@@ -36,7 +38,7 @@ def run_jury(
         budget: the caps on spending.
         as_json: whether stdout is for a machine.
     """
-    with _console.watching() as watch:
+    with watching() as watch:
         found = judge_by_jury(cases, jury, out, budget=budget, watch=watch)
     show_jury(found, by, N_SHOWN, as_json, {"session": asdict(found.counts)})
 

@@ -7,6 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from autoj.cli import _completion
+
 JUDGED = "What to judge"
 MEASURED = "What to measure"
 TRAINED_ON = "What to train on"
@@ -22,6 +24,7 @@ JudgeName: TypeAlias = Annotated[
     str,
     typer.Option(
         "--judge",
+        autocompletion=_completion.judges,
         help="A judge's name (autoj judges), the path of a card, or backend:model.",
         rich_help_panel=ASKING,
     ),
@@ -30,6 +33,7 @@ ProtocolName: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--protocol",
+        autocompletion=_completion.protocols,
         help="The protocol: the prompt and how its answer is read. Default: the judge's own.",
         rich_help_panel=ASKING,
     ),

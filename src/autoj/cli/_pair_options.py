@@ -7,12 +7,13 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from autoj.cli import _options
+from autoj.cli import _completion, _options
 
 MeasuredJudge: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--judge",
+        autocompletion=_completion.judges,
         help="The judge to measure (autoj judges); an existing run of it is used.",
         rich_help_panel=_options.MEASURED,
     ),
@@ -105,16 +106,18 @@ EvalPData: TypeAlias = Annotated[
         help="The set. Default: Eval-P (autoj data get eval-p).", rich_help_panel=_options.JUDGED
     ),
 ]
-Sample: TypeAlias = Annotated[
+SampleSize: TypeAlias = Annotated[
     int | None,
     typer.Option(
+        "--limit",
         min=1,
-        help="Judge a random sample of N cases, stratified by scenario.",
+        help="Judge N cases at most: a random sample, stratified by scenario.",
         rich_help_panel=_options.JUDGED,
     ),
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option(help="The seed of --sample.", rich_help_panel=_options.JUDGED)
+    int,
+    typer.Option(help="The seed of the sample of --limit.", rich_help_panel=_options.JUDGED),
 ]
 PairsBy: TypeAlias = Annotated[
     Literal["group", "scenario", "subset", "style"],

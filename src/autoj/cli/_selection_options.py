@@ -7,12 +7,14 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from autoj.cli import _completion
 from autoj.cli._options import ASKING, JUDGED, MEASURED, OUTPUT
 
 Judges: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--judge",
+        autocompletion=_completion.judges,
         help="The judges to measure, NAME or NAME,NAME; existing runs of them are used.",
         rich_help_panel=MEASURED,
     ),

@@ -15,46 +15,17 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console
+from autoj.cli._commands import COMMANDS
 from autoj.cli._help import App
-from autoj.cli.audit import audit
-from autoj.cli.bench import bench_app
-from autoj.cli.calibrate import calibrate
-from autoj.cli.classify import classify
-from autoj.cli.data import data_app
-from autoj.cli.export import export
-from autoj.cli.export_model import export_model
-from autoj.cli.judge import judge
-from autoj.cli.judges import judges_app
-from autoj.cli.leaderboard import leaderboard
-from autoj.cli.merge import merge
-from autoj.cli.rate import rate
-from autoj.cli.scenarios import scenarios_app
-from autoj.cli.select import select
-from autoj.cli.show import show
-from autoj.cli.train import train
 from autoj.errors import AutojError, UserError
 
 app = App(
+    COMMANDS,
     name="autoj",
     help="Generative judges of language models: compare two responses, rate one, and explain why.",
     no_args_is_help=True,
+    add_completion=True,
 )
-app.command()(judge)
-app.command()(rate)
-app.command()(select)
-app.command()(classify)
-app.command()(show)
-app.command()(export)
-app.command()(merge)
-app.command()(audit)
-app.command()(calibrate)
-app.command()(leaderboard)
-app.command()(train)
-app.command("export-model")(export_model)
-app.add_typer(judges_app, name="judges")
-app.add_typer(bench_app, name="bench")
-app.add_typer(data_app, name="data")
-app.add_typer(scenarios_app, name="scenarios")
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,7 +11,8 @@ import typer
 from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
-from autoj.cli import _console, _data_options, _options
+from autoj.cli import _completion, _console, _data_options, _options
+from autoj.cli._progress import watching
 from autoj.datasets import catalog, open_cases
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -27,6 +28,7 @@ def audit(
         str | None,
         typer.Option(
             "--judge",
+            autocompletion=_completion.judges,
             help="A judge's name (autoj judges), the path of a card, or backend:model.",
             rich_help_panel=_options.MEASURED,
         ),
@@ -38,11 +40,11 @@ def audit(
             rich_help_panel=_options.JUDGED,
         ),
     ] = None,
-    sample: Annotated[
+    limit: Annotated[
         int,
         typer.Option(
             min=1,
-            help="The size of the random sample, stratified by scenario.",
+            help="Judge N cases at most: a random sample, stratified by scenario.",
             rich_help_panel=_options.JUDGED,
         ),
     ] = N_SAMPLE,
@@ -91,7 +93,7 @@ def audit(
     Before it starts, it prints the number of judgments and an estimate of their time. After an
     interruption, repeat the command to resume.
 
-    Example: autoj audit --judge embedded --sample 100
+    Example: autoj audit --judge embedded --limit 100
     """
     _console.set_json(as_json)
     if (judge is None) == (run is None):
@@ -110,10 +112,10 @@ def audit(
     )
     data = open_cases(on or catalog.find("eval-p"), format)
     _console.print_message(f"reading {data.paths[0]} as {data.format}")
-    plan = plan_audit(data, spec, n_sample=sample, n_probed=probes, seed=seed)
+    plan = plan_audit(data, spec, n_sample=limit, n_probed=probes, seed=seed)
     first = plan.parts[0]
     root = out or audit_folder(first.spec, first.cases, data)
-    with _console.watching() as watch:
+    with watching() as watch:
         card = run_audit(plan, root, caps=(max_usd, max_requests), watch=watch)
     _finish(card, save or root / _RESULT, as_json)
 

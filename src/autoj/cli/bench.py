@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from autoj.cli._help import App
-from autoj.cli.bench_eval_c import eval_c
-from autoj.cli.bench_eval_p import eval_p
-from autoj.cli.bench_eval_r import eval_r
-from autoj.cli.bench_pairs import pairs
-from autoj.cli.bench_scenario_classifier import scenario_classifier
-from autoj.cli.bench_system_level import system_level
+from autoj.cli._lazy import Listed
 
-bench_app = App(
-    no_args_is_help=True,
-    help="Measure a judge against human labels and published figures, with 95% intervals.",
-)
-bench_app.command("eval-p")(eval_p)
-bench_app.command("eval-c")(eval_c)
-bench_app.command("pairs")(pairs)
-bench_app.command("eval-r")(eval_r)
-bench_app.command("system-level")(system_level)
-bench_app.command("scenario-classifier")(scenario_classifier)
+COMMANDS = {
+    "eval-p": Listed(
+        "autoj.cli.bench_eval_p:eval_p",
+        "Measure a judge on Eval-P: accuracy, agreement, consistency, averaged accuracy, "
+        "intervals.",
+    ),
+    "eval-c": Listed(
+        "autoj.cli.bench_eval_c:eval_c",
+        "Compare two critics' critiques of the same responses on Eval-C: wins, ties and losses.",
+    ),
+    "pairs": Listed(
+        "autoj.cli.bench_pairs:pairs",
+        "Measure a judge on any labelled pairs (LLMBar, HHH, RM-Bench, RewardBench, …), by subset.",
+    ),
+    "eval-r": Listed(
+        "autoj.cli.bench_eval_r:eval_r",
+        "Measure a judge on Eval-R: best of the first N by its ratings, with oracle and baselines.",
+    ),
+    "system-level": Listed(
+        "autoj.cli.bench_system_level:system_level",
+        "Rank models by a judge's mean ratings and compare with win rates: Spearman, Pearson, "
+        "Kendall.",
+    ),
+    "scenario-classifier": Listed(
+        "autoj.cli.bench_scenario_classifier:scenario_classifier",
+        "Measure scenario classifiers: accuracy, F1, calibration, confusions.",
+    ),
+}
+"""The benchmarks, in the order of `autoj bench --help`."""
+
+bench_app = App(COMMANDS, no_args_is_help=True)
+
+
+@bench_app.callback()
+def bench() -> None:
+    """Measure a judge against human labels and published figures, with 95% intervals."""

@@ -10,6 +10,7 @@ from autoj.bench.eval_c import critics, files, measure
 from autoj.bench.eval_c.run import votes_of_run
 from autoj.bench.sources import StoredRun, open_set
 from autoj.cli import _console, _critic_options, _data_options, _options
+from autoj.cli._progress import watching
 from autoj.datasets import catalog
 from autoj.errors import ConfigError
 from autoj.metrics.result import save_result
@@ -102,7 +103,7 @@ def eval_c(
         )
     place = data or catalog.find(f"eval-c{suffix}")
     budget = Budget(max_usd, max_requests)
-    with _console.watching() as watch:
+    with watching() as watch:
         found = measure.measure_critic(
             open_set(place, watch),
             source,

@@ -11,6 +11,7 @@ from autoj.bench.eval_p.evaluate import read_unseen
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
 from autoj.cli import _console, _data_options, _options, _pair_options, _pairs
+from autoj.cli._progress import watching
 from autoj.datasets import catalog
 from autoj.runs.budget import Budget
 
@@ -46,7 +47,7 @@ def eval_p(
     max_requests: _options.MaxRequests = None,
     unknown_scenario: _data_options.UnknownScenario = None,
     scenarios: _data_options.Scenarios = None,
-    sample: _pair_options.Sample = None,
+    limit: _pair_options.SampleSize = None,
     seed: _pair_options.Seed = 0,
     as_json: _options.Json = False,
 ) -> None:
@@ -59,7 +60,7 @@ def eval_p(
     """
     _console.set_json(as_json)
     default = "eval-p" if language == "en" else "eval-p-zh"
-    with _console.watching() as watch:
+    with watching() as watch:
         cases = open_set(data or catalog.find(default), watch)
         asked = _pairs.asked_judge(
             judge, protocol, language, on_overflow, unknown_scenario, scenarios
@@ -72,7 +73,7 @@ def eval_p(
             unseen=None if unseen is None else read_unseen(unseen),
             against=_pairs.other_source(against, against_swapped, against_scores),
             by=by,
-            sample=sample,
+            sample=limit,
             seed=seed,
             name=name,
             out=out,

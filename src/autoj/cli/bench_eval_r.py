@@ -17,6 +17,7 @@ from autoj.bench.eval_r.measure import (
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.sources import StoredRun, open_set
 from autoj.cli import _console, _data_options, _options, _selection_options
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import save_result
@@ -66,7 +67,7 @@ def eval_r(
         raise ConfigError("--save writes the result of one judge, but several are named")
     grading = grader and _judge(grader, grader_protocol, on_overflow, None, out and out / "grades")
     budget = Budget(max_usd, max_requests)
-    with _console.watching() as watch:
+    with watching() as watch:
         found = measure_selection(
             open_set(data or default_set(), watch),
             sources,

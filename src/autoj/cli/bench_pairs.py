@@ -10,6 +10,7 @@ import typer
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
 from autoj.cli import _console, _data_options, _options, _pair_options, _pairs
+from autoj.cli._progress import watching
 from autoj.runs.budget import Budget
 
 
@@ -40,7 +41,7 @@ def pairs(
     max_requests: _options.MaxRequests = None,
     unknown_scenario: _data_options.UnknownScenario = None,
     scenarios: _data_options.Scenarios = None,
-    sample: _pair_options.Sample = None,
+    limit: _pair_options.SampleSize = None,
     seed: _pair_options.Seed = 0,
     as_json: _options.Json = False,
 ) -> None:
@@ -49,7 +50,7 @@ def pairs(
     Example: autoj bench pairs llmbar.jsonl --judge embedded
     """
     _console.set_json(as_json)
-    with _console.watching() as watch:
+    with watching() as watch:
         cases = open_set(data, watch)
         asked = _pairs.asked_judge(judge, protocol, "en", on_overflow, unknown_scenario, scenarios)
         found = measure_pairs(
@@ -59,7 +60,7 @@ def pairs(
             validation=_pairs.validation_set(validation, validation_scores),
             against=_pairs.other_source(against, against_swapped, against_scores),
             by=by,
-            sample=sample,
+            sample=limit,
             seed=seed,
             name=name,
             out=out,

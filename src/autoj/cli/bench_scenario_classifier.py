@@ -11,6 +11,7 @@ from autoj.bench.scenario_classifier.measure import SetMeasurement, measure_clas
 from autoj.bench.scenario_classifier.open_sets import SetChoice
 from autoj.bench.scenario_classifier.query_set import BENCH
 from autoj.cli import _console, _options
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.jsonl import write_records
 from autoj.judges import load_card
@@ -103,7 +104,7 @@ def scenario_classifier(
     if out is not None:
         _make_folder(out)
     budget = Budget(max_usd, max_requests)
-    with _console.watching() as watch:
+    with watching() as watch:
         measured = measure_classifiers(
             SetChoice(data=data, second=second, trained_on=trained_on or ()),
             classifiers=classifier or (),

@@ -16,6 +16,7 @@ from autoj.bench.system_level.measure import (
     measure_ranking,
 )
 from autoj.cli import _console, _options
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import save_result
@@ -58,7 +59,7 @@ def system_level(
             rich_help_panel=_options.JUDGED,
         ),
     ] = None,
-    sample: Annotated[
+    limit: Annotated[
         int | None,
         typer.Option(
             min=1,
@@ -67,7 +68,8 @@ def system_level(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="The seed of --sample.", rich_help_panel=_options.JUDGED)
+        int,
+        typer.Option(help="The seed of the sample of --limit.", rich_help_panel=_options.JUDGED),
     ] = 0,
     exclude: Annotated[
         Path | None,
@@ -95,7 +97,7 @@ def system_level(
 
     After an interruption, repeat the command to resume.
 
-    Example: autoj bench system-level --judge embedded --sample 20
+    Example: autoj bench system-level --judge embedded --limit 20
     """
     _console.set_json(as_json)
     if run is not None and ratings is not None:
@@ -112,13 +114,13 @@ def system_level(
                 "rate", card, protocol=protocol, critique=False, on_overflow=on_overflow
             ),
             outputs=outputs or (),
-            sample=sample,
+            sample=limit,
             seed=seed,
             exclude=exclude,
             out=out,
         )
     budget = Budget(max_usd, max_requests)
-    with _console.watching() as watch:
+    with watching() as watch:
         found = measure_ranking(source, reference=reference, budget=budget, watch=watch)
     _finish(found, save, as_json)
 

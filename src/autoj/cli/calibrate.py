@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.cli import _console, _options
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.reports.calibrate import calibration_view
 from autoj.tasks.calibrate import NATURAL_TIE_SHARE
@@ -54,7 +55,7 @@ def calibrate(
     """
     _console.set_json(as_json)
     share = None if tie_share == "file" else _share(tie_share)
-    with _console.watching() as watch:
+    with watching() as watch:
         found = fit_to_run(run, tie_share=share, surface=surface, write=write, watch=watch)
     if as_json:
         _console.print_json(found.as_json())

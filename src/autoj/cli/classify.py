@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
+from autoj.cli._progress import watching
 from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -60,7 +61,7 @@ def classify(
     if judge is None:
         names = load_classifier(classifier or _DEFAULT)
         count = ClassifiedCount(confidence)
-        with _console.watching() as watch:
+        with watching() as watch:
             found = classify_to_file(
                 cases,
                 names,
@@ -78,7 +79,7 @@ def classify(
     spec = task.make_classify_spec(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
-    with _console.watching() as watch:
+    with watching() as watch:
         run = task.classify(cases, spec, out, budget=Budget(max_usd, max_requests), watch=watch)
     summary = _summary(run, confidence)
     _show(summary, run.path / task.SCENARIOS, as_json, {"session": asdict(run.counts)})

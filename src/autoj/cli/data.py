@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
+from autoj.cli._progress import watching
 from autoj.datasets import catalog
 from autoj.datasets.overlap import find_overlap
 from autoj.datasets.placed_queries import PlacedQuery, placed_queries
@@ -46,7 +47,10 @@ def list_data(as_json: _options.Json = False) -> None:
 
 @data_app.command("get")
 def get_data(
-    names: Annotated[list[str], typer.Argument(help="Names of `autoj data list`.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Names of `autoj data list`.", autocompletion=_completion.data_sets),
+    ],
     to: Annotated[
         Path | None,
         typer.Option(
@@ -73,7 +77,7 @@ def get_data(
     # A misspelt name ends the command before any download.
     entries = [catalog.load_entry(name) for name in names]
     found: dict[str, str] = {}
-    with _console.watching() as watch:
+    with watching() as watch:
         for entry in entries:
             path = catalog.get(entry.name, watch.progress, to=to, unverified=unverified)
             found[entry.name] = str(path)

@@ -11,6 +11,7 @@ from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, named_cards
 from autoj.cli._judging import run_jury, show_run
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.runs import make_spec
 from autoj.runs.budget import Budget
@@ -117,6 +118,6 @@ def judge(
     if jurors is not None:
         run_jury(jurors, cases, out, by, budget, as_json)
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         run = judge_data(cases, spec, out, budget=budget, watch=watch)
     show_run(run, by, as_json)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from autoj.cli import _console, _options
+from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.errors import ConfigError
 from autoj.judges import card_text, judge_names, load_card
+from autoj.judges.readiness import Readiness
+from autoj.records import JudgeCard
 from autoj.reports.judges import card_table, judges_table
 
 judges_app = App(invoke_without_command=True)
@@ -27,14 +29,20 @@ def judges(context: typer.Context, as_json: _options.Json = False) -> None:
         return
     cards = [load_card(name) for name in judge_names()]
     if as_json:
-        _console.print_json([asdict(card) for card in cards])
+        _console.print_json([_record(card) for card in cards])
     else:
         _console.print_result(judges_table(cards))
 
 
 @judges_app.command("show")
 def show_judge(
-    name: Annotated[str, typer.Argument(help="A judge's name, a card's path, or backend:model.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A judge's name, a card's path, or backend:model.",
+            autocompletion=_completion.judges,
+        ),
+    ],
     as_yaml: Annotated[
         bool,
         typer.Option(
@@ -58,6 +66,11 @@ def show_judge(
         return
     card = load_card(name)
     if as_json:
-        _console.print_json(asdict(card))
+        _console.print_json(_record(card))
     else:
         _console.print_result(card_table(card))
+
+
+def _record(card: JudgeCard) -> dict[str, Any]:
+    found = Readiness.of(card)
+    return asdict(card) | {"runs_here": {"ready": found.ready} | asdict(found)}

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.text import Text
 
-from autoj.cli import _console, _options
+from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.reports.scenarios import (
     fault_record,
@@ -54,7 +54,10 @@ def scenarios(
 
 @scenarios_app.command("show")
 def show_scenario(
-    name: Annotated[str, typer.Argument(help="A scenario's name or alias.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A scenario's name or alias.", autocompletion=_completion.scenarios),
+    ],
     folder: Folder = None,
     message: Annotated[
         bool,

@@ -10,6 +10,7 @@ import typer
 
 from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import Map, find_cases
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records
 from autoj.judges import load_card
@@ -91,7 +92,7 @@ def select(
         scenarios=scenarios,
     )
     cases = find_cases(data, None, None, format, columns=columns)
-    with _console.watching() as watch:
+    with watching() as watch:
         run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch)
     summary = summarise_selection(read_selections(run.folder), spec)
     if as_json:

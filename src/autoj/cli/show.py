@@ -13,19 +13,25 @@ from rich.text import Text
 
 from autoj.cli import _console, _options
 from autoj.cli._judging import show_jury
+from autoj.cli._showing import (
+    show_case,
+    show_jury_case,
+    show_only,
+    show_published,
+    show_win_rates,
+)
 from autoj.cli.classify import show_classified
 from autoj.cli.select import show_selection
-from autoj.errors import ConfigError, UnknownComponent
+from autoj.errors import ConfigError
 from autoj.records import Case, Verdict
-from autoj.reports import Breakdown, summarise
-from autoj.reports.case import case_view
-from autoj.reports.judge import convention_table, summary_table, verdict_table
-from autoj.reports.win_rates import published_view
-from autoj.runs import RunFolder, read_case, resolve_run
+from autoj.reports.judge import summary_table, verdict_table
+from autoj.reports.scenario_sources import Breakdown
+from autoj.reports.summary import summarise
+from autoj.runs import resolve_run
 from autoj.runs.kind import kind_of
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
-from autoj.tasks.win_rates import published_win_rates, win_rates
+from autoj.verdicts.only import Only
 
 _N_LINES = 12
 
@@ -48,6 +54,17 @@ def show(
             rich_help_panel=_options.SHOWN,
         ),
     ] = False,
+    only: Annotated[
+        Only | None,
+        typer.Option(
+            help="Show cases of one kind: wrong (the winner is not the label), disagree (the "
+            "orders, or the judges of a jury, name different winners), failed, unreadable, unsure "
+            "(the two likeliest outcomes are less than 0.1 apart or, with --samples, less than two "
+            "thirds of an order's samples agree), close (the two highest ratings differ by 0.5 or "
+            "less).",
+            rich_help_panel=_options.SHOWN,
+        ),
+    ] = None,
     convention: Annotated[
         Literal["auto-j", "mt-bench", "pandalm", "alpaca-eval", "arena-hard", "all"] | None,
         typer.Option(
@@ -64,28 +81,47 @@ def show(
     Example: autoj show runs/pairs-embedded-1a2b3c4d line-7
     """
     _console.set_json(as_json)
+    if sum(asked is not None for asked in (case, only, convention)) > 1:
+        raise ConfigError("give one of a case, --only and --convention")
+    n_lines = None if full else _N_LINES
     if convention is not None and run.is_file():
-        _show_published(run, convention, as_json)
+        show_published(run, convention, as_json)
         return
     kind = kind_of(run)
-    if kind == "jury":
-        if case is not None or convention is not None:
-            raise ConfigError(
-                f"{run} is a jury's folder", hint=f"autoj show {run}/judges/NAME shows one judge's."
-            )
-        show_jury(JuryRun.open(run), by, first, as_json)
-        return
-    found = Run.open(run)
-    if case is not None:
-        _show_case(found.folder, case, None if full else _N_LINES, as_json)
+    if only is not None:
+        show_only(run, only, first, as_json)
+    elif kind == "jury":
+        _show_jury(JuryRun.open(run), case, convention, by, first, n_lines, as_json)
+    elif case is not None:
+        show_case(Run.open(run), case, n_lines, as_json)
     elif convention is not None:
-        _show_win_rates(found, convention, as_json)
+        show_win_rates(Run.open(run), convention, as_json)
     elif kind == "classify":
-        show_classified(found, as_json)
+        show_classified(Run.open(run), as_json)
     elif kind == "select":
-        show_selection(found, first, as_json)
+        show_selection(Run.open(run), first, as_json)
     else:
-        _show_run(found, by, first, as_json)
+        _show_run(Run.open(run), by, first, as_json)
+
+
+def _show_jury(
+    jury: JuryRun,
+    case: str | None,
+    convention: str | None,
+    by: Breakdown | None,
+    first: int,
+    n_lines: int | None,
+    as_json: bool,
+) -> None:
+    if convention is not None:
+        raise ConfigError(
+            f"{jury.path} is a jury's folder",
+            hint=f"autoj show {jury.path}/judges/NAME --convention TOOL takes one judge's.",
+        )
+    if case is not None:
+        show_jury_case(jury, case, n_lines, as_json)
+    else:
+        show_jury(jury, by, first, as_json)
 
 
 def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> None:
@@ -103,34 +139,3 @@ def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> No
         return
     table = verdict_table(listed, run.spec)
     _console.print_result(Group(table, Text(), summary_table(summary, run.spec)))
-
-
-def _show_win_rates(run: Run, convention: str, as_json: bool) -> None:
-    rates = win_rates(run, convention)
-    if as_json:
-        found = [asdict(rate) for rate in rates.values()]
-        _console.print_json({"run": str(run.path), "win_rates": found})
-    else:
-        _console.print_result(convention_table(rates))
-
-
-def _show_published(path: Path, convention: str, as_json: bool) -> None:
-    found = published_win_rates(path, convention)
-    if as_json:
-        listed = [
-            {"a": a, "b": b, "win_rates": [asdict(rate) for rate in rates.values()]}
-            for (a, b), rates in found.items()
-        ]
-        _console.print_json({"verdicts": str(path), "pairs": listed})
-    else:
-        _console.print_result(published_view(found))
-
-
-def _show_case(folder: RunFolder, case_id: str, n_lines: int | None, as_json: bool) -> None:
-    record = read_case(folder, folder.spec(), case_id)
-    if record is None:
-        raise UnknownComponent("case", case_id, (case.id for case in folder.cases()))
-    if as_json:
-        _console.print_json(record)
-    else:
-        _console.print_result(case_view(record, n_lines))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from autoj.cli import _console, _options
+from autoj.cli._progress import watching
 from autoj.cli.train_classifier import run_classifier_training
 from autoj.errors import ConfigError
 from autoj.reports.train import plan_table, report_lines
@@ -100,12 +101,12 @@ def train(
         lenient=skip_bad_rows,
     )
     if show_plan:
-        with _console.watching() as watch:
+        with watching() as watch:
             estimated = plan(job, watch)
         _console.print_result(plan_table(estimated))
         return
     assert out is not None
-    with _console.watching() as watch:
+    with watching() as watch:
         report = run_training(job, out, watch)
     for line in report_lines(report):
         _console.print_message(line)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from autoj.cli import _console
+from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.reports.train_classifier import classifier_plan_table, classifier_report_table
 from autoj.training.classifier.job import read_classifier_job
@@ -40,7 +41,7 @@ def run_classifier_training(
     _console.print_result(classifier_plan_table(job))
     if out is None or show_plan:
         return
-    with _console.watching() as watch:
+    with watching() as watch:
         report = train_classifier(job.recipe, job.queries, out, watch)
     _console.print_result(classifier_report_table(report))
     _console.print_message(f"the classifier is in {report.folder}: --classifier {report.folder}")

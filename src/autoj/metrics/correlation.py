@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-from scipy import stats
+import scipy
 from scipy.special import stdtr, stdtrit
 
 from autoj.metrics._bootstrap import (
@@ -23,10 +23,11 @@ from autoj.records import Estimate
 
 Coefficient: TypeAlias = Literal["pearson", "spearman", "kendall"]
 
-_FUNCTIONS: dict[Coefficient, Callable[..., Any]] = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
+# `scipy.stats` is imported at its first use: it takes a second, and most commands need none of it.
+_FUNCTIONS: dict[Coefficient, str] = {
+    "pearson": "pearsonr",
+    "spearman": "spearmanr",
+    "kendall": "kendalltau",
 }
 _CONSTANT = "one of the two scores is the same everywhere"
 
@@ -95,7 +96,7 @@ def correlate(
         estimate = _kendall(name, x, y, own, n_unscored)
     else:
         ranked = coefficient == "spearman"
-        u, v = (stats.rankdata(scores) if ranked else scores for scores in (x, y))
+        u, v = (scipy.stats.rankdata(scores) if ranked else scores for scores in (x, y))
         estimate = from_totals(
             name,
             _moments(u, v),
@@ -108,8 +109,12 @@ def correlate(
     p_value = None
     if estimate.value is not None and len(x) > 2:
         alone = estimate.n_clusters == len(x)
-        p_value = float(_FUNCTIONS[coefficient](x, y).pvalue) if alone else _p_value(estimate)
+        p_value = _exact_p_value(coefficient, x, y) if alone else _p_value(estimate)
     return Correlation(estimate=estimate, p_value=p_value)
+
+
+def _exact_p_value(coefficient: Coefficient, x: Floats, y: Floats) -> float:
+    return float(getattr(scipy.stats, _FUNCTIONS[coefficient])(x, y).pvalue)
 
 
 def _p_value(estimate: Estimate) -> float | None:
@@ -173,4 +178,4 @@ def _as_objects(members: list[Ints]) -> Any:
 def _tau(x: Floats, y: Floats) -> float:
     if (x == x[0]).all() or (y == y[0]).all():
         return float("nan")
-    return float(stats.kendalltau(x, y).statistic)
+    return float(scipy.stats.kendalltau(x, y).statistic)

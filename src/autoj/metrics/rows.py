@@ -68,11 +68,16 @@ def rating_rows(case: Case, verdict: Verdict) -> list[Row]:
     )
     ratings = verdict.ratings or (None,) * len(case.responses)
     return [
-        row._replace(
-            rating=rating,
-            label=case.label if response.reference_score is None else response.reference_score,
-        )
-        for response, rating in zip(case.responses, ratings, strict=True)
+        row._replace(rating=rating, label=label)
+        for label, rating in zip(response_labels(case), ratings, strict=True)
+    ]
+
+
+def response_labels(case: Case) -> list[Winner | float | None]:
+    """The label of each rated response: its reference score, or the case's own label."""
+    return [
+        case.label if response.reference_score is None else response.reference_score
+        for response in case.responses
     ]
 
 

@@ -25,7 +25,7 @@ from autoj.records import (
 )
 from autoj.reports import render
 from autoj.reports.text import visible_text
-from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_cell
+from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_text
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
 from autoj.verdicts.resolve import RULES, to_winner
@@ -47,7 +47,20 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
         record: its rows in the run.
         n_lines: the most lines of the query and of each response; None shows all.
     """
-    case, verdict = record.case, record.verdict
+    return Group(
+        *subject_parts(record.case, n_lines),
+        Rule("Judgments", align="left", style="dim"),
+        *judgment_parts(record),
+    )
+
+
+def subject_parts(case: Case, n_lines: int | None) -> list[RenderableType]:
+    """What is judged: the query and the responses.
+
+    Args:
+        case: it.
+        n_lines: the most lines of each; None shows all.
+    """
     parts: list[RenderableType] = [_heading(case)]
     parts += _block("Query", case.query, n_lines)
     names = ["Response a", "Response b"] if len(case.responses) == 2 else []
@@ -55,17 +68,22 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
         name = names[index] if names else f"Response {index + 1}"
         title = f"{name} ({response.model})" if response.model else name
         parts += _block(title, response.text, n_lines)
-    parts += [Rule("Judgments", align="left", style="dim"), _judgments(record)]
+    return parts
+
+
+def judgment_parts(record: CaseRecord) -> list[RenderableType]:
+    """A judge's judgments of a case, its verdict and its critiques."""
+    verdict = record.verdict
+    parts: list[RenderableType] = [_judgments(record)]
     if verdict is None:
-        parts.append(Text("This case is not judged yet.", style="yellow"))
-        return Group(*parts)
+        return [*parts, Text("This case is not judged yet.", style="yellow")]
     parts.append(_verdict_lines(verdict, record))
     if record.paired and any(verdict.critiques):
         parts += render.notes(["In critiques, Response 1 is a and Response 2 is b."])
     for critique in verdict.critiques:
         if critique is not None:
             parts += _block("Critique", critique, None)
-    return Group(*parts)
+    return parts
 
 
 def _heading(case: Case) -> Text:
@@ -166,7 +184,7 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         return visible_text(f"Scenario: {verdict.scenario or 'not known'}")
     if not record.paired:
         return Text("Rating: ").append_text(ratings)
-    text = Text("Winner: ").append_text(winner_cell(verdict))
+    text = Text("Winner: ").append_text(winner_text(verdict, record.case))
     if verdict.rule is not None:
         text.append(f" ({RULES[verdict.rule]})")
     pages = dict.fromkeys(asked.shown for asked, _ in record.judgments)

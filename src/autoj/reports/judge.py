@@ -8,6 +8,7 @@ from itertools import islice
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from autoj.metrics.rows import response_labels
 from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.reports import render
@@ -15,15 +16,20 @@ from autoj.reports.case import first_critique
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.summary import RunSummary
 from autoj.reports.verdict_cells import (
+    figure_label,
+    label_cell,
     probability_cells,
     rating_cell,
     ratings_text,
+    side_name,
+    side_names,
     votes_text,
     why_unrated,
     winner_cell,
     wins_text,
 )
 from autoj.runs import RunCounts, RunSpec
+from autoj.runs.authors import NOBODY, Authors
 from autoj.tasks.run import Run
 
 
@@ -37,15 +43,18 @@ def _pair_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.
     votes = spec.has_orders and spec.n_draws > 1
     sure = ("votes",) if votes else ("P(a)", "P(b)", "P(tie)")
     last = "orders" if spec.has_orders else "a, b rated"
+    listed = list(pairs)
+    label = ("label",) if any(case.label is not None for case, _ in listed) else ()
     listing = render.Listing(
         render.Column.text("case", 16),
-        *map(render.Column.word, ("winner", *sure, last)),
-        render.Column.text("query", 23 if spec.has_orders else 19),
+        *map(render.Column.word, ("winner", *label, *sure, last)),
+        render.Column.text("query", (23 if spec.has_orders else 19) - 7 * len(label), grows=True),
     )
-    for case, verdict in pairs:
+    for case, verdict in listed:
         listing.add(
             case.id,
             winner_cell(verdict),
+            *([label_cell(case, verdict)] if label else []),
             *([votes_text(verdict)] if votes else probability_cells(verdict)),
             _orders(verdict) if spec.has_orders else ratings_text(verdict),
             case.query,
@@ -56,22 +65,31 @@ def _pair_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.
 def _rating_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.Listing:
     one_draw = spec.n_draws == 1
     digits = 3 if spec.protocol == "scalar" else 1
+    listed = list(pairs)
+    has_labels = any(label is not None for case, _ in listed for label in _numbers(case))
     listing = render.Listing(
         render.Column.text("case", 16),
         render.Column.text("response", 14),
         render.Column.word("rating" if one_draw else "rating ± sd"),
-        render.Column.text("query", 32 if one_draw else 26),
+        *([render.Column.number("label")] if has_labels else []),
+        render.Column.text("query", (32 if one_draw else 26) - 7 * has_labels, grows=True),
     )
-    for case, verdict in pairs:
+    for case, verdict in listed:
         missing = why_unrated(verdict)
         spreads = verdict.rating_sds or [None] * len(verdict.ratings)
+        labels = [render.number(label, digits) for label in _numbers(case)]
         for index, (rating, spread) in enumerate(zip(verdict.ratings, spreads, strict=True)):
             name = case.responses[index].model or f"{index + 1}"
             cell = rating_cell(rating, digits, spread, missing=missing)
-            listing.add(case.id, name, cell, case.query)
+            listing.add(case.id, name, cell, *labels[index : index + has_labels], case.query)
         if not verdict.ratings:
-            listing.add(case.id, None, "failed", case.query)
+            listing.add(case.id, None, "failed", *labels[:has_labels], case.query)
     return listing
+
+
+def _numbers(case: Case) -> list[float | None]:
+    """The labels of rated responses that are numbers."""
+    return [label if isinstance(label, float) else None for label in response_labels(case)]
 
 
 def _orders(verdict: Verdict) -> str:
@@ -101,12 +119,14 @@ def summary_table(
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
     if spec.paired:
         rows.append(("wins", wins_text(summary.winners)))
+        if (names := side_names(summary.authors)) is not None:
+            rows.append(("a and b", names))
     if spec.calibration is not None:
         rows.append(("probabilities", _calibrated(spec.calibration)))
     if spec.n_draws > 1:
         rows.append(("samples", _draws(summary, spec)))
     rows += [
-        (render.ESTIMATE_LABELS[each.name], render.estimate_line(each))
+        (figure_label(each, summary.authors), render.estimate_line(each))
         for each in summary.estimates
     ]
     rows.append(render.lost(summary.n_unreadable, summary.n_failed))
@@ -169,11 +189,16 @@ def _parts_table(parts: Mapping[str, tuple[Estimate, ...]]) -> render.Listing:
     )
 
 
-def convention_table(rates: Mapping[str, Estimate]) -> render.Listing:
-    """The win rate of response a by the conventions of other tools, side by side."""
+def convention_table(rates: Mapping[str, Estimate], authors: Authors = NOBODY) -> render.Listing:
+    """The win rate of response a by the conventions of other tools, side by side.
+
+    Args:
+        rates: by the convention's name.
+        authors: the models behind a and b.
+    """
     columns = (
         render.Column.text("convention"),
-        render.Column.word("win rate of a"),
+        render.Column.word(f"win rate of {side_name('a', authors)}"),
         render.Column.prose("rule"),
     )
     listing = render.Listing(*columns)

@@ -5,19 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rich.table import Table
+from rich.text import Text
 
 from autoj import components
+from autoj.judges.readiness import Readiness
 from autoj.records import JudgeCard
 from autoj.reports import render
+from autoj.reports.text import visible_text
+
+_NAME_COLUMNS = 32
 
 
 def judges_table(cards: Iterable[JudgeCard]) -> render.Listing:
-    """Judges by name, with their requirements."""
-    columns = map(render.Column.prose, ("what", "needs"))
-    listing = render.Listing(render.Column.text("name"), *columns)
+    """Judges by name, with what each lacks on this machine."""
+    columns = map(render.Column.prose, ("what", "runs here"))
+    listing = render.Listing(render.Column.word("name"), *columns)
     for card in cards:
-        listing.add(card.name, card.title, _needs(card))
+        name = visible_text(card.name)
+        # A name is there to be typed, so texts are wrapped before it is cut.
+        name.truncate(_NAME_COLUMNS, overflow="ellipsis")
+        listing.add(name, card.title, _runs_here(card))
     return listing
+
+
+def _runs_here(card: JudgeCard) -> Text:
+    found = Readiness.of(card)
+    if found.lacks:
+        return visible_text(f"needs {' and '.join(found.lacks)}", style="yellow")
+    conditions = []
+    if found.fetch_bytes is not None:
+        conditions.append(f"fetches {found.fetch_bytes / 1e6:,.0f} MB first")
+    elif found.fetches:
+        conditions.append("fetches its weights first")
+    if found.server is not None:
+        conditions.append(f"if {found.server} answers")
+    return visible_text(", ".join(["yes", *conditions]))
 
 
 def _needs(card: JudgeCard) -> str:
@@ -43,11 +65,12 @@ def _calibrations(card: JudgeCard) -> str | None:
 def card_table(card: JudgeCard) -> Table:
     """The contents of a card."""
     decoding = card.decoding
-    rows: list[tuple[str, str | None]] = [
+    rows: list[tuple[str, Text | str | None]] = [
         ("name", card.name),
         ("what", card.title),
         ("backend", card.backend),
         ("needs", _needs(card)),
+        ("runs here", _runs_here(card)),
         ("model", card.model),
         ("revision", card.revision),
         ("adapter", card.adapter),

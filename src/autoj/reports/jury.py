@@ -14,7 +14,13 @@ from autoj.reports import render
 from autoj.reports.jury_summary import JudgeFigures, JurySummary
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.text import excerpt
-from autoj.reports.verdict_cells import probability_cells, wins_text
+from autoj.reports.verdict_cells import (
+    figure_label,
+    label_cell,
+    probability_cells,
+    side_names,
+    wins_text,
+)
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.jury_folder import Jury
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
@@ -35,13 +41,15 @@ def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.
         heads = ("jury", *(("P(a)", "P(b)", "P(tie)") if has_shares else ()))
     else:
         heads = ("response", "mean")
-    columns = map(render.Column.word, (*heads, *names))
+    label = ("label",) if jury.paired and any(case.label is not None for case, _ in listed) else ()
+    columns = map(render.Column.word, (*heads[:1], *label, *heads[1:], *names))
     listing = render.Listing(render.Column.text("case", 14), *columns)
     for case, verdict in listed:
         if jury.paired:
             winner = Text(verdict.winner or "unknown", "bold" if verdict.winner else "yellow")
             shares = probability_cells(verdict) if has_shares else []
-            listing.add(case.id, winner, *shares, *map(_vote, verdict.judges))
+            marked = [label_cell(case, verdict)] if label else []
+            listing.add(case.id, winner, *marked, *shares, *map(_vote, verdict.judges))
         for index, rating in enumerate(() if jury.paired else verdict.ratings):
             name = excerpt(case.responses[index].model or f"{index + 1}", 12)
             each = (its.ratings[index] if its.ratings else None for its in verdict.judges)
@@ -97,12 +105,14 @@ def _head(summary: JurySummary, jury: Jury) -> Table:
     rows = [("jury", f"{len(jury.jurors)} judges, {how}"), ("cases", render.count(summary.n_cases))]
     if jury.paired:
         rows.append(("wins", wins_text(summary.jury.winners)))
+        if (names := side_names(summary.authors)) is not None:
+            rows.append(("a and b", names))
     rule_label = "decided" if jury.paired else "no rating"
     for rule, n in sorted(summary.rules.items(), key=lambda item: -item[1]):
         rows.append((rule_label, f"{n:,}: {JURY_RULES[rule]}"))
     for each in summary.jury.estimates:
         if each.value is not None:
-            rows.append((render.ESTIMATE_LABELS[each.name], render.estimate_line(each)))
+            rows.append((figure_label(each, summary.authors), render.estimate_line(each)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     return render.facts(rows)

@@ -26,6 +26,7 @@ from autoj.metrics.base import Rows, Tally, is_labelled, proportion, select, tal
 from autoj.metrics.rows import cluster_number, pair_row, rating_rows
 from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
+from autoj.runs.authors import NOBODY, Authors, AuthorTally
 from autoj.tasks.jury_folder import Jury, read_jury_verdicts
 
 _OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
@@ -68,6 +69,8 @@ class JurySummary:
     agreements: tuple[JudgesAgreement, ...]
     parts: dict[str, tuple[Estimate, ...]]
     """The jury's estimates by scenario or group."""
+    authors: Authors = NOBODY
+    """The models behind a and b, where responses name them."""
     naming: ScenarioNaming | None = None
     """Origins of the scenarios; None if no case has one."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
@@ -85,9 +88,11 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
     whole = _Reading(path, jury, None)
     judges = [_Reading(path, jury, number) for number in range(len(jury.jurors))]
     names = [juror.name for juror in jury.jurors]
-    named = NamedParts(breakdown)
+    named, authors = NamedParts(breakdown), AuthorTally()
     for case, _ in read_jury_verdicts(path, jury, CaseOutline):
         named.add(case)
+        if jury.paired:
+            authors.add(case)
     parts: Mapping[str, Rows] = by(whole.rows, named.part_of) if breakdown else {}
     return JurySummary(
         n_cases=whole.n_cases,
@@ -107,6 +112,7 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
             for one, other in combinations(range(len(names)), 2)
         ),
         parts={name: _estimates(part, jury.paired) for name, part in parts.items()},
+        authors=authors.found(),
         naming=named.whole(),
         naming_parts=named.parts(),
     )

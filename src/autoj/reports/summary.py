@@ -23,6 +23,7 @@ from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
+from autoj.runs.authors import NOBODY, Authors, AuthorTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class RunSummary:
     None with one sample per question, or without a vote."""
     rating_sd: float | None = None
     """The standard deviation of a rating's samples, averaged over all ratings; None likewise."""
+    authors: Authors = NOBODY
+    """The models behind a and b, where responses name them."""
     naming: ScenarioNaming | None = None
     """Origins of the scenarios; None if no case has one."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
@@ -72,7 +75,7 @@ def summarise(
     """
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
-    spread, named = _Spread(), NamedParts(breakdown)
+    spread, named, authors = _Spread(), NamedParts(breakdown), AuthorTally()
 
     def counted() -> Iterator[Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
@@ -84,6 +87,7 @@ def summarise(
             n_failed += verdict.n_failed
             n_truncated += verdict.n_truncated
             if spec.paired:
+                authors.add(case)
                 winners[verdict.winner or "unknown"] += 1
                 yield pair_row(case, verdict)
             else:
@@ -104,6 +108,7 @@ def summarise(
         n_split=spread.n_split,
         vote_share=_mean(spread.shares),
         rating_sd=_mean(spread.deviations),
+        authors=authors.found(),
         naming=named.whole(),
         naming_parts=named.parts(),
     )

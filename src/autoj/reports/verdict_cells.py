@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from rich.text import Text
 
-from autoj.records import Verdict
+from autoj.records import Case, Estimate, Verdict
 from autoj.reports import render
+from autoj.reports.text import excerpt, visible_text
+from autoj.runs.authors import Authors
+from autoj.verdicts.only import is_wrong
 
 
 def winner_cell(verdict: Verdict) -> Text:
@@ -17,6 +21,18 @@ def winner_cell(verdict: Verdict) -> Text:
     if verdict.rule == "split":
         return Text("split", style="yellow")
     return Text("failed" if verdict.n_failed else "unknown", style="yellow")
+
+
+def winner_text(verdict: Verdict, case: Case) -> Text:
+    """The winner with its author, and the label if that is another."""
+    text = winner_cell(verdict)
+    if verdict.winner in ("a", "b") and len(case.responses) == 2:
+        name = case.responses["ab".index(verdict.winner)].model
+        if name:
+            text.append_text(visible_text(f", {name}"))
+    if is_wrong(case, verdict):
+        text.append(f"; the label is {case.label} ✗", style="bold red")
+    return text
 
 
 def why_unrated(verdict: Verdict) -> str:
@@ -64,6 +80,55 @@ def votes_text(verdict: Verdict) -> str:
 def probability_cells(verdict: Verdict) -> list[str]:
     """The probabilities of a, b and a tie."""
     return [render.number(share, 3) for share in verdict.probabilities or (None, None, None)]
+
+
+_NAME_CHARACTERS = 24
+"""Characters of a model's name in a label, at most."""
+
+
+def side_name(side: Literal["a", "b"], authors: Authors) -> str:
+    """The model behind a or b, shortened; else the letter.
+
+    >>> side_name("a", Authors(a="airoboros-33b", b="vicuna-7b")), side_name("a", Authors())
+    ('airoboros-33b', 'a')
+    """
+    name = authors.name(side)
+    return side if name is None else excerpt(name, _NAME_CHARACTERS).plain
+
+
+def side_names(authors: Authors) -> str | None:
+    """The models behind a and b, or the reason that there is no such model; None if none is named.
+
+    >>> side_names(Authors(a="x", b="y", n_a=1, n_b=1)), side_names(Authors(n_a=3, n_b=1))
+    ('a is x, b is y', 'several models wrote them (a 3, b 1)')
+    """
+    if authors.a is not None and authors.a == authors.b:
+        return f"both are {authors.a}"
+    named = [f"{side} is {name}" for side in ("a", "b") if (name := authors.name(side))]
+    if named:
+        return ", ".join(named)
+    if max(authors.n_a, authors.n_b) > 1:
+        return f"several models wrote them (a {authors.n_a:,}, b {authors.n_b:,})"
+    return "not every response names its model" if authors.n_a or authors.n_b else None
+
+
+def figure_label(estimate: Estimate, authors: Authors) -> str:
+    """The label of a figure on a line; a win rate is that of the model behind a."""
+    label = render.ESTIMATE_LABELS[estimate.name]
+    if estimate.name != "win rate" or authors.name("a") is None:
+        return label
+    return label.replace("of a", f"of {side_name('a', authors)}")
+
+
+def label_cell(case: Case, verdict: Verdict) -> Text:
+    """The human label; a verdict that names another winner is marked as wrong."""
+    if case.label is None:
+        return Text(render.MISSING)
+    if not isinstance(case.label, str):
+        return Text(render.number(case.label, 1))
+    if is_wrong(case, verdict):
+        return Text(f"{case.label} ✗", style="bold red")
+    return Text(case.label)
 
 
 def wins_text(winners: Mapping[str, int]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autoj.datasets.base import Cases
 from autoj.records import Case, CaseOutline
-from autoj.runs import RunCounts, open_run
+from autoj.runs import CaseRecord, RunCounts, RunFolder, open_run, read_case
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
@@ -49,6 +49,39 @@ class JuryRun:
     def outlined(self) -> Iterator[tuple[CaseOutline, JuryVerdict]]:
         """Reads the cases without their texts, in half the time; else like iteration."""
         return read_jury_verdicts(self.path, self.jury, CaseOutline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryCase:
+    """A case of a jury, with every judge's judgments."""
+
+    case: Case
+    verdict: JuryVerdict | None
+    """None where the jury has not decided yet."""
+    judges: tuple[tuple[str, CaseRecord], ...]
+    """The names of the judges that were asked, each with its judgments and verdict."""
+
+
+def read_jury_case(run: JuryRun, case_id: str) -> JuryCase | None:
+    """One case of a jury with all judgments; None where the jury has no such case.
+
+    Args:
+        run: the jury, finished or not.
+        case_id: the case.
+    """
+    records = []
+    for juror in run.jury.jurors:
+        path = run.path / juror.folder
+        # A judge whose turn has not come has no folder yet.
+        if (path / "run.json").is_file():
+            record = read_case(RunFolder(path), juror.spec, case_id)
+            if record is not None:
+                records.append((juror.name, record))
+    if not records:
+        return None
+    decided = run if (run.path / "verdicts.jsonl").is_file() else ()
+    verdict = next((found for case, found in decided if case.id == case_id), None)
+    return JuryCase(case=records[0][1].case, verdict=verdict, judges=tuple(records))
 
 
 def judge_by_jury(

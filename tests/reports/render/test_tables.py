@@ -31,7 +31,7 @@ def test_cells_are_counts_texts_or_nothing_known():
 
 
 def test_a_row_has_a_cell_for_each_column():
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="1 cells for 2 columns"):
         Listing(Column.text("case"), Column.number("n")).add("x")
 
 

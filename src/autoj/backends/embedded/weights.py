@@ -24,10 +24,10 @@ from autoj.fetching import (
     FetchFailed,
     OnFetch,
     Source,
-    cache_folder,
     fetch_file,
     open_address,
     say_nothing,
+    weights_file,
 )
 from autoj.jsonl import storage_error
 from autoj.records import JudgeCard
@@ -68,7 +68,7 @@ def fetch_weights(card: JudgeCard, on_fetch: OnFetch | None = None) -> Path:
     # It becomes a folder's name, and a card may be a stranger's.
     if re.fullmatch("[0-9a-f]{64}", digest) is None:
         raise ConfigError(f"judge {card.name!r}: the revision must be sha256:<64 hex digits>")
-    target = cache_folder() / "models" / digest[:16] / "model.gguf"
+    target = weights_file(digest)
     progress = _Progress(on_fetch or say_nothing)
     sources = _sources(card, progress)
     try:

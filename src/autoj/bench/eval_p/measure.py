@@ -105,7 +105,7 @@ def measure_pairs(
     """
     data, cases = sampled(whole, labelled_pairs(whole), sample, seed)
     if data.derivation is not None and isinstance(source, Predictions | Scores):
-        raise ConfigError("--sample needs --judge or --run; predictions are of the whole set")
+        raise ConfigError("--limit needs --judge or --run; predictions are of the whole set")
     judged = get_verdicts(source, data, cases, out=out, budget=budget, watch=watch)
     judged = _named(judged, name, data)
     band = None

@@ -122,8 +122,8 @@ def open_outputs(
         )
     if sample is not None and sample > len(kept):
         raise ConfigError(
-            f"--sample {sample} is more than the number of queries, {len(kept):,}",
-            hint="Omit --sample to rate all of them.",
+            f"--limit {sample} is more than the number of queries, {len(kept):,}",
+            hint="Omit --limit to rate all of them.",
         )
     chosen = kept if sample is None else _sample(kept, sample, seed)
     return OutputSet(

@@ -8,7 +8,7 @@ and columns that do not fit move to a further table below.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -31,6 +31,7 @@ _PADDING: dict[Spacing, tuple[int, int, int, int]] = {
     "flush": (0, 1, 0, 1),
     "tight": (0, 1, 0, 0),
 }
+_USUAL_COLUMNS = 80
 _LEAST_TEXT = 12
 """Characters that a text keeps at least before a table is broken."""
 _MOST_TEXT = 24
@@ -45,16 +46,24 @@ class Column:
     gives_way: Literal["clipped", "wrapped", "never"]
     """Treatment of its cells on a terminal that is too narrow."""
     width: int | None = None
-    """Characters of a text at most; longer ones are clipped on any terminal."""
+    """Characters of a text at most; longer ones are clipped."""
+    grows: bool = False
+    """Has the columns that a terminal has beyond 80, too."""
     right: bool = False
     follows: bool = False
     """Stays in one table with the column before it, such as a p-value."""
     style: str = ""
 
+    def on(self, spare: int) -> Column:
+        """The column on a terminal that has so many columns to spare."""
+        if not self.grows or self.width is None:
+            return self
+        return replace(self, width=self.width + spare)
+
     @classmethod
-    def text(cls, heading: Cell, width: int | None = None) -> Column:
+    def text(cls, heading: Cell, width: int | None = None, *, grows: bool = False) -> Column:
         """Texts on one line each."""
-        return cls(heading=heading, gives_way="clipped", width=width)
+        return cls(heading=heading, gives_way="clipped", width=width, grows=grows)
 
     @classmethod
     def prose(cls, heading: Cell, width: int | None = None) -> Column:
@@ -88,16 +97,36 @@ class Listing:
     def __init__(self, *columns: Column, spacing: Spacing = "indented") -> None:
         self._columns = columns
         self._spacing: Spacing = spacing
-        self._rows: list[tuple[tuple[Text, ...], str]] = []
+        self._rows: list[tuple[tuple[Cell, ...], str]] = []
 
     def add(self, *cells: Cell, style: str = "") -> None:
         """Add a row, with a cell for each column."""
-        pairs = zip(cells, self._columns, strict=True)
-        self._rows.append((tuple(_shown(cell, column) for cell, column in pairs), style))
+        if len(cells) != len(self._columns):
+            raise ValueError(f"{len(cells)} cells for {len(self._columns)} columns")
+        self._rows.append((cells, style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Only an indented table has space at the page's edges.
         width = options.max_width + {"indented": 0, "flush": 2, "tight": 1}[self._spacing]
+        spare = max(0, options.max_width - _USUAL_COLUMNS)
+        columns = [column.on(spare) for column in self._columns]
+        rows = [(tuple(map(_shown, cells, columns)), style) for cells, style in self._rows]
+        yield from _Layout(columns, rows, self._spacing).tables(width)
+
+
+class _Layout:
+    """The columns and rows of a listing on a terminal of a certain width."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[tuple[tuple[Text, ...], str]],
+        spacing: Spacing,
+    ) -> None:
+        self._columns, self._rows, self._spacing = columns, rows, spacing
+
+    def tables(self, width: int) -> Iterator[Table]:
+        """The tables, one below the other if the columns do not fit."""
         for block in self._blocks(width):
             yield self._drawn(block, width)
 

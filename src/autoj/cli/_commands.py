@@ -1,0 +1,77 @@
+"""The commands of `autoj`, each with its place and the first line of its help."""
+
+from __future__ import annotations
+
+from autoj.cli._lazy import Listed
+
+COMMANDS = {
+    "judge": Listed(
+        "autoj.cli.judge:judge",
+        "Compare two responses: winner, probabilities and critique, judged in both orders.",
+    ),
+    "rate": Listed("autoj.cli.rate:rate", "Rate each response from 1 to 10, with a critique."),
+    "select": Listed(
+        "autoj.cli.select:select",
+        "Pick the best of N responses; picks.jsonl in the run's folder has the picks.",
+    ),
+    "classify": Listed(
+        "autoj.cli.classify:classify",
+        "Name the scenario of each query: one of 58 kinds of request, with its probability.",
+    ),
+    "show": Listed(
+        "autoj.cli.show:show",
+        "Show a run, or one of its cases with its judgments, even while it is running.",
+    ),
+    "runs": Listed(
+        "autoj.cli.runs:runs",
+        "List runs: judge, cases, failures, agreement with labels or win rate, and age.",
+    ),
+    "diff": Listed(
+        "autoj.cli.diff:diff",
+        "Compare two runs on the same cases: verdicts that differ, agreement, kappa.",
+    ),
+    "export": Listed(
+        "autoj.cli.export:export", "Write a run's verdicts in the format of another tool."
+    ),
+    "merge": Listed(
+        "autoj.cli.merge:merge",
+        "Merge runs of the same settings: shards judged on several machines, or runs that overlap.",
+    ),
+    "audit": Listed(
+        "autoj.cli.audit:audit",
+        "Audit a judge: accuracy and kappa; position, length and format bias; prompt injection.",
+    ),
+    "calibrate": Listed(
+        "autoj.cli.calibrate:calibrate",
+        "Fit a judge's temperature and tie band to human labels, and write them to its card.",
+    ),
+    "leaderboard": Listed(
+        "autoj.cli.leaderboard:leaderboard",
+        "Show published figures, your measured judges and the baselines, side by side.",
+    ),
+    "train": Listed(
+        "autoj.cli.train:train",
+        "Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.",
+    ),
+    "export-model": Listed(
+        "autoj.cli.export_model:export_model",
+        "Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.",
+    ),
+    "judges": Listed(
+        "autoj.cli.judges:judges_app",
+        "List the judges that have a card; `autoj judges show NAME` shows one.",
+    ),
+    "bench": Listed(
+        "autoj.cli.bench:bench_app",
+        "Measure a judge against human labels and published figures, with 95% intervals.",
+    ),
+    "data": Listed(
+        "autoj.cli.data:data_app",
+        "Public data sets: list them, get them, and find queries that two of them share.",
+    ),
+    "scenarios": Listed(
+        "autoj.cli.scenarios:scenarios_app",
+        "List the scenarios with their numbers of criteria; `show NAME` shows one.",
+    ),
+}
+"""The commands, in the order of `autoj --help`."""

@@ -1,0 +1,38 @@
+"""`autoj diff`: two runs on the same cases."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.cli import _console, _options
+from autoj.reports.diff import diff_view
+from autoj.tasks.diff import diff_runs
+
+
+def diff(
+    one: Annotated[Path, typer.Argument(help="The folder of a run or a jury, finished or not.")],
+    other: Annotated[Path, typer.Argument(help="Another one's, on the same cases.")],
+    first: Annotated[
+        int,
+        typer.Option(min=0, help="The number of cases to list.", rich_help_panel=_options.SHOWN),
+    ] = 20,
+    as_json: _options.Json = False,
+) -> None:
+    """Compare two runs on the same cases: verdicts that differ, agreement, kappa.
+
+    Cases are matched by id, query and responses; those of only one run are counted. Where cases
+    have labels, the runs' accuracies are compared case by case. Ratings that are at least 1 apart
+    are listed, the furthest first.
+
+    Example: autoj diff runs/pairs-embedded-1a2b3c4d runs/pairs-gpt-4-5e6f7a8b
+    """
+    _console.set_json(as_json)
+    found = diff_runs(one, other)
+    if as_json:
+        _console.print_json(asdict(found))
+    else:
+        _console.print_result(diff_view(found, first))

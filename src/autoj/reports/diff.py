@@ -1,0 +1,147 @@
+"""Two runs side by side: the verdicts that differ, and figures of their agreement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from autoj.records import Estimate
+from autoj.reports import render
+from autoj.reports.render import Cell
+from autoj.reports.text import excerpt
+from autoj.reports.verdict_cells import side_names, wins_text
+from autoj.tasks.diff import Against, DifferingCase, RunDiff
+
+_MOST_SETTINGS = 6
+_LABELS = {
+    "same winner": "same winner",
+    "kappa": "Cohen's kappa",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "mean rating": "mean rating",
+}
+
+
+def diff_view(diff: RunDiff, n_shown: int) -> RenderableType:
+    """The cases with different verdicts, and the figures.
+
+    Args:
+        diff: two runs, compared.
+        n_shown: the number of cases to list.
+    """
+    parts: list[RenderableType] = []
+    if diff.differing and n_shown:
+        parts += [_cases(diff, n_shown)]
+        if (n_more := diff.n_differing - n_shown) > 0:
+            parts += render.notes([f" … {n_more:,} more; --first {diff.n_differing} lists all"])
+        parts.append(Text())
+    return Group(*parts, render.facts(_figures(diff)))
+
+
+def _cases(diff: RunDiff, n_shown: int) -> render.Listing:
+    labelled = any(case.label is not None for case in diff.differing)
+    rated = diff.mean_difference is not None
+    listing = render.Listing(
+        render.Column.text("case", 16),
+        *([render.Column.word("response")] if rated else []),
+        render.Column.word("one"),
+        render.Column.word("other"),
+        *([render.Column.word("label")] if labelled else []),
+        render.Column.text("query", 40, grows=True),
+    )
+    for case in diff.differing[:n_shown]:
+        listing.add(
+            case.case_id,
+            *([str(1 + (case.response or 0))] if rated else []),
+            _said(case.one, case),
+            _said(case.other, case),
+            *([_plain(case.label)] if labelled else []),
+            case.query,
+        )
+    return listing
+
+
+def _said(verdict: Any, case: DifferingCase) -> Text:
+    """A winner or rating; a winner that is not the label is marked."""
+    if verdict is None:
+        return Text("unknown", style="yellow")
+    if isinstance(case.label, str) and verdict != case.label:
+        return Text(f"{verdict} ✗", style="red")
+    return Text(_plain(verdict))
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return render.MISSING
+    return value if isinstance(value, str) else render.number(value, 2)
+
+
+def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
+    rows: list[tuple[str, Cell]] = [
+        (name, Text(f"{path} ").append_text(excerpt(f"({judge})", 40)))
+        for name, path, judge in zip(("one", "other"), diff.paths, diff.judges, strict=True)
+    ]
+    rows.append(("cases in both", _counts(diff)))
+    rows += [("setting", _setting(found)) for found in diff.settings[:_MOST_SETTINGS]]
+    if (n_more := len(diff.settings) - _MOST_SETTINGS) > 0:
+        rows.append(("setting", f"{n_more} more differ; --json has all"))
+    if (names := side_names(diff.authors)) is not None and diff.mean_difference is None:
+        rows.append(("a and b", names))
+    if diff.mean_difference is None:
+        rows.append(("different winner", f"{diff.n_differing:,} of {diff.n_both:,}"))
+        for name, winners in zip(("one", "other"), diff.winners, strict=True):
+            rows.append((f"wins, {name}", wins_text(winners)))
+    else:
+        rows.append(("1 point apart or more", f"{diff.n_differing:,}"))
+    rows += [
+        (_label(each, at), render.estimate_line(each)) for at, each in enumerate(diff.estimates)
+    ]
+    if diff.mean_difference is not None:
+        found = diff.mean_difference
+        rows.append(("one less other", _difference(found.estimate, found.p_value)))
+    if diff.labelled is not None:
+        rows += _against(diff.labelled)
+    return rows
+
+
+def _label(estimate: Estimate, at: int) -> str:
+    label = _LABELS[estimate.name]
+    return f"{label}, {'one' if at == 2 else 'other'}" if estimate.name == "mean rating" else label
+
+
+def _counts(diff: RunDiff) -> str:
+    text = f"{diff.n_both:,}"
+    alone = [
+        f"only in {name} {n:,}" for name, n in zip(("one", "other"), diff.n_alone, strict=True) if n
+    ]
+    if diff.n_changed:
+        alone.append(f"same id but other texts {diff.n_changed:,}, not compared")
+    return "; ".join([text, *alone])
+
+
+def _setting(found: tuple[str, Any, Any]) -> Text:
+    name, one, other = found
+    return excerpt(f"{name}: one {one!r}, other {other!r}", 200)
+
+
+def _against(labelled: Against) -> list[tuple[str, Cell]]:
+    found = labelled.difference
+    return [
+        ("accuracy, one", render.estimate_line(labelled.one)),
+        ("accuracy, other", render.estimate_line(labelled.other)),
+        ("one less other", _difference(found.estimate, found.p_value)),
+        (
+            "equal the label",
+            f"both {labelled.both:,}, only one {labelled.one_alone:,}, only the other "
+            f"{labelled.other_alone:,}, neither {labelled.neither:,}",
+        ),
+    ]
+
+
+def _difference(estimate: Estimate, p_value: float | None) -> str:
+    text = render.estimate_cell(estimate, signed=True)
+    unit = " points" if render.is_share(estimate.name) else ""
+    test = "" if p_value is None else f", p {render.p_value(p_value)}"
+    return f"{text}{unit}{test}  n={estimate.n:,}"

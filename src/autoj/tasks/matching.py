@@ -1,0 +1,61 @@
+"""Cases that two stored runs have in common: the same id, query and responses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from autoj.errors import DataError
+from autoj.jsonl import encode
+from autoj.records import Case, Verdict
+from autoj.tasks.stored import Stored, judged
+
+
+class Matched:
+    """The cases of two runs, matched by id and content.
+
+    Args:
+        runs: them, or juries.
+        paths: their folders.
+
+    Raises:
+        DataError: one has no verdicts.
+    """
+
+    def __init__(self, runs: tuple[Stored, Stored], paths: tuple[Path, Path]) -> None:
+        self._known = {
+            case.id: (_content(case), verdict) for case, verdict in _judged(runs[1], paths[1])
+        }
+        self._first = _judged(runs[0], paths[0])
+        self.n_changed = 0
+        self.n_alone = (0, 0)
+
+    def both(self) -> Iterator[tuple[Case, Verdict, Verdict]]:
+        """The cases of the first run that the other one has, with both verdicts."""
+        n_alone = n_both = 0
+        for case, verdict in self._first:
+            content, its = self._known.get(case.id, (None, None))
+            if its is None:
+                n_alone += 1
+            elif content != _content(case):
+                self.n_changed += 1
+            else:
+                n_both += 1
+                yield case, verdict, its
+        self.n_alone = n_alone, len(self._known) - n_both - self.n_changed
+
+
+def _judged(stored: Stored, path: Path) -> Iterator[tuple[Case, Verdict]]:
+    n = 0
+    for pair in judged(stored):
+        n += 1
+        yield pair
+    if n == 0:
+        raise DataError("has no verdicts yet", path=path)
+
+
+def _content(case: Case) -> bytes:
+    """A digest of what was judged; ids alone may be numbers of lines of different files."""
+    text = encode([case.query, [response.text for response in case.responses], case.critiques])
+    return hashlib.blake2b(text, digest_size=16).digest()

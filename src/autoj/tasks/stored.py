@@ -1,0 +1,67 @@
+"""A stored run, or a stored jury of several, opened by what its folder says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from autoj.errors import ConfigError
+from autoj.records import Case, Verdict
+from autoj.runs import resolve_run
+from autoj.runs.kind import is_jury, kind_of
+from autoj.tasks.jury import JuryRun
+from autoj.tasks.run import Run
+from autoj.verdicts.only import KINDS, Found, Only, find
+
+Stored: TypeAlias = Run | JuryRun
+
+_ON_A_SCALE = "close"
+
+
+def open_stored(path: Path) -> Stored:
+    """Opens a run or a jury, finished or not.
+
+    Raises:
+        DataError: the folder holds neither.
+    """
+    return JuryRun.open(path) if is_jury(path) else Run.open(path)
+
+
+def judged(stored: Stored) -> Iterator[tuple[Case, Verdict]]:
+    """The cases with their verdicts; those of a run are read anew from its answers.
+
+    Raises:
+        DataError: a jury has no verdicts yet.
+    """
+    if isinstance(stored, Run):
+        yield from resolve_run(stored.folder, stored.spec)
+    else:
+        yield from stored
+
+
+def find_only(path: Path, only: Only, n_first: int) -> tuple[Stored, Found]:
+    """The cases of a run or a jury that are of one kind.
+
+    Args:
+        path: its folder.
+        only: the kind.
+        n_first: the number of cases to keep.
+
+    Raises:
+        ConfigError: no case of it can be of this kind.
+        DataError: the folder holds no run.
+    """
+    stored = open_stored(path)
+    if kind_of(path) == "classify" or (isinstance(stored, Run) and stored.spec.task == "select"):
+        raise ConfigError(f"--only cannot be used here: {path} has no verdicts on single cases")
+    kind = KINDS[only]
+    # A reward model's scores have no scale on which a gap could be small.
+    unscaled = isinstance(stored, Run) and stored.spec.protocol == "scalar"
+    found = find(judged(stored), only, n_first)
+    if found.n_told == 0 or (unscaled and only == _ON_A_SCALE):
+        raise ConfigError(
+            f"--only {only} finds nothing in {path}: {kind.missing}",
+            hint=f"It shows cases in which {kind.says}.",
+        )
+    return stored, found
