@@ -9,9 +9,8 @@ import pytest
 from autoj.construct.estimate import estimate
 from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe
-from tests.construct.test_pipeline import Teacher, _teacher, recipe
 
-__all__ = ["_teacher", "recipe"]
+from .scripted_teacher import Teacher
 
 
 def test_the_range_holds_what_is_asked_then(recipe: ConstructRecipe, tmp_path: Path) -> None:

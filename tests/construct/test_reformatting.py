@@ -10,7 +10,8 @@ from autoj import critiques
 from autoj.construct.reformatting import NotReformattable, reformat
 from autoj.protocols import load_protocol
 from autoj.records import SHOWN, Decision
-from tests.construct.teacher_texts import TEXTS
+
+from .teacher_texts import TEXTS
 
 
 @pytest.mark.parametrize(("text", "decision", "wanted"), TEXTS)

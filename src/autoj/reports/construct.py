@@ -130,7 +130,7 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     teacher = found.teacher
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
-        usd = f"{teacher.usd[0]:,.2f} to {teacher.usd[1]:,.2f}"
+        usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
     rows = [
         ("stage", teacher.stage),
         ("teacher", teacher.teacher),
