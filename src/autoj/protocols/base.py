@@ -8,7 +8,7 @@ the judge's text after its prompt is parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -65,11 +65,22 @@ class JudgeProtocol(Protocol):
             shown: indices of responses (or critiques) in page order.
         """
 
-    def parse(self, text: str) -> Reading:
-        """Reads a judge's text; never raises."""
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
+        """Reads a judge's text; never raises.
 
-    def read(self, completion: Completion) -> Reading:
-        """Reads a completion: its choices where they were scored, else its text."""
+        Args:
+            text: the text that the judge wrote.
+            judged: the texts that it was shown: the query, the responses, a reference, critiques. A
+                statement that stands there is a quotation, and none of the judge's own.
+        """
+
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
+        """Reads a completion: its choices where they were scored, else its text.
+
+        Args:
+            completion: the engine's answer.
+            judged: the texts that the judge was shown, as in `parse`.
+        """
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
         """A follow-up request that depends on the verdict, or None.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
@@ -35,7 +36,7 @@ class BaselinePairwise(Pairwise):
             messages=(Message(role="system", content=system), Message(role="user", content=user))
         )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last verdict in double brackets.
 
         >>> PROTOCOL.parse("B is wordier. Final verdict: [[A]]").shown

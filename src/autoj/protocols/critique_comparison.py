@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
@@ -41,7 +42,7 @@ class CritiqueComparison(Pairwise):
         content = fill(load_text(f"critique_comparison.{self.language}.txt"), values)
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         r"""The last option that begins a line; a repeated list of options chooses nothing.
 
         An option with its own words ("A: Feedback 1 …") takes precedence over a letter alone on its

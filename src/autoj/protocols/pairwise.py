@@ -7,6 +7,7 @@ variants, which force the answer's opening and score its possible continuations.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
@@ -61,13 +62,13 @@ class Pairwise:
         content = fill(load_text(f"pairwise.{self.language}.txt"), values)
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last statement of a final decision."""
         return parse_decision(text)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The decision in the completion's text."""
-        return self.parse(completion.text)
+        return self.parse(completion.text, judged)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
         """None: the critique is already there."""
@@ -100,15 +101,15 @@ class PairwiseVerdict(Pairwise):
             choices=tuple(names[page] for page in SHOWN),
         )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The decision in a text that may lack the forced opening."""
         opening = critiques.DECISION_OPENING[self.language]
         return parse_decision(text if opening in clean(text) else opening + text)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The likeliest choice, with the probabilities of all three."""
         if completion.choice_logprobs is None:
-            return self.parse(completion.text)
+            return self.parse(completion.text, judged)
         probabilities = choice_probabilities(completion.choice_logprobs)
         if probabilities is None:
             return Unreadable(reason="the choices have no probabilities")

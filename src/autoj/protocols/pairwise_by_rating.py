@@ -5,6 +5,7 @@ It needs half the tokens of `pairwise-verdict` in both orders, and cannot have p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,13 +35,13 @@ class PairwiseByRating(PairwiseVerdict):
         """The request of `single-verdict` about the shown response."""
         return _ALONE[self.language].build(case, shown)
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The rating in a text that may lack the forced opening."""
-        return _ALONE[self.language].parse(text)
+        return _ALONE[self.language].parse(text, judged)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The expected rating, with the probability of each."""
-        return _ALONE[self.language].read(completion)
+        return _ALONE[self.language].read(completion, judged)
 
 
 PROTOCOL = PairwiseByRating(name="pairwise-by-rating")

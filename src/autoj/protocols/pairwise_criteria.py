@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from autoj.protocols._criteria import (
@@ -51,7 +52,7 @@ class PairwiseCriteria(Pairwise):
         user = Message(role="user", content=fill(template, values))
         return RequestBody(messages=(criteria_message(scenario), user))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last final decision; the judge's own answer is not part of the critique."""
         return parse_decision(assessment_of(text) if self.answers_first else text)
 

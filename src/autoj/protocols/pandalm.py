@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
@@ -49,7 +50,7 @@ class PandaLM(Pairwise):
         content = fill(load_text(name), values)
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         r"""The decision of the first line, with the reason as its critique.
 
         >>> PROTOCOL.parse("2\n\n### Reason: It is correct.\n\n### Reference: Four.").critique

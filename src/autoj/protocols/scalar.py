@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean
@@ -32,7 +33,7 @@ class Scalar(Single):
             )
         )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """Parses the completion, which is one finite decimal.
 
         >>> PROTOCOL.parse("-1.25").value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,7 +51,7 @@ class ScenarioName:
         content = fill(load_text("scenario.en.txt"), {"query": case.query})
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The scenario named by the first line with words, in any spelling of its name.
 
         >>> PROTOCOL.parse(' "Writing-Email".')
@@ -68,9 +69,9 @@ class ScenarioName:
         said = "several scenarios are named" if found else "no scenario of the taxonomy is named"
         return Unreadable(reason=f"{said}: {shown!r}")
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The scenario in the completion's text."""
-        return self.parse(completion.text)
+        return self.parse(completion.text, judged)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
         """None: a name needs no critique."""

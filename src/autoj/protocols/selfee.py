@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
@@ -80,7 +81,7 @@ class SelFee(Single):
             messages=(Message(role="user", content=content),), stop=("\n\n### Revision",)
         )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last score of the first feedback; its critique is the rest of that feedback.
 
         >>> PROTOCOL.parse("Clear. I would give it a score of 8. Revision is needed.").critique
@@ -96,14 +97,14 @@ class SelFee(Single):
             return Unreadable(reason=f"the score is not a number from 1 to 10: {last[0][-30:]!r}")
         return Rating(value=value, critique=feedback_without_score(text) or None)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The score in the text; one that the token limit may have cut does not count."""
         feedback = fold(_first_feedback(clean(completion.text)))
         if completion.finish == "length" and any(
             found.end("value") == len(feedback) for found in _statements(feedback)
         ):
             return Unreadable(reason="the text ends before the score is complete")
-        return self.parse(completion.text)
+        return self.parse(completion.text, judged)
 
 
 def feedback_without_score(text: str) -> str:

@@ -6,6 +6,7 @@ variants, which force the answer's opening and score every rating.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,13 +48,13 @@ class Single:
         content = fill(load_text(f"single.{self.language}.txt"), values)
         return RequestBody(messages=(Message(role="user", content=content),))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last rating in double brackets."""
         return parse_rating(text)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The rating in the completion's text."""
-        return self.parse(completion.text)
+        return self.parse(completion.text, judged)
 
     def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
         """None: the critique is already there."""
@@ -81,15 +82,15 @@ class SingleVerdict(Single):
             choices=tuple(f"{rating}]]" for rating in RATINGS),
         )
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The rating in a text that may lack the forced opening."""
         opened = "[[" in fold(clean(text))
         return parse_rating(text if opened else _OPENING[self.language] + text)
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The expected rating, with the probability of each."""
         if completion.choice_logprobs is None:
-            return self.parse(completion.text)
+            return self.parse(completion.text, judged)
         distribution = choice_probabilities(completion.choice_logprobs)
         if distribution is None:
             return Unreadable(reason="the choices have no probabilities")

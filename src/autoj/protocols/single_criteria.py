@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from autoj.protocols._criteria import (
@@ -52,7 +53,7 @@ class SingleCriteria(Single):
         user = Message(role="user", content=fill(template, values))
         return RequestBody(messages=(criteria_message(scenario), user))
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last rating in brackets; the judge's own answer is not part of the critique."""
         return parse_rating(assessment_of(text) if self.answers_first else text)
 

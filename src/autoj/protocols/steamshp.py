@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj.protocols._folding import clean, fold
@@ -46,7 +47,7 @@ class SteamSHP(Pairwise):
         content = fill(load_text("steamshp.en.txt"), values)
         return RequestBody(messages=(Message(role="user", content=content),), choices=_CHOICES)
 
-    def parse(self, text: str) -> Reading:
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """Parses a text that is a single letter.
 
         >>> PROTOCOL.parse("B").shown
@@ -61,10 +62,10 @@ class SteamSHP(Pairwise):
             return Unreadable(reason=f"the letter is not one of the options: {letter!r}")
         return Decision(shown=_LETTERS[letter])
 
-    def read(self, completion: Completion) -> Reading:
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The likelier letter, with the probability of each; a tie has none."""
         if completion.choice_logprobs is None:
-            return self.parse(completion.text)
+            return self.parse(completion.text, judged)
         probabilities = choice_probabilities(completion.choice_logprobs)
         if probabilities is None:
             return Unreadable(reason="the choices have no probabilities")
