@@ -46,7 +46,7 @@ def test_a_dry_run_asks_nobody(run, path: Path) -> None:
     assert not Teacher.asked
     assert "Not estimated, as it depends on the answers: negatives, mix." in out
     code, out, _ = run("construct", path, "--out", "mine", "--dry-run", "--json")
-    assert json.loads(out)["teacher"]["n_requests"][0] <= 24
+    assert json.loads(out)["teachers"][0]["n_requests"][0] <= 24
 
 
 def test_a_cap_ends_with_exit_code_1_and_a_way_on(run, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from autoj.backends.scripted import ScriptedBackend
-from autoj.construct import teaching
+from autoj.construct import teacher as teachers
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
 from autoj.jsonl import write_records
 from autoj.records import Completion, Failure, JudgeCard, Request
@@ -82,7 +82,9 @@ class Teacher(ScriptedBackend):
                 retryable=True,
                 attempts=1,
             )
-        number = int(request.case_id.rpartition("/")[2])
+        number = int(request.case_id.rpartition("/")[2].partition("#")[0])
+        if request.protocol.startswith("single"):
+            return _about_one(request, number)
         says = ("Response 1", "Response 2", "Tie")[number % 3]
         match number % 10:
             case 7:
@@ -101,7 +103,7 @@ class Teacher(ScriptedBackend):
 @pytest.fixture
 def teacher(monkeypatch: pytest.MonkeyPatch) -> None:
     Teacher.asked, Teacher.dies_after, Teacher.down = Counter(), None, False
-    monkeypatch.setattr(teaching, "load_engine", lambda card, watch: Teacher(card))
+    monkeypatch.setattr(teachers, "load_engine", lambda card, watch: Teacher(card))
 
 
 @pytest.fixture
@@ -122,3 +124,20 @@ def recipe(teacher: None, tmp_path: Path) -> ConstructRecipe:
     )
     (tmp_path / "construct.yaml").write_text(text)
     return read_construct_recipe(tmp_path / "construct.yaml")
+
+
+def _about_one(request: Request, number: int) -> str:
+    """A critique of one response, and of two critiques the joined one with its rating."""
+    by = "criteria" if request.protocol.endswith("criteria") else "itself"
+    if request.protocol != "single-merge":
+        return "" if number % 11 == 3 else f"The plan of {number} stops is thin, by {by}."
+    page = request.messages[0].content
+    assert (
+        f"by criteria.\n***\n[Critique 2]: The plan of {number} stops is thin, by itself." in page
+    )
+    match number % 5:
+        case 1:
+            return "It is thin, and has no rating."
+        case 2:
+            return "Rating: [[4]]\n\nIt is thin."
+    return f"It is thin and vague.\n\nRating: [[{2 + number % 7}]]"

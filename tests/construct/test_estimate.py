@@ -8,21 +8,21 @@ import pytest
 
 from autoj.construct.estimate import estimate
 from autoj.construct.pipeline import construct
-from autoj.construct.recipe import ConstructRecipe
+from autoj.construct.recipe import ConstructRecipe, JudgeSingles
 
 from .scripted_teacher import Teacher
 
 
 def test_the_range_holds_what_is_asked_then(recipe: ConstructRecipe, tmp_path: Path) -> None:
     found = estimate(recipe, tmp_path / "out")
-    assert found.teacher is not None
+    (teacher,) = found.teachers
     assert not Teacher.asked
-    least, most = found.teacher.n_requests
-    assert found.teacher.usd is not None
+    least, most = teacher.n_requests
+    assert teacher.usd is not None
     done = construct(recipe, tmp_path / "out")
     assert least <= Teacher.asked.total() <= most
     judged = next(one for one in done.summaries if one.name == "judge-pairs")
-    assert judged.n_kept <= found.teacher.n_kept_most
+    assert judged.n_kept <= teacher.n_kept_most
     assert found.not_estimated == ("negatives", "mix")
 
 
@@ -30,7 +30,7 @@ def test_a_recipe_without_a_teacher_costs_nothing(recipe: ConstructRecipe, tmp_p
     free = recipe.model_copy(
         update={"stages": tuple(one for one in recipe.stages if one.stage != "judge-pairs")}
     )
-    assert estimate(free, tmp_path / "out").teacher is None
+    assert estimate(free, tmp_path / "out").teachers == ()
 
 
 def test_the_stages_that_were_counted_are_not_run_again(
@@ -40,3 +40,15 @@ def test_the_stages_that_were_counted_are_not_run_again(
     collected = (tmp_path / "out" / "01-collect" / "kept.jsonl").stat().st_mtime_ns
     construct(recipe, tmp_path / "out")
     assert (tmp_path / "out" / "01-collect" / "kept.jsonl").stat().st_mtime_ns == collected
+
+
+def test_single_responses_are_counted_exactly_where_nothing_is_asked_before(
+    recipe: ConstructRecipe, tmp_path: Path
+) -> None:
+    singles = JudgeSingles(stage="judge-singles", teacher=recipe.stages[4].teacher, quota=3)  # type: ignore[union-attr]
+    stages = (*recipe.stages[:4], singles, *recipe.stages[4:])
+    found = estimate(recipe.model_copy(update={"stages": stages}), tmp_path / "out")
+    assert not Teacher.asked
+    first, second = found.teachers
+    assert first.n_requests == (9 * 3, 9 * 3)
+    assert (first.stage, second.stage) == ("judge-singles", "judge-pairs")

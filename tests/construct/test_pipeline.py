@@ -45,7 +45,7 @@ def test_every_row_is_kept_or_dropped_by_a_named_reason(
     judged = by_name["judge-pairs"]
     assert judged.n_in == judged.n_kept + sum(judged.dropped.values())
     assert set(judged.dropped) == {
-        "quota reached", "empty reply", "no readable decision", "cannot be reformatted",
+        "quota reached", "empty reply", "no readable verdict", "cannot be reformatted",
         "disagrees with the label",
     }  # fmt: skip
     assert judged.n_requests == Teacher.asked.total()

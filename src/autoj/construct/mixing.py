@@ -48,7 +48,7 @@ def write_mix(cases: Iterable[Case], stage: Mix, folder: Path, seed: int) -> Mix
     """Writes the training files, in the order of the cases.
 
     Args:
-        cases: labelled pairs, read lazily; judgments are in `meta.judgment`.
+        cases: labelled pairs and rated responses, read lazily; judgments are in `meta.judgment`.
         stage: the held-out scenarios, the share of validation, and swapping.
         folder: the folder of the files.
         seed: the seed of the draw of queries for validation.
@@ -102,12 +102,15 @@ def _judgment(case: Case) -> str | None:
 
 
 def _versions(case: Case, swap: bool) -> Iterator[Case]:
-    """A judged case, and the same with its responses swapped."""
+    """A judged case twice: a pair the second time with its responses swapped."""
     judgment = _judgment(case)
     if judgment is None:
         return
     yield case
-    if swap:
+    if swap and len(case.responses) == 1:
+        # As often as a pair, so that pairs do not outweigh single responses (section 4).
+        yield case
+    elif swap:
         assert case.label in WINNERS
         yield replace(
             case,
@@ -119,18 +122,23 @@ def _versions(case: Case, swap: bool) -> Iterator[Case]:
 
 
 def _prompt(case: Case) -> str:
-    """The judge's prompt (Table 16), without criteria, as the paper trains it."""
-    protocol = load_protocol("pairwise-zh" if case.language == "zh" else "pairwise")
-    return protocol.build(case, (0, 1)).messages[0].content
+    """The judge's prompt (Tables 16 and 17), without criteria, as the paper trains it."""
+    name = "pairwise" if len(case.responses) == 2 else "single"
+    protocol = load_protocol(name + "-zh" * (case.language == "zh"))
+    return protocol.build(case, tuple(range(len(case.responses)))).messages[0].content
 
 
 def _release_row(case: Case) -> dict[str, Any]:
-    assert case.label in WINNERS
+    if len(case.responses) == 1:
+        labels: dict[str, Any] = {"pred_score": case.label}
+    else:
+        assert case.label in WINNERS
+        label = WINNERS.index(case.label)
+        labels = {"gt_label": label, "pred_label": label}
     return {
         "usermsg": _prompt(case),
         "target_output": _judgment(case),
-        "gt_label": WINNERS.index(case.label),
-        "pred_label": WINNERS.index(case.label),
+        **labels,
         "scenario": case.scenario,
         "source_dataset": case.source,
     }

@@ -28,30 +28,36 @@ def embed_queries(cases: Sequence[Case]) -> NDArray[np.float32]:
     return SentenceEncoder().embed([case.query for case in cases])
 
 
+def pairs_among(cases: Sequence[Case]) -> list[Case]:
+    """The rows with two responses."""
+    return [case for case in cases if len(case.responses) == 2]
+
+
 def add_negatives(
     cases: Sequence[Case], stage: Negatives, embeddings: NDArray[np.float32] | None, seed: int
 ) -> Iterator[Case]:
     """The cases, and after them the pairs that are made of them.
 
     Args:
-        cases: pairs.
+        cases: rows; those of single responses go on as they are.
         stage: the share of each kind of pair.
-        embeddings: [n_cases, n_dimensions], of the queries; None where nothing is borrowed.
+        embeddings: [n_pairs, n_dimensions], of the pairs' queries; None where nothing is borrowed.
         seed: the seed of all draws.
 
     Yields:
         Cases; a made one has `meta.made`, its kind, and `meta.made_of`, the id of its origin.
     """
     yield from cases
+    pairs = pairs_among(cases)
     if embeddings is not None:
         wanted = Borrowing(
-            n_against_own=round(stage.borrowed * len(cases)),
-            n_ties=round(stage.both_borrowed * len(cases)),
+            n_against_own=round(stage.borrowed * len(pairs)),
+            n_ties=round(stage.both_borrowed * len(pairs)),
         )
-        for made in borrowed_pairs(cases, embeddings, wanted, seed):
+        for made in borrowed_pairs(pairs, embeddings, wanted, seed):
             origin = made.id.rpartition("+")[0]
             yield replace(made, meta={**made.meta, "made_of": origin})
-    yield from _damaged(cases, round(stage.damaged * len(cases)), Random(seed))
+    yield from _damaged(pairs, round(stage.damaged * len(pairs)), Random(seed))
 
 
 def _damaged(cases: Sequence[Case], n_wanted: int, generator: Random) -> Iterator[Case]:

@@ -22,7 +22,8 @@ from autoj.construct.collecting import collect
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import deduplicate
 from autoj.construct.mixing import write_mix
-from autoj.construct.negatives import add_negatives, embed_queries
+from autoj.construct.negatives import add_negatives, embed_queries, pairs_among
+from autoj.construct.pair_judgments import judge_pairs, pair_spec
 from autoj.construct.recipe import (
     Classify,
     Collect,
@@ -30,15 +31,18 @@ from autoj.construct.recipe import (
     Decontaminate,
     Deduplicate,
     JudgePairs,
+    JudgeSingles,
     Mix,
     Negatives,
     Stage,
 )
+from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder, StageSummary
-from autoj.construct.teaching import Teacher, judge_pairs
+from autoj.construct.teacher import Teacher
 from autoj.datasets import open_cases
 from autoj.errors import Cancelled, DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
+from autoj.records import Case
 from autoj.runs.budget import Budget
 from autoj.runs.folder import locked
 from autoj.runs.watch import SILENT, Watch
@@ -118,7 +122,7 @@ def construct(
     """
     # Everything that can be wrong without a question is found before the first one.
     identity = _identity(recipe)
-    teachers = _checked(recipe, watch)
+    _check(recipe)
     out.mkdir(parents=True, exist_ok=True)
     budget = budget or Budget()
     with locked(out):
@@ -129,7 +133,7 @@ def construct(
             done = folder.summary()
             if done is None:
                 watch.message(f"stage {number} of {len(recipe.stages)}: {stage.stage}")
-                _run_stage(recipe, stage, before, folder, out, teachers.get(number), budget, watch)
+                _run_stage(recipe, stage, before, folder, out, budget, watch)
             else:
                 budget.n_requests += done.n_requests
                 budget.spent_usd += done.usd or 0.0
@@ -137,21 +141,31 @@ def construct(
     return Construction.open(out)
 
 
-def _checked(recipe: ConstructRecipe, watch: Watch) -> dict[int, Teacher]:
-    """Checks all stages, and makes the teachers by the numbers of their stages."""
-    teachers: dict[int, Teacher] = {}
-    own = None if recipe.scenarios is None else Path(recipe.scenarios)
-    for number, stage in enumerate(recipe.stages, start=1):
+def _check(recipe: ConstructRecipe) -> None:
+    """Checks the names and files of all stages.
+
+    Raises:
+        DataError: a file is missing.
+        UnknownComponent: a judge, a protocol or a classifier is unknown.
+        ConfigError: a teacher's protocol does not fit.
+    """
+    own = _own_scenarios(recipe)
+    for stage in recipe.stages:
         match stage:
             case Decontaminate():
                 check_test_sets(stage)
             case Classify():
                 load_classifier(stage.classifier)
             case JudgePairs():
-                teachers[number] = Teacher(stage, own, watch)
+                pair_spec(stage, own)
+            case JudgeSingles():
+                single_specs(stage, own)
             case _:
                 pass
-    return teachers
+
+
+def _own_scenarios(recipe: ConstructRecipe) -> Path | None:
+    return None if recipe.scenarios is None else Path(recipe.scenarios)
 
 
 def _run_stage(
@@ -160,7 +174,6 @@ def _run_stage(
     before: StageFolder | None,
     folder: StageFolder,
     out: Path,
-    teacher: Teacher | None,
     budget: Budget,
     watch: Watch,
 ) -> StageSummary:
@@ -180,21 +193,29 @@ def _run_stage(
     if isinstance(stage, Mix):
         notes.update(asdict(write_mix(before.kept(), stage, out / TRAIN, recipe.seed)))
         return folder.write(before.kept(), n_in, notes=notes)
-    if isinstance(stage, JudgePairs):
-        assert teacher is not None
-        with closing(teacher):
-            found = judge_pairs(
-                list(before.kept()),
-                stage,
-                teacher,
-                folder.path,
-                seed=recipe.seed,
-                budget=budget,
-                spent=spent,
-            )
+    if isinstance(stage, JudgePairs | JudgeSingles):
+        with closing(Teacher(stage.teacher, budget, watch)) as teacher:
+            found = _taught(recipe, stage, list(before.kept()), teacher, folder.path, spent)
             return folder.write(watched(found), n_in, spent=spent)
     filtered = _filtered(stage, before, recipe.seed, notes)
     return folder.write(watched(filtered), n_in, notes=notes)
+
+
+def _taught(
+    recipe: ConstructRecipe,
+    stage: JudgePairs | JudgeSingles,
+    cases: list[Case],
+    teacher: Teacher,
+    path: Path,
+    spent: Spent,
+) -> Iterator[Outcome]:
+    """The outcomes of a stage that asks a teacher."""
+    own, seed = _own_scenarios(recipe), recipe.seed
+    if isinstance(stage, JudgePairs):
+        pairs = pair_spec(stage, own)
+        return judge_pairs(cases, stage, pairs, teacher, path, seed=seed, spent=spent)
+    singles = single_specs(stage, own)
+    return judge_singles(cases, stage, singles, teacher, path, seed=seed, spent=spent)
 
 
 def _filtered(
@@ -214,7 +235,8 @@ def _filtered(
         case Negatives():
             cases = list(before.kept())
             borrows = stage.borrowed > 0 or stage.both_borrowed > 0
-            embeddings = embed_queries(cases) if borrows and cases else None
+            pairs = pairs_among(cases)
+            embeddings = embed_queries(pairs) if borrows and pairs else None
             yield from add_negatives(cases, stage, embeddings, seed)
 
 

@@ -94,6 +94,24 @@ class JudgePairs(_RecipePart):
     """Longer judgments are dropped."""
 
 
+class JudgeSingles(_RecipePart):
+    """Lets a teacher criticise and rate single responses (paper, section 3.3: divide and conquer).
+
+    Each response is criticised by its scenario's criteria (Table 11), without them, and the two
+    critiques are joined and rated (Table 12): three requests. Rows of pairs go on as they are.
+    """
+
+    stage: Literal["judge-singles"]
+    teacher: str
+    """A judge's name, card, or `backend:model`."""
+    quota: int = Field(17, ge=1)
+    """The responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    max_tokens: int | None = Field(None, ge=16)
+    """The most tokens of a critique; None takes the card's."""
+    most_characters: int = Field(12_000, ge=100)
+    """Longer judgments are dropped."""
+
+
 class Negatives(_RecipePart):
     """Adds pairs whose label needs no teacher: borrowed responses and damaged copies."""
 
@@ -120,7 +138,7 @@ class Mix(_RecipePart):
 
 
 Stage: TypeAlias = Annotated[
-    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | Negatives | Mix,
+    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | JudgeSingles | Negatives | Mix,
     Field(discriminator="stage"),
 ]
 
@@ -190,7 +208,7 @@ def _recipe_error(error: ValidationError, path: Path, text: str) -> DataError:
 
 
 _STAGES: tuple[type[_RecipePart], ...] = (
-    Collect, Deduplicate, Decontaminate, Classify, JudgePairs, Negatives, Mix,
+    Collect, Deduplicate, Decontaminate, Classify, JudgePairs, JudgeSingles, Negatives, Mix,
 )  # fmt: skip
 _KINDS: dict[str, type[_RecipePart]] = {
     get_args(kind.model_fields["stage"].annotation)[0]: kind for kind in _STAGES

@@ -7,7 +7,12 @@ from itertools import islice
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.construct.estimate import CHARACTERS_PER_TOKEN, WRITTEN_TOKENS, ConstructEstimate
+from autoj.construct.estimate import (
+    CHARACTERS_PER_TOKEN,
+    WRITTEN_TOKENS,
+    ConstructEstimate,
+    TeacherEstimate,
+)
 from autoj.construct.pipeline import TRAIN, Construction
 from autoj.construct.stages import StageFolder, StageSummary
 from autoj.reports import render
@@ -125,32 +130,37 @@ def _contaminated(summary: StageSummary) -> render.Listing:
 def estimate_view(found: ConstructEstimate) -> RenderableType:
     """The cost of a construction, with the assumptions behind it."""
     parts: list[RenderableType] = [_stages(found.done), *_drops(found.done), Text()]
-    if found.teacher is None:
+    if not found.teachers:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
-    teacher = found.teacher
-    usd = "unknown: the card states no prices"
-    if teacher.usd is not None:
-        usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
-    rows = [
-        ("stage", teacher.stage),
-        ("teacher", teacher.teacher),
-        ("pairs it may be asked about", render.count(teacher.n_in)),
-        ("judgments that the quotas let through, at most", render.count(teacher.n_kept_most)),
-        ("requests", _range(teacher.n_requests)),
-        ("prompt tokens", _range(teacher.prompt_tokens)),
-        ("completion tokens", _range(teacher.completion_tokens)),
-        ("USD", usd),
-    ]
-    parts.append(render.facts(rows))
+    for teacher in found.teachers:
+        parts += [_teacher(teacher), Text()]
     said = [
-        "The least is what is asked if every judgment is kept, the most if none is.",
+        "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
     ]
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."
         )
-    return Group(*parts, Text(), *map(Text, said))
+    return Group(*parts, *map(Text, said))
+
+
+def _teacher(teacher: TeacherEstimate) -> RenderableType:
+    usd = "unknown: the card states no prices"
+    if teacher.usd is not None:
+        usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
+    return render.facts(
+        [
+            ("stage", teacher.stage),
+            ("teacher", teacher.teacher),
+            ("it may be asked about", render.count(teacher.n_in)),
+            ("judgments kept, at most", render.count(teacher.n_kept_most)),
+            ("requests", _range(teacher.n_requests)),
+            ("prompt tokens", _range(teacher.prompt_tokens)),
+            ("completion tokens", _range(teacher.completion_tokens)),
+            ("USD", usd),
+        ]
+    )
 
 
 def _range(ends: tuple[int, int]) -> str:
