@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml
 # An exact release of torch takes a CPU build where the package index has one.
 $(TEST_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet -e '.[embedded,train,openai,data,classifier,dev]'
+	$(BIN)/python -m pip install --quiet -e '.[embedded,train,openai,data,classifier,construct,dev]'
 	touch $(TEST_STAMP)
 
 $(DOCS_STAMP): $(STAMP)

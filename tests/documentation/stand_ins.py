@@ -81,7 +81,9 @@ def served(body: dict[str, Any], n_before: int = 0) -> openai_server.Answer:
         return openai_server.completion(f"It is clear.\n\nRating: [[{3 + digest[1] % 6}]]")
     if "final decision is" in prompt:
         number = 1 + digest[0] % 2
-        return openai_server.completion(f"So, the final decision is Response {number}.")
+        reason = f"- clarity: Response {number} is clearer."
+        decision = f"So, the final decision is Response {number}."
+        return openai_server.completion(f"{reason}\n\n{decision}")
     if 'Verdict: 1"' in prompt:
         return openai_server.completion(f"One is kinder.\n\nVerdict: {1 + digest[0] % 2}")
     if '"Score: "' in prompt:

@@ -50,6 +50,10 @@ COMMANDS = {
         "autoj.cli.leaderboard:leaderboard",
         "Show published figures, your measured judges and the baselines, side by side.",
     ),
+    "construct": Listed(
+        "autoj.cli.construct:construct_app",
+        "Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",
+    ),
     "train": Listed(
         "autoj.cli.train:train",
         "Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.",

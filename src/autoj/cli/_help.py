@@ -95,6 +95,8 @@ class _Group(TyperGroup):
 
     listed: ClassVar[Mapping[str, Listed]] = {}
     """Commands that are imported when they are used."""
+    default: ClassVar[str | None] = None
+    """The command that is meant where the first word names none."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -104,6 +106,12 @@ class _Group(TyperGroup):
         """Write the sections and the commands; Click calls this by its name."""
         _write_sections(self, ctx, formatter)
         _write_list(formatter, "Commands", list(self.commands.summaries().items()))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command's name, or put the default's first; Click calls this by its name."""
+        if self.default and args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete a command's name without importing any; Click calls this by its name."""
@@ -133,6 +141,7 @@ class App(typer.Typer):
 
     Args:
         listed: commands that are imported when they are used.
+        default: the command that is meant where the first word names none.
         settings: arguments of Typer.
     """
 
@@ -140,11 +149,12 @@ class App(typer.Typer):
         self,
         listed: Mapping[str, Listed] | None = None,
         *,
+        default: str | None = None,
         add_completion: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(
-            cls=type("_Group", (_Group,), {"listed": listed or {}}),
+            cls=type("_Group", (_Group,), {"listed": listed or {}, "default": default}),
             # As wide as the terminal: Click alone writes 80 columns at most.
             context_settings={
                 "help_option_names": ["--help", "-h"],

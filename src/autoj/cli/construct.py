@@ -1,0 +1,107 @@
+"""`autoj construct`: training data from labelled pairs, by a recipe."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.cli import _console, _options, _progress
+from autoj.cli._help import App
+from autoj.construct.estimate import estimate
+from autoj.construct.pipeline import Construction
+from autoj.construct.pipeline import construct as run_construction
+from autoj.construct.recipe import read_construct_recipe
+from autoj.errors import DataError
+from autoj.reports.construct import construction_view, estimate_view, stage_view
+from autoj.runs.budget import Budget
+
+construct_app = App(
+    no_args_is_help=True,
+    default="run",
+    help="Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",
+)
+
+
+@construct_app.command("run")
+def run(
+    recipe: Annotated[Path, typer.Argument(help="A recipe, such as examples/construct.yaml.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The construction's folder.", rich_help_panel=_options.OUTPUT),
+    ],
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Run what asks nobody, and say what the teacher would cost.",
+            rich_help_panel=_options.SPENDING,
+        ),
+    ] = False,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    as_json: _options.Json = False,
+) -> None:
+    """Run a recipe's stages: collect, filter, classify, judge, add negatives, mix.
+
+    Killed at any moment, the same command goes on. The word run may be left out.
+
+    Example: autoj construct examples/construct.yaml --out data/mine --dry-run
+    """
+    _console.set_json(as_json)
+    wanted = read_construct_recipe(recipe)
+    with _progress.watching() as watch:
+        if dry_run:
+            found = estimate(wanted, out, watch)
+        else:
+            budget = Budget(max_usd, max_requests)
+            done = run_construction(wanted, out, budget=budget, watch=watch)
+    if dry_run:
+        if as_json:
+            _console.print_json(asdict(found))
+        else:
+            _console.print_result(estimate_view(found))
+        return
+    _show(done, as_json)
+
+
+@construct_app.command("show")
+def show(
+    folder: Annotated[Path, typer.Argument(help="A construction's folder.")],
+    stage: Annotated[
+        str | None,
+        typer.Argument(help="One stage, such as judge-pairs: its drops and what they were."),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(min=0, help="Dropped rows to list.", rich_help_panel=_options.SHOWN),
+    ] = 20,
+    as_json: _options.Json = False,
+) -> None:
+    """Show what came in, was kept, was dropped and why, and what it cost.
+
+    Example: autoj construct show data/mine judge-pairs
+    """
+    _console.set_json(as_json)
+    found = Construction.open(folder)
+    if stage is None:
+        _show(found, as_json)
+        return
+    chosen = found.stage(stage)
+    if not as_json:
+        _console.print_result(stage_view(chosen, limit))
+        return
+    summary = chosen.summary()
+    if summary is None:
+        raise DataError("is not done", path=chosen.path)
+    _console.print_json(asdict(summary))
+
+
+def _show(construction: Construction, as_json: bool) -> None:
+    if as_json:
+        stages = [asdict(summary) for summary in construction.summaries]
+        _console.print_json({"construction": str(construction.path), "stages": stages})
+    else:
+        _console.print_result(construction_view(construction))

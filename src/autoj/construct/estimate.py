@@ -1,0 +1,168 @@
+"""The cost of a construction before it is asked: requests, tokens and money of each teacher.
+
+The stages before the first teacher ask nobody, so they are run for real, and their rows are
+counted. What a teacher's answers will let through is not known, so figures are ranges: of pairs,
+from all judgments being kept to none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autoj.construct.negatives import pairs_among
+from autoj.construct.pair_judgments import pair_spec
+from autoj.construct.pipeline import construct, stage_folder
+from autoj.construct.recipe import ConstructRecipe, JudgePairs, JudgeSingles
+from autoj.construct.single_judgments import MERGED, single_specs
+from autoj.construct.stages import StageSummary
+from autoj.errors import DataError
+from autoj.records import Case
+from autoj.runs import RunSpec
+from autoj.runs.budget import price_usd
+from autoj.runs.watch import SILENT, Watch
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English text; a teacher's own tokenizer is known only once it is loaded."""
+WRITTEN_TOKENS = 350
+"""An assumed length of a judgment or a critique: a few hundred words."""
+_N_SAMPLED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherEstimate:
+    """The cost of a teacher's stage; pairs of figures are the least and the most."""
+
+    stage: str
+    teacher: str
+    n_in: int
+    """Pairs, or responses, that may be asked about."""
+    n_requests: tuple[int, int]
+    prompt_tokens: tuple[int, int]
+    completion_tokens: tuple[int, int]
+    usd: tuple[float, float] | None
+    """None where the teacher's card states no prices."""
+    n_kept_most: int
+    """The most judgments that the quotas let through."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstructEstimate:
+    """A construction as far as it is known before a teacher is asked."""
+
+    done: tuple[StageSummary, ...]
+    """The stages that were run, as they ask nobody."""
+    teachers: tuple[TeacherEstimate, ...]
+    """The teachers' stages; empty where no stage asks one."""
+    not_estimated: tuple[str, ...]
+    """Other stages after the first teacher, whose rows depend on its answers."""
+
+
+def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> ConstructEstimate:
+    """Runs what asks nobody, and estimates what the teachers are asked.
+
+    Args:
+        recipe: the sources and the stages.
+        out: the construction's folder; the stages that are run stay in it and are not run again.
+        watch: told of progress.
+
+    Raises:
+        DataError: a file cannot be read, or no pair is left.
+        SpecMismatch: the folder was made by another recipe.
+    """
+    n_free = next(
+        (
+            number
+            for number, stage in enumerate(recipe.stages)
+            if isinstance(stage, JudgePairs | JudgeSingles)
+        ),
+        len(recipe.stages),
+    )
+    done = construct(recipe, out, watch=watch, until=n_free).summaries[:n_free]
+    if n_free == len(recipe.stages):
+        return ConstructEstimate(done=done, teachers=(), not_estimated=())
+    pairs = pairs_among(list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept()))
+    if not pairs:
+        raise DataError("no pair is left for the teacher", path=Path(recipe.sources[0].data))
+    own = None if recipe.scenarios is None else Path(recipe.scenarios)
+    counts = Counter(case.scenario for case in pairs)
+    teachers: list[TeacherEstimate] = []
+    is_known = True
+    for stage in recipe.stages[n_free:]:
+        if isinstance(stage, JudgeSingles):
+            teachers.append(_of_singles(pairs, counts, stage, single_specs(stage, own), is_known))
+        elif isinstance(stage, JudgePairs):
+            teachers.append(_of_pairs(pairs, counts, stage, pair_spec(stage, own)))
+            counts = Counter({name: min(stage.quota, n) for name, n in counts.items()})
+            is_known = False
+    asking = {teacher.stage for teacher in teachers}
+    others = tuple(one.stage for one in recipe.stages[n_free:] if one.stage not in asking)
+    return ConstructEstimate(done=done, teachers=tuple(teachers), not_estimated=others)
+
+
+def _of_pairs(
+    pairs: Sequence[Case], counts: Counter[str | None], stage: JudgePairs, spec: RunSpec
+) -> TeacherEstimate:
+    n_orders = 2 if stage.orders == "both" else 1
+    n_kept_most = sum(min(stage.quota, n) for n in counts.values())
+    n_requests = (n_kept_most * n_orders, counts.total() * n_orders)
+    read = _prompt_tokens(pairs, spec, (0, 1))
+    return _estimated(stage.stage, spec, counts.total(), n_requests, read, n_kept_most)
+
+
+def _of_singles(
+    pairs: Sequence[Case],
+    counts: Counter[str | None],
+    stage: JudgeSingles,
+    specs: dict[str, RunSpec],
+    is_known: bool,
+) -> TeacherEstimate:
+    n_responses = sum(min(stage.quota, n) for n in counts.values())
+    # The request that joins two critiques reads both.
+    read = sum(
+        _prompt_tokens(pairs, spec, (0,)) + (2 * WRITTEN_TOKENS if name == MERGED else 0)
+        for name, spec in specs.items()
+    )
+    n_requests = (3 * n_responses if is_known else 0, 3 * n_responses)
+    spec = specs[MERGED]
+    return _estimated(stage.stage, spec, n_responses, n_requests, read / 3, n_responses)
+
+
+def _estimated(
+    stage: str,
+    spec: RunSpec,
+    n_in: int,
+    n_requests: tuple[int, int],
+    prompt_tokens: float,
+    n_kept_most: int,
+) -> TeacherEstimate:
+    """The estimate of a stage by its requests and the mean tokens of a prompt."""
+    written = min(WRITTEN_TOKENS, spec.decoding.max_tokens)
+    least, most = n_requests
+    read = (round(least * prompt_tokens), round(most * prompt_tokens))
+    wrote = (least * written, most * written)
+    costs = [price_usd(spec.judge, *tokens) for tokens in zip(read, wrote, strict=True)]
+    return TeacherEstimate(
+        stage=stage,
+        teacher=spec.judge.name,
+        n_in=n_in,
+        n_requests=n_requests,
+        prompt_tokens=read,
+        completion_tokens=wrote,
+        usd=None if costs[0] is None or costs[1] is None else (costs[0], costs[1]),
+        n_kept_most=n_kept_most,
+    )
+
+
+def _prompt_tokens(pairs: Sequence[Case], spec: RunSpec, shown: tuple[int, ...]) -> float:
+    """The mean tokens of a prompt, over a sample."""
+    build = spec.chosen_protocol().build
+    sampled = pairs[:: max(1, len(pairs) // _N_SAMPLED)]
+    n_characters = sum(
+        len(message.content)
+        for case in sampled
+        for message in build(replace(case, critiques=("", "")), shown).messages
+    )
+    return n_characters / CHARACTERS_PER_TOKEN / len(sampled)

@@ -1,0 +1,244 @@
+"""Recipes of constructions: YAML files with the sources and the stages, in the order they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from autoj.errors import DataError
+
+
+class _RecipePart(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PairFile(_RecipePart):
+    """A file of pairs with labels, in any format that `autoj judge` reads."""
+
+    data: str
+    """The file, relative to the working folder, or `hf-dataset:NAME`."""
+    name: str | None = None
+    """The name of the source in rows and tables; None keeps what rows state, else the file's."""
+    scenario: str | None = None
+    """The scenario of all its rows, for a source of one kind; None keeps what rows state."""
+    limit: int | None = Field(None, ge=1)
+    """The most rows to take; None takes all."""
+
+
+class Collect(_RecipePart):
+    """Reads the sources (paper, section 3.2): one row a pair, first turns only, with a label."""
+
+    stage: Literal["collect"]
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes of the queries to keep, by `py3langid`; empty keeps all and asks nothing."""
+    unlabelled: Literal["drop", "keep"] = "drop"
+    """The treatment of pairs without a label; kept ones take the teacher's decision as theirs."""
+    max_characters: int = Field(24_000, ge=100)
+    """The most characters of a query or a response; longer rows are dropped."""
+
+
+class Deduplicate(_RecipePart):
+    """Drops pairs whose query occurred before, exactly or nearly."""
+
+    stage: Literal["deduplicate"]
+    threshold: float | None = Field(0.8, gt=0, le=1)
+    """The least similarity (Jaccard, of word 3-grams) of near duplicates; None drops exact ones
+    alone."""
+    per_query: int = Field(1, ge=1)
+    """The most pairs of one query."""
+
+
+class Decontaminate(_RecipePart):
+    """Drops pairs whose query is in a test set."""
+
+    stage: Literal["decontaminate"]
+    against: tuple[str, ...] = Field(min_length=1)
+    """The files of the test sets."""
+    ngrams: int | None = Field(13, ge=2)
+    """Words per n-gram that shared text is found by; None compares letters and digits alone."""
+    threshold: float = Field(0.7, gt=0, le=1)
+    """The least share of n-grams, of either query, that makes two queries shared."""
+
+
+class Classify(_RecipePart):
+    """Names the scenario of rows that have none (paper, section 3.2 and Appendix B)."""
+
+    stage: Literal["classify"]
+    classifier: str = "fast"
+    """The embedded classifier: fast, best, or a folder that `autoj train classifier` wrote."""
+    least_probability: float = Field(0.0, ge=0, lt=1)
+    """Guesses below it are dropped as unsure."""
+
+
+class JudgePairs(_RecipePart):
+    """Lets a teacher judge pairs by their scenario's criteria (paper, section 3.3)."""
+
+    stage: Literal["judge-pairs"]
+    teacher: str
+    """A judge's name, card, or `backend:model`."""
+    protocol: str = "pairwise-criteria-reasoning"
+    """The prompt: Table 10 with Table 8 as its system message; queries of the group Exam Questions
+    are answered by the teacher first."""
+    quota: int = Field(100, ge=1)
+    """The most kept pairs of a scenario."""
+    orders: Literal["one", "both"] = "one"
+    """"both" asks each pair in both orders and keeps it where both decisions agree."""
+    keep_disagreeing: bool = False
+    """True keeps judgments that contradict the label, with the teacher's decision as the label."""
+    max_tokens: int | None = Field(None, ge=16)
+    """The most tokens of a judgment; None takes the card's."""
+    most_characters: int = Field(12_000, ge=100)
+    """Longer judgments are dropped."""
+
+
+class JudgeSingles(_RecipePart):
+    """Lets a teacher criticise and rate single responses (paper, section 3.3: divide and conquer).
+
+    Each response is criticised by its scenario's criteria (Table 11), without them, and the two
+    critiques are joined and rated (Table 12): three requests. Rows of pairs go on as they are.
+    """
+
+    stage: Literal["judge-singles"]
+    teacher: str
+    """A judge's name, card, or `backend:model`."""
+    quota: int = Field(17, ge=1)
+    """The responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    max_tokens: int | None = Field(None, ge=16)
+    """The most tokens of a critique; None takes the card's."""
+    most_characters: int = Field(12_000, ge=100)
+    """Longer judgments are dropped."""
+
+
+class Negatives(_RecipePart):
+    """Adds pairs whose label needs no teacher: borrowed responses and damaged copies."""
+
+    stage: Literal["negatives"]
+    borrowed: float = Field(0.10, ge=0, le=1)
+    """Pairs against a borrowed response, as a share of the rows that came in."""
+    both_borrowed: float = Field(0.03, ge=0, le=1)
+    """Ties of two borrowed responses, likewise."""
+    damaged: float = Field(0.10, ge=0, le=1)
+    """Pairs of a response and its damaged copy, likewise."""
+
+
+class Mix(_RecipePart):
+    """Writes the training files: native rows, the release's layout, chats and preferences."""
+
+    stage: Literal["mix"]
+    held_out: tuple[str, ...] = ()
+    """Scenarios left out of training (Appendix C); their rows go to `held_out.jsonl`."""
+    validation: float = Field(0.05, ge=0, lt=0.5)
+    """The share of queries that go to `validation.jsonl`."""
+    swap: bool = True
+    """True writes each pair in both orders in the layouts of other trainers (section 4); `autoj
+    train` swaps by itself."""
+
+
+Stage: TypeAlias = Annotated[
+    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | JudgeSingles | Negatives | Mix,
+    Field(discriminator="stage"),
+]
+
+
+class ConstructRecipe(_RecipePart):
+    """A construction: where pairs come from, and what is done with them."""
+
+    title: str
+    seed: int = 0
+    """The seed of all draws."""
+    sources: tuple[PairFile, ...] = Field(min_length=1)
+    stages: tuple[Stage, ...] = Field(min_length=1)
+    scenarios: str | None = None
+    """A folder with scenarios of the user's own; None uses ours."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        kinds = [stage.stage for stage in self.stages]
+        if kinds[0] != "collect":
+            raise ValueError(f"the first stage must be collect, found {kinds[0]}")
+        for only_once in ("collect", "mix"):
+            if kinds.count(only_once) > 1:
+                raise ValueError(f"stage {only_once} can stand only once")
+        if "mix" in kinds[:-1]:
+            raise ValueError("stage mix must be the last one")
+        return self
+
+
+def read_construct_recipe(path: Path) -> ConstructRecipe:
+    """Reads a recipe.
+
+    Raises:
+        DataError: the file is missing or is not a recipe; the message names line and field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        loaded = yaml.safe_load(text)
+    except FileNotFoundError:
+        raise DataError("there is no such recipe", path=path) from None
+    except OSError as error:
+        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(f"is not YAML ({error})", path=path) from None
+    if not isinstance(loaded, dict):
+        raise DataError("is not a recipe: it lacks title, sources and stages", path=path)
+    try:
+        return ConstructRecipe.model_validate(loaded)
+    except ValidationError as error:
+        raise _recipe_error(error, path, text) from None
+
+
+def _recipe_error(error: ValidationError, path: Path, text: str) -> DataError:
+    first = error.errors()[0]
+    # The name of a stage's kind is part of pydantic's place, but not of the file's.
+    place = tuple(part for part in first["loc"] if part not in _KINDS)
+    field = ".".join(map(str, place)) or None
+    match first["type"]:
+        case "extra_forbidden":
+            said = f"unknown key; allowed here: {', '.join(_allowed(first['loc']))}"
+        case "union_tag_invalid" | "union_tag_not_found":
+            said = f"a stage is one of {', '.join(_KINDS)}"
+        case "missing" | "value_error":
+            said = first["msg"].removeprefix("Value error, ")
+        case _:
+            said = f"{first['msg']}, found {first['input']!r}"
+    return DataError(said, path=path, line=_line_of(place, text), field=field)
+
+
+_STAGES: tuple[type[_RecipePart], ...] = (
+    Collect, Deduplicate, Decontaminate, Classify, JudgePairs, JudgeSingles, Negatives, Mix,
+)  # fmt: skip
+_KINDS: dict[str, type[_RecipePart]] = {
+    get_args(kind.model_fields["stage"].annotation)[0]: kind for kind in _STAGES
+}
+
+
+def _allowed(place: tuple[str | int, ...]) -> list[str]:
+    """The fields of the part of a recipe that holds an unknown key."""
+    kind = next((_KINDS[str(part)] for part in place if part in _KINDS), None)
+    if kind is None:
+        kind = PairFile if place[0] == "sources" else ConstructRecipe
+    return list(kind.model_fields)
+
+
+def _line_of(place: tuple[str | int, ...], text: str) -> int | None:
+    """The line of a field, counted from 1; that of what holds it where it is missing."""
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    line = None
+    for part in place:
+        found = _child(node, part)
+        if found is None:
+            break
+        key, node = found
+        line = key.start_mark.line + 1
+    return line
+
+
+def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((pair for pair in node.value if pair[0].value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part], node.value[part]
+    return None

@@ -1,0 +1,63 @@
+"""Teachers' judgments in the layout of Table 18."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autoj import critiques
+from autoj.construct.reformatting import NotReformattable, reformat
+from autoj.protocols import load_protocol
+from autoj.records import SHOWN, Decision
+
+from .teacher_texts import TEXTS
+
+
+@pytest.mark.parametrize(("text", "decision", "wanted"), TEXTS)
+def test_each_shape_of_text(text: str, decision: str, wanted: tuple[str, ...] | str) -> None:
+    if isinstance(wanted, str):
+        with pytest.raises(NotReformattable, match=wanted):
+            reformat(text, decision)  # type: ignore[arg-type]
+        return
+    made = reformat(text, decision)  # type: ignore[arg-type]
+    assert tuple(factor.name for factor in made.factors) == wanted
+    rendered = critiques.render(made)
+    assert critiques.parse(rendered) == made
+    reading = load_protocol("pairwise").parse(rendered)
+    assert isinstance(reading, Decision)
+    assert reading.shown == decision
+
+
+def test_there_are_enough_shapes() -> None:
+    assert len(TEXTS) >= 60
+
+
+def test_nothing_of_the_teachers_own_answer_is_left() -> None:
+    text = "[Own answer]\nThe capital is Bern.\n\n[Assessment]\n- Fact: Response 1 says Bern.\n\n"
+    made = reformat(text + "So, the final decision is Response 1.", "1")
+    assert "The capital" not in critiques.render(made)
+
+
+def test_the_remark_stays_behind_the_decision() -> None:
+    made = reformat(
+        "- Tone: Response 1 is warm.\n\nSo, the final decision is Response 1. Close.", "1"
+    )
+    assert made.remark == "Close."
+
+
+_PIECES = st.sampled_from(
+    [
+        "Response 1", "Response 2", "is", ":", "\n", "\n\n", "- ", "1. ", "**", "|", "{", "}", '"',
+        "#", "So, the final decision is", "Tie", "回应1", "最终决定", "[Assessment]", "\t", "…",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(_PIECES, max_size=40), st.sampled_from(SHOWN))
+def test_any_text_is_reformatted_or_refused(pieces: list[str], decision: str) -> None:
+    try:
+        made = reformat(" ".join(pieces), decision)  # type: ignore[arg-type]
+    except NotReformattable:
+        return
+    assert critiques.parse(critiques.render(made)) == made
