@@ -187,12 +187,15 @@ def test_a_missing_test_set_is_an_error_before_anything_is_asked(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("stage: mix", "stage: mixx"), "a stage is one of collect, deduplicate"),
-        (("quota: 8", "quotas: 8"), r":11:.*quotas: unknown key; allowed here: stage, teacher"),
+        (
+            ("stage: mix", "stage: mixx"),
+            "does not match any of the expected tags: .collect.",
+        ),
+        (("quota: 8", "quotas: 8"), r":11:.*quotas: unknown field; did you mean quota"),
         (("quota: 8", "quota: 0"), r":11:.*quota"),
         (("  - {stage: collect}\n", ""), "the first stage must be collect"),
         (("title: pairs of our own", ""), "title: Field required"),
-        (("seed: 3", "seed: 3\nsed: 4"), r":4:sed: unknown key; allowed here: title, seed"),
+        (("seed: 3", "seed: 3\nsed: 4"), r":4:sed: unknown field; did you mean seed"),
     ],
 )
 def test_a_bad_recipe_names_line_and_field(

@@ -6,9 +6,7 @@ terminal of 80, and cut flags and words on one of 60.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import typer
@@ -17,14 +15,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from autoj.cli._lazy import Commands, Listed
 from autoj.cli._options import TITLES
-from autoj.errors import ConfigError
+from autoj.cli._words import checked_words
 
 _ARGUMENTS = "Arguments"
 _OPTIONS = "Options"
-_FLAG = re.compile(r"--[a-z][a-z-]*")
 _MOST_COLUMNS = 1000
-_RENAMED = {"--sample": "--limit"}
-"""Former names of flags, with the present ones of the commands that have these."""
 
 # Contexts and formatters are Click's or Typer's own, by the version of Typer, so their types are
 # not named.
@@ -54,21 +49,6 @@ def _write_list(formatter: Any, title: str, records: list[tuple[str, str]]) -> N
         formatter.write_dl(records, col_max=formatter.width // 3)
 
 
-def _check_values(args: list[str]) -> None:
-    """Refuse empty values, as of an unset variable: as a path, one would mean this folder.
-
-    Raises:
-        ConfigError: an argument is empty, or the value of a flag.
-    """
-    for before, given in pairwise(["", *args]):
-        flag = before if given == "" else given.removesuffix("=")
-        if given == "" or (flag != given and _FLAG.fullmatch(flag)):
-            what = f"the value of {flag}" if _FLAG.fullmatch(flag) else "an argument"
-            raise ConfigError(
-                f"{what} is empty", hint="Leave it out, or check the variable that it came from."
-            )
-
-
 class _Command(TyperCommand):
     """A command whose help has sections, and which refuses empty values."""
 
@@ -78,16 +58,7 @@ class _Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the flags, also by their former names; Click calls this by its name."""
-        _check_values(args)
-        return super().parse_args(ctx, [_renamed(word, self.params) for word in args])
-
-
-def _renamed(word: str, params: Sequence[Any]) -> str:
-    """A word of a command line, with a flag's present name for its former one."""
-    flag, equals, value = word.partition("=")
-    present = _RENAMED.get(flag)
-    known = {name for parameter in params for name in parameter.opts}
-    return word if present not in known or flag in known else f"{present}{equals}{value}"
+        return super().parse_args(ctx, checked_words(args, self.params))
 
 
 class _Group(TyperGroup):

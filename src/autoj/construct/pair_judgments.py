@@ -158,7 +158,7 @@ def _wave(
 
 
 def _judged(folder: RunFolder, stage: JudgePairs, spec: RunSpec) -> Iterator[_Row]:
-    for case, outcomes in read_outcomes(folder):
+    for case, outcomes in read_outcomes(folder, spec):
         yield _judged_case(case, outcomes, stage, spec.judge.name)
 
 

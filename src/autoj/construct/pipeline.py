@@ -44,7 +44,7 @@ from autoj.errors import Cancelled, DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
 from autoj.records import Case
 from autoj.runs.budget import Budget
-from autoj.runs.folder import locked
+from autoj.runs.lock import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import load_classifier
 

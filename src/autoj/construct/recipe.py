@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from autoj.errors import DataError
+from autoj.yaml_files import read_fields
 
 
 class _RecipePart(BaseModel):
@@ -173,72 +172,4 @@ def read_construct_recipe(path: Path) -> ConstructRecipe:
     Raises:
         DataError: the file is missing or is not a recipe; the message names line and field.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        loaded = yaml.safe_load(text)
-    except FileNotFoundError:
-        raise DataError("there is no such recipe", path=path) from None
-    except OSError as error:
-        raise DataError(f"cannot be opened: {error.strerror}", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(f"is not YAML ({error})", path=path) from None
-    if not isinstance(loaded, dict):
-        raise DataError("is not a recipe: it lacks title, sources and stages", path=path)
-    try:
-        return ConstructRecipe.model_validate(loaded)
-    except ValidationError as error:
-        raise _recipe_error(error, path, text) from None
-
-
-def _recipe_error(error: ValidationError, path: Path, text: str) -> DataError:
-    first = error.errors()[0]
-    # The name of a stage's kind is part of pydantic's place, but not of the file's.
-    place = tuple(part for part in first["loc"] if part not in _KINDS)
-    field = ".".join(map(str, place)) or None
-    match first["type"]:
-        case "extra_forbidden":
-            said = f"unknown key; allowed here: {', '.join(_allowed(first['loc']))}"
-        case "union_tag_invalid" | "union_tag_not_found":
-            said = f"a stage is one of {', '.join(_KINDS)}"
-        case "missing" | "value_error":
-            said = first["msg"].removeprefix("Value error, ")
-        case _:
-            said = f"{first['msg']}, found {first['input']!r}"
-    return DataError(said, path=path, line=_line_of(place, text), field=field)
-
-
-_STAGES: tuple[type[_RecipePart], ...] = (
-    Collect, Deduplicate, Decontaminate, Classify, JudgePairs, JudgeSingles, Negatives, Mix,
-)  # fmt: skip
-_KINDS: dict[str, type[_RecipePart]] = {
-    get_args(kind.model_fields["stage"].annotation)[0]: kind for kind in _STAGES
-}
-
-
-def _allowed(place: tuple[str | int, ...]) -> list[str]:
-    """The fields of the part of a recipe that holds an unknown key."""
-    kind = next((_KINDS[str(part)] for part in place if part in _KINDS), None)
-    if kind is None:
-        kind = PairFile if place[0] == "sources" else ConstructRecipe
-    return list(kind.model_fields)
-
-
-def _line_of(place: tuple[str | int, ...], text: str) -> int | None:
-    """The line of a field, counted from 1; that of what holds it where it is missing."""
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
-    line = None
-    for part in place:
-        found = _child(node, part)
-        if found is None:
-            break
-        key, node = found
-        line = key.start_mark.line + 1
-    return line
-
-
-def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        return next((pair for pair in node.value if pair[0].value == part), None)
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        return node.value[part], node.value[part]
-    return None
+    return read_fields(path, ConstructRecipe, "recipe")

@@ -160,7 +160,11 @@ def _judged(
 
 def _criticised(by_criteria: RunFolder, alone: RunFolder, stage: JudgeSingles) -> Iterator[_Row]:
     """Each response with its two critiques, or with the reason that one is of no use."""
-    both = zip(read_outcomes(by_criteria), read_outcomes(alone), strict=True)
+    both = zip(
+        read_outcomes(by_criteria, by_criteria.spec()),
+        read_outcomes(alone, alone.spec()),
+        strict=True,
+    )
     for (case, first), (_, second) in both:
         texts: list[str] = []
         for outcome in (*first, *second):
@@ -175,7 +179,7 @@ def _criticised(by_criteria: RunFolder, alone: RunFolder, stage: JudgeSingles) -
 
 
 def _rated(folder: RunFolder, stage: JudgeSingles, teacher: str) -> Iterator[_Row]:
-    for case, (outcome,) in read_outcomes(folder):
+    for case, (outcome,) in read_outcomes(folder, folder.spec()):
         yield _rated_case(case, outcome, stage, teacher)
 
 

@@ -117,7 +117,7 @@ def _check_answered(folder: RunFolder) -> None:
     Raises:
         BackendError: it did; the same command asks the failed requests again.
     """
-    outcomes = [item for _, found in read_outcomes(folder) for item in found]
+    outcomes = [item for _, found in read_outcomes(folder, folder.spec()) for item in found]
     failed = [item for item in outcomes if isinstance(item, Failure) and item.retryable]
     if len(failed) > _MOST_FAILED * len(outcomes):
         raise BackendError(

@@ -113,12 +113,21 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _fields_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
-    """The names of the fields at a place; parts that name no field are keys and numbers."""
+    """The names of the fields at a place; parts that name no field are keys, numbers and tags."""
+    choices: list[type[BaseModel]] = []
     for part in place:
         field = model.model_fields.get(part) if isinstance(part, str) else None
         if field is not None:
-            model = next(_models_in(field.annotation), model)
+            choices = list(_models_in(field.annotation))
+            model = next(iter(choices), model)
+        else:
+            model = next((choice for choice in choices if _has_tag(choice, part)), model)
     return list(model.model_fields)
+
+
+def _has_tag(model: type[BaseModel], tag: object) -> bool:
+    """True where a model is the one of a union that a field's only value tells."""
+    return any(get_args(field.annotation) == (tag,) for field in model.model_fields.values())
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -135,9 +144,11 @@ def _node_at(root: yaml.Node, place: Sequence[Any]) -> yaml.Node | None:
     for part in place:
         if isinstance(value, yaml.MappingNode):
             pair = next((pair for pair in value.value if pair[0].value == part), None)
-            if pair is None:
+            if pair is not None:
+                found, value = pair
+            elif all(inner.value != part for _, inner in value.value):
                 return None
-            found, value = pair
+            # Otherwise it is the tag of a union's member, which the file has as a value.
         elif isinstance(value, yaml.SequenceNode) and isinstance(part, int):
             found = value = value.value[part]
         else:
