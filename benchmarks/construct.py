@@ -29,10 +29,7 @@ from autoj.construct.stages import StageFolder
 from autoj.datasets import open_cases
 from autoj.records import Case
 
-_WORDS = (
-    "plan trip river seven why write letter python bread history explain sum green window market "
-    "short poem list doctor rain"
-).split()
+_WORDS = ["plan", "trip", "river", "seven", "why", "write", "letter", "python", "bread", "history", "explain", "sum", "green", "window", "market", "short", "poem", "list", "doctor", "rain"]
 
 
 def write_rows(path: Path, n_rows: int) -> None:
@@ -55,33 +52,42 @@ def _cases(path: Path) -> Iterator[Case]:
     return (case for _, case in open_cases(path, "native").read() if isinstance(case, Case))
 
 
+def _recipe(path: Path, stage: Collect) -> ConstructRecipe:
+    source = PairFile.model_validate({"data": str(path)})
+    return ConstructRecipe(title="", sources=(source,), stages=(stage,))
+
+
 def _collect(path: Path) -> None:
-    stage = Collect(stage="collect")
-    recipe = ConstructRecipe(title="", sources=(PairFile(data=str(path)),), stages=(stage,))
+    stage = Collect.model_validate({"stage": "collect"})
+    recipe = _recipe(path, stage)
     with tempfile.TemporaryDirectory() as folder:
         StageFolder(Path(folder), "collect").write(collect(recipe, stage))
 
 
 def _languages(path: Path) -> None:
-    stage = Collect(stage="collect", languages=("en",))
-    recipe = ConstructRecipe(title="", sources=(PairFile(data=str(path)),), stages=(stage,))
+    stage = Collect.model_validate({"stage": "collect", "languages": ["en"]})
+    recipe = _recipe(path, stage)
     for _ in collect(recipe, stage):
         pass
 
 
 def _exact(path: Path) -> None:
-    for _ in deduplicate(_cases(path), Deduplicate(stage="deduplicate", threshold=None)):
+    for _ in deduplicate(
+        _cases(path), Deduplicate.model_validate({"stage": "deduplicate", "threshold": None})
+    ):
         pass
 
 
 def _near(path: Path) -> None:
-    for _ in islice(deduplicate(_cases(path), Deduplicate(stage="deduplicate")), 100_000):
+    for _ in islice(
+        deduplicate(_cases(path), Deduplicate.model_validate({"stage": "deduplicate"})), 100_000
+    ):
         pass
 
 
 def _mix(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        write_mix(_cases(path), Mix(stage="mix"), Path(folder), 0)
+        write_mix(_cases(path), Mix.model_validate({"stage": "mix"}), Path(folder), 0)
 
 
 STAGES: dict[str, Callable[[Path], None]] = {

@@ -6,6 +6,9 @@ from autoj.metrics._intervals import RATINGS
 from autoj.metrics.base import Rows, mean
 from autoj.records import Estimate
 
+SPAN = RATINGS
+"""The lowest and the highest rating."""
+
 
 def compute(rows: Rows) -> Estimate:
     """The mean rating, 1.0 to 10.0, with an interval over queries.
@@ -13,4 +16,4 @@ def compute(rows: Rows) -> Estimate:
     Args:
         rows: one per rated response; one whose rating could not be read is unscored.
     """
-    return mean("mean rating", rows, lambda row: row.rating, span=RATINGS)
+    return mean("mean rating", rows, lambda row: row.rating, span=SPAN)

@@ -195,7 +195,7 @@ def _against_labels(both: _Both) -> Against | None:
         return None
     one, other = (
         [
-            pair_row(item[0], item[at])._replace(winner=item[at].winner)  # type: ignore[arg-type]
+            pair_row(item[0], item[at])._replace(winner=item[at].winner)  # type: ignore[arg-type, union-attr]
             for item in labelled
         ]
         for at in (1, 2)
@@ -208,7 +208,7 @@ def _against_labels(both: _Both) -> Against | None:
     return Against(
         one=proportion("verdict accuracy", one, _is_same),
         other=proportion("verdict accuracy", other, _is_same),
-        difference=difference("verdict accuracy", one, other, _is_same),
+        difference=difference("verdict accuracy", one, other, _is_same, span=(0.0, 1.0)),
         both=counts[True, True],
         one_alone=counts[True, False],
         other_alone=counts[False, True],
@@ -265,7 +265,9 @@ def _of_ratings(both: _Both, common: dict[str, Any]) -> RunDiff:
         ),
         winners=({}, {}),
         labelled=None,
-        mean_difference=difference("mean rating", one, other, lambda row: row.rating),
+        mean_difference=difference(
+            "mean rating", one, other, lambda row: row.rating, span=mean_rating.SPAN
+        ),
         n_differing=len(differing),
         differing=differing,
     )

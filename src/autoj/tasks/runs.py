@@ -148,7 +148,7 @@ def _run(path: Path, changed: float) -> RunEntry:
     figure = None
     if kind == "rate":
         rated = [row for case, its in counts.of(run) for row in rating_rows(case, its)]
-        figure = mean("mean score", rated, lambda row: row.rating)
+        figure = mean("mean score", rated, lambda row: row.rating, span=None)
         if spec.protocol != "scalar":
             figure = mean_rating.compute(rated)
     else:
