@@ -63,9 +63,7 @@ def grown(
         try:
             found = next(taken, None)
         except DataError as error:
-            what = (
-                f"where its case {number:,} is, the data has a row that cannot be judged: {error}"
-            )
+            what = f"the data cannot be read up to its case {number:,}: {error.message}"
             raise _mismatch(path, what, changed) from None
         if found is None:
             n_known = number + sum(1 for _ in known)

@@ -216,7 +216,7 @@ def _timed(session: _Session) -> Iterator[None]:
 
 
 def _stated(counts: RunCounts) -> dict[str, Any]:
-    """The counts of a session, as `timings.jsonl` states them: without reuse where there is none."""
+    """The counts of a session for `timings.jsonl`: without reuse where there is none."""
     return {name: n for name, n in asdict(counts).items() if n or name != "n_reused"}
 
 
