@@ -10,6 +10,7 @@ from autoj.datasets.base import Cases
 from autoj.records import Case, CaseOutline
 from autoj.runs import RunCounts, open_run
 from autoj.runs.budget import Budget
+from autoj.runs.opening import discarded_if_unused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
@@ -79,14 +80,16 @@ def judge_by_jury(
     path = out or jury_folder([juror.spec for juror in jury.jurors], cases)
     data = pairs_alone(cases) if jury.paired else cases
     _check_runs(path, jury, data)
-    write_jury(path, jury)
     sessions: list[RunCounts] = []
-    for number, juror in enumerate(jury.jurors, start=1):
-        watch.message(f"judge {number} of {len(jury.jurors)}: {juror.name} ({juror.spec.protocol})")
-        run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch)
-        run.check_whole()
-        sessions.append(run.counts)
-    write_jury_verdicts(path, jury)
+    with discarded_if_unused(path):
+        write_jury(path, jury)
+        for number, juror in enumerate(jury.jurors, start=1):
+            place = f"judge {number} of {len(jury.jurors)}"
+            watch.message(f"{place}: {juror.name} ({juror.spec.protocol})")
+            run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch)
+            run.check_whole()
+            sessions.append(run.counts)
+        write_jury_verdicts(path, jury)
     return JuryRun(path=path, jury=jury, counts=total_of(sessions))
 
 
