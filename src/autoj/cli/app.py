@@ -20,6 +20,7 @@ from autoj.cli.audit import audit
 from autoj.cli.bench import bench_app
 from autoj.cli.cache import cache_app
 from autoj.cli.calibrate import calibrate
+from autoj.cli.check import check
 from autoj.cli.classify import classify
 from autoj.cli.data import data_app
 from autoj.cli.export import export
@@ -47,6 +48,7 @@ app.command()(classify)
 app.command()(show)
 app.command()(export)
 app.command()(merge)
+app.command()(check)
 app.command()(audit)
 app.command()(calibrate)
 app.command()(leaderboard)
