@@ -29,7 +29,28 @@ from autoj.construct.stages import StageFolder
 from autoj.datasets import open_cases
 from autoj.records import Case
 
-_WORDS = ["plan", "trip", "river", "seven", "why", "write", "letter", "python", "bread", "history", "explain", "sum", "green", "window", "market", "short", "poem", "list", "doctor", "rain"]
+_WORDS = [
+    "plan",
+    "trip",
+    "river",
+    "seven",
+    "why",
+    "write",
+    "letter",
+    "python",
+    "bread",
+    "history",
+    "explain",
+    "sum",
+    "green",
+    "window",
+    "market",
+    "short",
+    "poem",
+    "list",
+    "doctor",
+    "rain",
+]
 
 
 def write_rows(path: Path, n_rows: int) -> None:

@@ -93,9 +93,8 @@ def test_a_wrong_key_is_told_and_written_nowhere(
         result = run("judge", data, "--judge", card, "--out", "r")
     told(result, "rejects the key of judge 'card' (401)", "environment variable MY_KEY")
     assert key not in result[2]
-    written = [path.read_bytes() for path in Path("r").rglob("*") if path.is_file()]
-    assert written
-    assert not any(key.encode() in content for content in written)
+    # A start that fails leaves no folder.
+    assert not Path("r").exists()
 
 
 @needs_openai

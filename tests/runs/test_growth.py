@@ -114,6 +114,8 @@ def test_a_limit_that_changes_nothing_asks_nothing(tmp_path, data, pair_spec: Sp
          "its case 1 is 'q0', and in the data it is 'q1' now"),
         (lambda its: [*rows(7)[:1], its[0] | {"id": "new"}, *its[1:]],
          "its case 2 is 'q1', and in the data it is 'new' now"),
+        (lambda its: [its[0], {"query": "One?", "responses": ["alone"]}],
+         "the data cannot be read up to its case 2"),
         (lambda its: [its[0] | {"label": "a"}, *its[1:], *rows(8, 6)],
          "its case 1, 'q0', is another in the data now"),
     ],

@@ -56,6 +56,9 @@ class Counts:
     def sent(self, answer: Answer) -> None:
         self._sent[self._asked_by.pop(id(answer))] = time.monotonic()
 
+    def forget_sent(self) -> None:
+        self._sent.clear()
+
     def killed(self, at: float) -> None:
         """Notes the age of each answer since the last kill."""
         self._age_at_kill |= {digest: at - sent for digest, sent in self._sent.items()}
@@ -103,6 +106,9 @@ def kill_often(folder: Path, n_kills: int, n_cases: int, seed: int) -> tuple[Cou
             counts.killed(time.monotonic())
             n_hit += process.wait() == -signal.SIGKILL
             process.stderr.close()
+            # Answers to a process that is gone are no answers.
+            time.sleep(3 * LATENCY)
+            counts.forget_sent()
         process = start(folder)
         _, said = process.communicate()
         assert process.returncode == 0, said.decode()

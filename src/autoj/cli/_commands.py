@@ -37,6 +37,10 @@ COMMANDS = {
         "autoj.cli.merge:merge",
         "Merge runs of the same settings: shards judged on several machines, or runs that overlap.",
     ),
+    "check": Listed(
+        "autoj.cli.check:check",
+        "Check the files of a run, by their digests, their checksums and each other.",
+    ),
     "cache": Listed("autoj.cli.cache:cache_app", "Show or clear the answers that runs reuse."),
     "audit": Listed(
         "autoj.cli.audit:audit",

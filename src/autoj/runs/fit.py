@@ -141,10 +141,8 @@ def fit_query(
     """
     budget = reader.limits.context_tokens - decoding.max_tokens
     bodies = _build_all(case, pages, build)
-    # A token is at least one byte, so a query of few bytes needs no count.
     if _n_tokens(bodies, reader, budget) <= budget and (
-        len(case.query.encode("utf-8", "replace")) <= _QUERY_TOKENS
-        or reader.count_tokens(case.query) <= _QUERY_TOKENS
+        not may_be_cut(case.query) or reader.count_tokens(case.query) <= _QUERY_TOKENS
     ):
         return Fitted(bodies=bodies, truncated=False)
     lowest, highest = 0, _HEAD_TOKENS
@@ -164,6 +162,12 @@ def fit_query(
         return best
     message = f"the prompt leaves no room for a query in the {budget:,} tokens available to it"
     return Overflow(bodies=_build_all(case, pages, build), message=message)
+
+
+def may_be_cut(query: str) -> bool:
+    """True where a query whose scenario is asked for may be longer than is kept of it."""
+    # A token is at least one byte.
+    return len(query.encode("utf-8", "replace")) > _QUERY_TOKENS
 
 
 def _cut_query(query: str, n_tokens: int, reader: Reader) -> str:

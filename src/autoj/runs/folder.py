@@ -141,6 +141,10 @@ class RunFolder:
             raise damaged(self.path / name, None, describe(state, self.path / name, digest))
         self._compared.add(name)
 
+    def damage(self, name: str, what: str) -> DataError:
+        """The error of a damaged file."""
+        return damaged(self.path / name, None, what)
+
     def rows(self, name: str, kind: type[_Row]) -> Iterator[_Row]:
         """The rows of one of its files, lazily, after comparing the file with its digest.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from autoj.errors import SpecMismatch
+from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import damaged, encode, read_records
 from autoj.records import Case
 from autoj.runs.files import CASES, describe, digests_of, state_of
@@ -60,7 +60,11 @@ def grown(
         SpecMismatch: the cases of the run are not the first ones of the data.
     """
     for number, case in enumerate(known, start=1):
-        found = next(taken, None)
+        try:
+            found = next(taken, None)
+        except DataError as error:
+            what = f"the data cannot be read up to its case {number:,}: {error.message}"
+            raise _mismatch(path, what, changed) from None
         if found is None:
             n_known = number + sum(1 for _ in known)
             what = f"it has {n_known:,} cases, and the data and the limit give {number - 1:,} now"

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain, islice, starmap
+from typing import Any
 
 from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
@@ -211,7 +212,12 @@ def _timed(session: _Session) -> Iterator[None]:
         ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         # A full disk was reported already, or will be at the next write that matters.
         with suppress(StorageFull):
-            session.folder.add_timing({**ended, **asdict(session.counts), **_usd(session.meter)})
+            session.folder.add_timing({**ended, **_stated(session.counts), **_usd(session.meter)})
+
+
+def _stated(counts: RunCounts) -> dict[str, Any]:
+    """The counts of a session for `timings.jsonl`: without reuse where there is none."""
+    return {name: n for name, n in asdict(counts).items() if n or name != "n_reused"}
 
 
 def _usd(meter: Meter) -> dict[str, float]:

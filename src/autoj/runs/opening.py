@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
-from autoj.errors import DataError, SpecMismatch
+from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
 from autoj.jsonl import storage_error, write_records
 from autoj.records import Case
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
+    FAILURES,
     FOLLOW,
+    LEDGER,
     VERDICTS,
     FileDigest,
     digests_in,
@@ -30,6 +32,7 @@ from autoj.runs.growth import MAY_GROW, grown, known_cases, n_known_cases
 from autoj.runs.intake import bad_row, taken_cases
 from autoj.runs.kind import Kind
 from autoj.runs.lock import locked
+from autoj.runs.merge.staging import OF_A_RUN, recover
 from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place
 from autoj.runs.settings import (
@@ -44,6 +47,8 @@ from autoj.runs.settings import (
 from autoj.runs.spec import RunSpec
 
 _log = logging.getLogger(__name__)
+
+_ANSWERS = (LEDGER, FAILURES)
 
 
 @contextmanager
@@ -69,15 +74,50 @@ def open_run(
         DataError: a row cannot be read (unless bad rows are skipped), or there are none.
         StorageFull: the disk is full.
     """
+    # A merge to this path may have been killed while it moved its result there.
+    recover(path.absolute())
+    with discarded_if_unused(path):
+        try:
+            check_place(path)
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, path) from error
+        with locked(path):
+            folder = RunFolder(path)
+            _prepare(folder, spec, cases, kind or spec.task)
+            yield folder
+
+
+@contextmanager
+def discarded_if_unused(path: Path) -> Iterator[None]:
+    """Removes a folder that was made in the block, if an error ends this before any answer.
+
+    One that was there before stays, as does one whose work was cancelled or stopped by a cap.
+    """
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        yield
+        return
+    made = [folder for folder in (path, *path.absolute().parents) if not folder.exists()]
     try:
-        check_place(path)
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, path) from error
-    with locked(path):
-        folder = RunFolder(path)
-        _prepare(folder, spec, cases, kind or spec.task)
-        yield folder
+        yield
+    except (Cancelled, Unfinished):
+        raise
+    except Exception:
+        if not any(file.stat().st_size for name in _ANSWERS for file in path.rglob(name)):
+            _discard(path, made)
+        raise
+
+
+def _discard(path: Path, made: list[Path]) -> None:
+    """Removes the files of a run, and its folder and those above it that were made for it."""
+    with suppress(OSError):
+        for file in path.iterdir():
+            if file.name in OF_A_RUN:
+                file.unlink()
+    # A folder that holds anything else stays.
+    with suppress(OSError):
+        for folder in made or [path]:
+            folder.rmdir()
 
 
 def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None:

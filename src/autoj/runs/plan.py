@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,16 @@ import orjson
 from autoj.backends.base import Reader
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
-from autoj.runs.fit import Build, Fitted, Overflow, Page, check_context, fit, fit_query
+from autoj.runs.fit import (
+    Build,
+    Fitted,
+    Overflow,
+    Page,
+    check_context,
+    fit,
+    fit_query,
+    may_be_cut,
+)
 from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
@@ -116,6 +125,55 @@ def _orders(case: Case, spec: RunSpec) -> tuple[tuple[int, int], ...]:
     return (_BOTH_ORDERS[drawn],)
 
 
+def rows_of(case: Case, spec: RunSpec, card: JudgeCard) -> list[Asked] | None:
+    """The rows of a case's first questions, without an engine that counts tokens.
+
+    Args:
+        case: the case.
+        spec: the settings.
+        card: the judge with its engine's chat template, as `backend.card`.
+
+    Returns:
+        None where a text may have been cut to fit, so that only the engine can tell.
+    """
+    if spec.on_overflow == "truncate" or (spec.task == "classify" and may_be_cut(case.query)):
+        return None
+    build = spec.chosen_protocol().build
+    return [
+        _asked(case, page, sample, build(case, page), spec, card)
+        for page, sample in asked_about(case, spec)
+    ]
+
+
+def follow_rows_of(
+    case: Case, verdict: Verdict, spec: RunSpec, card: JudgeCard
+) -> list[Asked] | None:
+    """The rows of the critiques for a known verdict; else like `rows_of`."""
+    if spec.on_overflow == "truncate":
+        return None
+    protocol, rows = spec.chosen_protocol(), []
+    for page in follow_pages(case, verdict, spec):
+        body = protocol.follow(case, verdict, page)
+        assert body is not None
+        rows.append(_asked(case, page, spec.draws[0], body, spec, card))
+    return rows
+
+
+def _asked(
+    case: Case, page: Page, sample: int, body: RequestBody, spec: RunSpec, card: JudgeCard
+) -> Asked:
+    return Asked(
+        case_id=case.id,
+        judge=spec.judge.name,
+        protocol=spec.protocol,
+        shown=page,
+        sample=sample,
+        scored=body.choices is not None,
+        truncated=False,
+        key=request_key(card, body, spec.decoding, sample),
+    )
+
+
 def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) -> list[Planned]:
     """Plans the critiques for a known verdict; empty where there is none."""
     protocol = spec.chosen_protocol()
@@ -168,17 +226,10 @@ def _plan(
     planned: list[Planned] = []
     bodies = zip(pages, fitted.bodies, strict=True)
     for (page, body), sample in product(bodies, draws):
-        asked = Asked(
-            case_id=case.id,
-            judge=spec.judge.name,
-            protocol=spec.protocol,
-            shown=page,
-            sample=sample,
-            scored=body.choices is not None,
-            truncated=isinstance(fitted, Fitted) and fitted.truncated,
-            # From the engine's own card: it knows the chat template of its tokenizer.
-            key=request_key(backend.card, body, spec.decoding, sample),
-        )
+        # By the engine's own card: it knows the chat template of its tokenizer.
+        asked = _asked(case, page, sample, body, spec, backend.card)
+        if isinstance(fitted, Fitted) and fitted.truncated:
+            asked = replace(asked, truncated=True)
         if isinstance(fitted, Overflow):
             failure = Failure(
                 key=asked.key,

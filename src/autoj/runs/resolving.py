@@ -103,9 +103,11 @@ def resolve_run(
         _check_number(folder, n_resolved)
         return
     follow = PlanRows(folder, FOLLOW) if spec.critique else None
-    for case, verdict in resolve_first(folder, spec, answers):
+    for case, verdict in _resolved(folder, spec, answers):
+        # Read for each case: one may have lost the answers that its verdict followed from.
         rows = [] if follow is None else follow.of(case)
-        yield case, with_critiques(verdict, rows, answers, spec.reader(case))
+        if verdict is not None:
+            yield case, with_critiques(verdict, rows, answers, spec.reader(case))
     if follow is not None:
         follow.check_end()
 
@@ -125,6 +127,15 @@ def resolve_first(
     folder: RunFolder, spec: RunSpec, answers: Answers
 ) -> Iterator[tuple[Case, Verdict]]:
     """Resolves the verdicts without the critiques that were asked for after them."""
+    for case, verdict in _resolved(folder, spec, answers):
+        if verdict is not None:
+            yield case, verdict
+
+
+def _resolved(
+    folder: RunFolder, spec: RunSpec, answers: Answers
+) -> Iterator[tuple[Case, Verdict | None]]:
+    """All cases, with the verdicts of those whose questions have outcomes."""
     plan = PlanRows(folder, PLAN)
     for case in folder.cases():
         rows, reader = plan.about(case, spec), spec.reader(case)
@@ -133,6 +144,8 @@ def resolve_first(
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):
             yield case, resolve_judgments(case, spec, known)
+        else:
+            yield case, None
     plan.check_end()
 
 
@@ -207,9 +220,11 @@ class PlanRows:
         """
         left = self._ahead or next(self._groups, None)
         if left is not None:
-            raise damaged(
-                self._path, None, f"its rows about case {left[0]!r} do not follow the cases"
-            )
+            raise self.damage(f"its rows about case {left[0]!r} do not follow the cases")
+
+    def damage(self, what: str) -> DataError:
+        """The error of a damaged plan."""
+        return damaged(self._path, None, what)
 
 
 def _checked(path: Path, case: Case, rows: list[Asked]) -> list[Asked]:

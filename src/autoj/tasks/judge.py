@@ -10,11 +10,12 @@ from pathlib import Path
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
 from autoj.errors import AutojError, ConfigError
-from autoj.jsonl import read_records
+from autoj.jsonl import count_lines, read_records
 from autoj.records import Failure
 from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run, resolve_run
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
+from autoj.runs.files import LEDGER
 from autoj.runs.judging import open_ledger
 from autoj.runs.kind import Kind, is_jury
 from autoj.runs.reuse import reused
@@ -123,10 +124,11 @@ def _loaded(
     try:
         yield engine
     except (KeyboardInterrupt, AutojError):
-        watch.message(
-            f"stopped; {folder.path} keeps the judgments so far, and the same command "
-            "resumes from there"
-        )
+        if count_lines(folder.path / LEDGER):
+            watch.message(
+                f"stopped; {folder.path} keeps the judgments so far, and the same command "
+                "resumes from there"
+            )
         raise
     finally:
         if backend is None:

@@ -12,7 +12,7 @@ from autoj.runs import CaseRecord, RunCounts, RunFolder, read_case
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Cost
 from autoj.runs.lock import locked
-from autoj.runs.opening import check_run
+from autoj.runs.opening import check_run, discarded_if_unused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
@@ -119,16 +119,20 @@ def judge_by_jury(
     path = out or jury_folder(jury, cases)
     data = pairs_alone(cases) if jury.paired else cases
     _check_runs(path, jury, data)
-    write_jury(path, jury)
     sessions: list[RunCounts] = []
     costs: dict[str, Cost | None] = {}
-    for number, juror in enumerate(jury.jurors, start=1):
-        watch.message(f"judge {number} of {len(jury.jurors)}: {juror.name} ({juror.spec.protocol})")
-        run = judge(data, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache)
-        run.check_whole()
-        sessions.append(run.counts)
-        costs[juror.name] = run.cost
-    write_jury_verdicts(path, jury)
+    with discarded_if_unused(path):
+        write_jury(path, jury)
+        for number, juror in enumerate(jury.jurors, start=1):
+            place = f"judge {number} of {len(jury.jurors)}"
+            watch.message(f"{place}: {juror.name} ({juror.spec.protocol})")
+            run = judge(
+                data, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache
+            )
+            run.check_whole()
+            sessions.append(run.counts)
+            costs[juror.name] = run.cost
+        write_jury_verdicts(path, jury)
     return JuryRun(path=path, jury=jury, counts=total_of(sessions), costs=costs)
 
 

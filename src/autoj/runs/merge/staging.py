@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from autoj.jsonl import storage_error
 from autoj.runs.lock import HOLDER, LOCK, locked
 
-_OF_A_RUN = {
-    HOLDER, LOCK, "run.json",
+OF_A_RUN = {
+    HOLDER, LOCK, "run.json", "run.json.draft", "jury.json",
     *(
         f"{name}.jsonl"
         for name in (
@@ -34,7 +34,7 @@ def staging_folder(place: Path) -> Iterator[Path]:
         RunBusy: another process writes a staging folder for the same path.
         StorageFull: the disk is full.
     """
-    draft = place.with_name(f".{place.name}.merging")
+    draft = _draft(place)
     try:
         draft.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -57,20 +57,31 @@ def staging_folder(place: Path) -> Iterator[Path]:
 
 
 def recover(place: Path) -> None:
-    """Restores the old folder, where a process was killed while it moved the new one into place."""
-    old = _replaced(place)
-    if old.is_dir() and place.exists():
-        _discard(old, place)
-    elif old.is_dir():
-        old.rename(place)
+    """Restores the old folder, where a process was killed while it moved the new one into place.
+
+    Raises:
+        RunBusy: that process is at it.
+    """
+    old, draft = _replaced(place), _draft(place)
+    if not old.is_dir():
+        return
+    with locked(draft) if draft.is_dir() else nullcontext():
+        if place.exists():
+            _discard(old, place)
+        else:
+            old.rename(place)
 
 
 def _discard(old: Path, place: Path) -> None:
     """Removes a run that was replaced, and moves the user's files into the new one."""
     for path in old.iterdir() if old.is_dir() else ():
-        if path.name not in _OF_A_RUN and not (place / path.name).exists():
+        if path.name not in OF_A_RUN and not (place / path.name).exists():
             path.rename(place / path.name)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _draft(place: Path) -> Path:
+    return place.with_name(f".{place.name}.merging")
 
 
 def _replaced(place: Path) -> Path:
