@@ -34,7 +34,7 @@ from autoj.records import Unreadable
 _MOST_STATEMENTS = 300
 # The words after a verdict that show it to be part of a quoted passage.
 _PASSAGE, _SHORTEST = 12, 2
-_UP_TO_A_QUOTE = re.compile(r"[^\"“”'’`\n]+")
+_UP_TO_A_QUOTE = re.compile(r"[^\"“”'’`<\n]+")
 _WORD = re.compile(r"[a-z]+|[0-9]+|[\[\]]|[^\W_]")
 
 

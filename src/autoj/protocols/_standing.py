@@ -47,7 +47,7 @@ _SPEECH = (
 # At the end of a line: a colon or an opening mark, or a verb without its object; with a full stop
 # only words that point ahead, since "… easier to follow." is prose.
 _INTRODUCTION = re.compile(
-    rf"(?:[:>\"“‘「『«`\[{{(|=]|\b{_SPEECH}(?:\s(?:this|that|thus|with|in|by|as|the|is))?[\s,*_…–—-]*"
+    rf"(?:[:>\"“‘「『«`\[{{(|=]|\s'|\b{_SPEECH}(?:\s(?:this|that|thus|with|in|by|as|the|is))?[\s,*_…–—-]*"
     r"|\b(?:as\sfollows|the\sfollowing(?:\s\w{1,12})?|th(?:is|ese)\s(?:line|sentence|text|words))"
     r"[\s.*_]*|(?:说|写道|声称|写着|结尾|原文|引用|如下|表示|称)[\s*_。,…—]*)\Z",
     re.IGNORECASE,
@@ -70,9 +70,10 @@ _ATTRIBUTION = re.compile(
 )
 _QUOTES = re.compile(r"[\"“”„«»「」『』`]")
 _CLOSING = re.compile(r"[\s.*_。!]{0,6}(?:[\"”’»`」』]|</)")
-_PASSAGE_START = re.compile(r"\s+|>")
+_PASSAGE_START = re.compile(r"\s+['‘]?|>")
 _SEGMENT = re.compile(r"[.!?。:;\"“”]")
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"```|~~~")
+_SENTENCE_GAP = re.compile(r"(?<=[.!?。])\s+")
 
 
 def stands_by_itself(folded: str, statement: Statement, judged: Judged) -> bool:
@@ -123,7 +124,11 @@ def _is_free(folded: str, begin: int, line: str, judged: Judged) -> bool:
     if not lines:
         return begin <= _NEARBY and not judged.has_copy(folded)
     last = lines[-1].strip()
-    if last[:1] in {">", "|"} or _INTRODUCTION.search(last) or _SOURCE.fullmatch(last):
+    if (
+        last[:1] in {">", "|"}
+        or _INTRODUCTION.search(last)
+        or _SOURCE.fullmatch(_SENTENCE_GAP.split(last)[-1])
+    ):
         return False
     said = words(last).split()[-_BEFORE:]
     if len(said) >= _FEWEST_WORDS and judged.holds(_joined(said)):
