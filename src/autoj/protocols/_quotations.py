@@ -34,7 +34,7 @@ from autoj.records import Unreadable
 _MOST_STATEMENTS = 300
 # The words after a verdict that show it to be part of a quoted passage.
 _PASSAGE, _SHORTEST = 12, 2
-_UP_TO_A_QUOTE = re.compile(r"[^\"“”`\n]+")
+_UP_TO_A_QUOTE = re.compile(r"[^\"“”'’`<\n]+")
 _WORD = re.compile(r"[a-z]+|[0-9]+|[\[\]]|[^\W_]")
 
 
@@ -48,6 +48,8 @@ class Statement:
     """The thing stated, to recognise it in other words; None compares the words alone."""
     readable: bool = True
     """False where it is off the menu or the scale."""
+    words_end: int | None = None
+    """End of its words that a quotation has, too; None is all of it."""
 
 
 _Any = TypeVar("_Any", bound=Statement)
@@ -76,9 +78,10 @@ class Judged:
         """True where a judged text holds a statement of the folded answer."""
         if statement.content is not None and statement.content in self._contents:
             return True
-        passage = words(folded[statement.start : statement.end])
+        end = statement.end if statement.words_end is None else statement.words_end
+        passage = words(folded[statement.start : end])
         # An answer that is cut off may end within a word of its quotation.
-        cut = not folded[statement.end : statement.end + 1]
+        cut = end == len(folded)
         return self.holds(passage[:-1] if cut and passage != " " else passage)
 
     def source(self, folded: str, statement: Statement) -> str:
