@@ -19,7 +19,9 @@ WRITTEN = [
     "Asked", "Case", "CaseOutline", "Completion", "Estimate", "Failure", "JudgeCard", "Request",
     "Verdict",
 ]  # fmt: skip
-PARTS = {"Decoding", "Message", "Calibration", "PublishedFigure", "Response"}
+PARTS = {
+    "Decoding", "Message", "Calibration", "PublishedFigure", "Response", "ResponseOutline",
+}  # fmt: skip
 # A judgment is never written: its completion is, and is read again.
 IN_MEMORY = {"Critique", "Decision", "Judgment", "Label", "Rating", "Score", "Unreadable"}
 

@@ -358,7 +358,8 @@ class Verdict:
     selected: int | None = None
     """The index of the selected response of N."""
     scenario: str | None = None
-    """The query's scenario, where it was asked for; None where it is unknown."""
+    """The query's scenario: the case's own, or in a run that names scenarios the judge's answer.
+    None where it is unknown."""
     critiques: tuple[str | None, ...] = ()
     """In the case's frame: "Response 1" is the case's first response. One per order of a pair or
     one for the verdict; one per rated response. None where there is none."""

@@ -36,7 +36,11 @@ def test_the_cost_is_told_before_and_the_card_is_what_the_folder_holds(plan, tmp
         "12 of 20 cases, drawn by seed 3; each probe is made of at most 4 of them"
     )
     n_asked = len(engine.asked)
-    assert cost.startswith(f"{n_asked:,} judgments, {n_asked:,} of them still to make: about")
+    n_questions = card.details["n_questions"]
+    assert cost.startswith(
+        f"{n_questions:,} questions, {n_asked:,} of them distinct; {n_asked:,} requests still to "
+        "make: about"
+    )
     assert card == audit_card(tmp_path / "audit")
     assert card.details["n_judgments"] == n_asked
     assert {what for what, _, _ in notes.progress_of}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from autoj.cli import audit as command
 from autoj.errors import ConfigError, DataError, SpecMismatch
+from autoj.jsonl import whole_lines
 from autoj.records import Failure
 
 from ..scripted import Killed, Recorder, by_hash
@@ -56,11 +58,17 @@ def run(app, backends, monkeypatch, tmp_path):
 
 
 def test_the_card_is_shown_with_its_cost_before_and_kept(run, backends):
-    done = run("--sample", "20", "--out", "audit")
+    done = run("--limit", "20", "--out", "audit")
     assert done.exit_code == 0, done.exception
     assert "20 of 24 cases, drawn by seed 0; each probe is made of at most 6 of them" in done.stderr
     n_asked = len(backends[0].asked)
-    assert f"{n_asked:,} judgments, {n_asked:,} of them still to make: about" in done.stderr
+    told = f"{n_asked:,} of them distinct"
+    assert f" questions, {told}; {n_asked:,} requests still to make: about" in done.stderr
+    (n_questions,) = re.findall(r"([\d,]+) questions, ", done.stderr)
+    # The card reports what was announced, and the plans hold it.
+    assert f"questions  {n_questions}, {told}" in done.stdout
+    plans = [list(whole_lines(path)) for path in Path("audit").glob("*/plan.jsonl")]
+    assert sum(map(len, plans)) == int(n_questions.replace(",", ""))
     assert "at the speed of the first few" in done.stderr
     for text in ("position bias", "bullets", "harmless", "test-retest", "probability of the verd"):
         assert text in done.stdout
@@ -76,7 +84,7 @@ def test_a_second_start_asks_nothing_and_gives_the_same_card(run, backends):
     assert first.exit_code == second.exit_code == 0
     assert backends[1].asked == []
     assert json.loads(first.stdout) == json.loads(second.stdout)
-    assert "0 of them still to make" in second.stderr
+    assert "; 0 requests still to make" in second.stderr
     (folder,) = Path("runs").iterdir()
     assert folder.name.startswith("audit-set-judge-")
 
@@ -109,8 +117,8 @@ def test_killed_it_goes_on(run, backends, monkeypatch):
 
 
 def test_another_seed_does_not_go_on_with_the_same_folder(run, backends):
-    run("--out", "audit", "--sample", "10")
-    done = run("--out", "audit", "--sample", "10", "--seed", "1")
+    run("--out", "audit", "--limit", "10")
+    done = run("--out", "audit", "--limit", "10", "--seed", "1")
     assert isinstance(done.exception, SpecMismatch)
     # It is found before a judge is loaded.
     assert len(backends) == 1
@@ -122,7 +130,7 @@ def test_what_it_cannot_do_it_says(run):
 
 
 def test_a_damaged_plan_is_told_with_its_file(run):
-    run("--out", "audit", "--sample", "6")
+    run("--out", "audit", "--limit", "6")
     Path("audit/audit_plan.json").write_text("{}")
     done = run("--run", "audit", judge=None)
     assert isinstance(done.exception, DataError)
@@ -155,17 +163,17 @@ def test_failed_judgments_are_on_the_card_and_in_the_exit_code(run, monkeypatch)
 
 
 def test_a_cap_stops_the_audit_and_a_higher_one_goes_on(run, backends):
-    whole = run("--sample", "10", "--out", "whole", "--json")
+    whole = run("--limit", "10", "--out", "whole", "--json")
     n_all = len(backends[0].asked)
     for cap in (3, 40):
-        done = run("--sample", "10", "--out", "part", "--max-requests", cap)
+        done = run("--limit", "10", "--out", "part", "--max-requests", cap)
         assert done.exit_code == 1
         assert done.stdout == ""
         assert f"--max-requests {cap} is reached" in done.stderr
         assert not Path("part/audit.json").exists()
     asked = [len(backend.asked) for backend in backends[1:]]
     assert asked == [3, 37]
-    done = run("--sample", "10", "--out", "part", "--max-requests", n_all, "--json")
+    done = run("--limit", "10", "--out", "part", "--max-requests", n_all, "--json")
     assert done.exit_code == 0
     assert len(backends[-1].asked) == n_all - 40
     assert json.loads(done.stdout)["estimates"] == json.loads(whole.stdout)["estimates"]

@@ -181,7 +181,7 @@ def test_differences_from_another_judge_are_paired(run, pairs, labels):
         ),
         (("--predictions", "own.jsonl", "--validation-scores", "x"), "needs --validation"),
         (("--scores", "own.jsonl", "--swapped", "own.jsonl"), "--swapped needs --predictions"),
-        (("--predictions", "own.jsonl", "--sample", "4"), "--limit needs --judge"),
+        (("--predictions", "own.jsonl", "--limit", "4"), "--limit needs --judge"),
         (("--predictions", "own.jsonl", "--validation", "pairs.jsonl"), "chooses a tie band"),
         (("--run", "nowhere"), "is not a run folder"),
         (("--predictions", "nowhere.jsonl"), "there is no such file"),
@@ -269,7 +269,7 @@ def test_a_sample_is_the_same_cases_each_time_and_says_so(run, pairs, tmp_path, 
         judge_run(folder, pair_spec(), Recorder())
     asked = (
         "bench", "eval-p", "--data", pairs, "--judge", f"scripted:{tmp_path / 'old'}",
-        "--protocol", "pairwise-verdict", "--sample", "6", "--out", "part",
+        "--protocol", "pairwise-verdict", "--limit", "6", "--out", "part",
     )  # fmt: skip
     code, out, _ = run(*asked)
     assert code == 0

@@ -128,7 +128,7 @@ def test_ratings_in_two_fields_are_of_no_one_judge(run: Any, tmp_path: Path) -> 
 def test_outputs_are_rated_once_and_the_run_alone_gives_the_figures(
     run: Any, judge: Recorder, tmp_path: Path, files: tuple[object, ...]
 ) -> None:
-    arguments = (*files, "--judge", "script.yaml", "--sample", "6", "--out", "r")
+    arguments = (*files, "--judge", "script.yaml", "--limit", "6", "--out", "r")
     first = run(*arguments)
     assert first.exit_code == 0
     assert "4 models, 6 of 10 queries each" in first.stderr
@@ -207,7 +207,7 @@ def test_models_without_a_reference_are_named_and_left_out(
     [
         (("--run", "r", "--ratings", "t.jsonl"), ConfigError, "not both"),
         (("--run", "nowhere"), DataError, "not a run folder"),
-        (("--sample", "11"), ConfigError, "more than the number of queries, 10"),
+        (("--limit", "11"), ConfigError, "more than the number of queries, 10"),
         (("--ratings", "reference.jsonl"), DataError, "has no ratings"),
         (("--reference", "bare.jsonl"), DataError, "has no reference"),
         (("--outputs", "nowhere.jsonl"), DataError, "no such file"),

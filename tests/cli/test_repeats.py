@@ -51,9 +51,9 @@ def test_the_table_and_the_summary_show_the_votes(judged):
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
     assert "votes" in lines["case"]
     assert "P(tie)" not in lines["case"]
-    assert lines["case-0"].split()[1:4] == ["a", "0.67,", "0.67"]
-    assert lines["case-1"].split()[1:4] == ["split", "0.33,", "0.33"]
-    assert lines["case-2"].split()[1:4] == ["unknown", "-,", "-"]
+    assert lines["case-0"].split()[1:5] == ["a", "a", "0.67,", "0.67"]
+    assert lines["case-1"].split()[1:5] == ["split", "b", "0.33,", "0.33"]
+    assert lines["case-2"].split()[1:5] == ["unknown", "a", "-,", "-"]
     said = " ".join(out.split())
     assert "3 of each question; 66.7 % of the readable ones agree with their vote" in said
     assert "2 votes without a majority" in said

@@ -20,6 +20,7 @@ import typer.main
 
 import autoj
 from autoj.cli import main
+from autoj.judges import readiness as judge_readiness
 
 HERE = Path(__file__).parent
 RECORDING = os.environ.get("AUTOJ_RECORD") == "1"
@@ -56,8 +57,12 @@ def prepare(monkeypatch: pytest.MonkeyPatch, folder: Path, source: Path) -> None
         ("AUTOJ_CACHE", str(folder / "no-cache")),
     ):  # fmt: skip
         monkeypatch.setenv(name, value)
-    for name in ("AUTOJ_DATA", "FORCE_COLOR", "STOPS_AFTER"):
+    for name in ("AUTOJ_DATA", "FORCE_COLOR", "STOPS_AFTER", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    # A machine of its own: what can run there does not follow from what is installed here.
+    monkeypatch.setenv("HF_HUB_CACHE", str(folder / "no-hub"))
+    monkeypatch.setattr(judge_readiness, "has_gpu", lambda: False)
+    monkeypatch.setattr(judge_readiness, "_is_missing", lambda backend: backend == "vllm")
 
 
 def run(command: str) -> tuple[int, str, str]:

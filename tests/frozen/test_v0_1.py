@@ -7,8 +7,11 @@ is recorded in `expected/v0_1-*`, like all that commands print (`AUTOJ_RECORD=1`
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from autoj.jsonl import encode
 from tests.frozen import script
 from tests.frozen.harness import HERE, compare, normalised, prepare, run, transcript, written
 
@@ -36,7 +39,7 @@ UNFINISHED = {
 }
 """Runs with questions that have no answer: one stopped by Ctrl-C, one whose judge fails at some."""
 CASES = {"rated": "many", "selected": "equal", "met": "four", "classified": "plan"}
-STABLE = ("cases.jsonl", "plan.jsonl", "follow.jsonl", "ledger.jsonl", "verdicts.jsonl")
+STABLE = ("cases.jsonl", "plan.jsonl", "follow.jsonl", "ledger.jsonl")
 EXPORTS = {
     "critiqued.csv": "critiqued --format csv",
     "critiqued.jsonl": "critiqued --format jsonl",
@@ -67,6 +70,21 @@ def lines(path) -> list[bytes]:
     return sorted(path.read_bytes().splitlines())
 
 
+def verdicts(path, scenarios: dict[str, str | None]) -> list[dict]:
+    """A run's verdicts with the scenarios of its cases, which version 0.1 left out."""
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for row in rows:
+        for verdict in (row, *row.get("judges", ())):
+            verdict["scenario"] = verdict["scenario"] or scenarios[row["case_id"]]
+    return sorted(rows, key=lambda row: row["case_id"])
+
+
+def scenarios_of(place) -> dict[str, str | None]:
+    """The scenario of each case of a run."""
+    rows = [json.loads(line) for line in (place / "cases.jsonl").read_bytes().splitlines()]
+    return {row["id"]: row["scenario"] for row in rows}
+
+
 @pytest.mark.parametrize("name", [*WRITTEN, *UNFINISHED])
 def test_a_folder_is_shown_as_ever(name, folder):
     commands = [f"autoj show {name}", f"autoj show {name} --json"]
@@ -84,6 +102,15 @@ def test_a_finished_run_asks_nothing_and_stays_as_it_is(name, folder):
     assert asked(WRITTEN[name]) == (0, 0)
     changed = written(folder, FOLDERS)
     assert [path for path in changed if path.rpartition("/")[2] in STABLE] == []
+    first = "jury/judges/two" if name == "jury" else name
+    scenarios = scenarios_of(FOLDERS / first)
+    if name == "classified":
+        # The judge's answers are scenarios: none is taken from the case.
+        scenarios = dict.fromkeys(scenarios)
+    before = verdicts(FOLDERS / name / "verdicts.jsonl", scenarios)
+    # Nothing is filled in here: what was written now has the scenarios by itself.
+    nothing = dict.fromkeys(scenarios)
+    assert verdicts(folder / name / "verdicts.jsonl", nothing) == before
 
 
 def test_a_stopped_run_asks_what_is_missing_and_ends_as_if_it_had_not_stopped(folder):
@@ -92,8 +119,11 @@ def test_a_stopped_run_asks_what_is_missing_and_ends_as_if_it_had_not_stopped(fo
     n_all = len(lines(whole / "ledger.jsonl"))
     assert len(lines(folder / "stopped" / "ledger.jsonl")) == n_before
     assert asked(command) == (0, n_all - n_before)
-    for name in ("cases.jsonl", "plan.jsonl", "ledger.jsonl", "verdicts.jsonl"):
+    for name in ("cases.jsonl", "plan.jsonl", "ledger.jsonl"):
         assert lines(folder / "stopped" / name) == lines(whole / name)
+    scenarios = scenarios_of(whole)
+    now = verdicts(folder / "stopped" / "verdicts.jsonl", scenarios)
+    assert now == verdicts(whole / "verdicts.jsonl", scenarios)
 
 
 def test_a_run_with_failures_asks_those_again(folder):
@@ -105,12 +135,20 @@ def test_a_run_with_failures_asks_those_again(folder):
 
 def test_shards_join_to_the_whole(folder):
     assert asked("autoj merge shard-1 shard-2 --out whole") == (0, 0)
-    for name in ("cases.jsonl", "plan.jsonl", "ledger.jsonl", "verdicts.jsonl"):
+    for name in ("cases.jsonl", "plan.jsonl", "ledger.jsonl"):
         assert lines(folder / "whole" / name) == lines(FOLDERS / "judged" / name)
+    scenarios = scenarios_of(FOLDERS / "judged")
+    now = verdicts(folder / "whole" / "verdicts.jsonl", scenarios)
+    assert now == verdicts(FOLDERS / "judged" / "verdicts.jsonl", scenarios)
 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_exports_are_the_same_bytes(name, folder):
     assert run(f"autoj export {EXPORTS[name]} --out {name}")[0] == 0
     now, before = ((root / name).read_bytes().decode() for root in (folder, FOLDERS / "exports"))
+    if name == "critiqued.jsonl":
+        # Version 0.1 wrote null over the scenario that the row had.
+        scenarios = scenarios_of(FOLDERS / "critiqued")
+        rows = [json.loads(line) for line in before.splitlines()]
+        before = "".join(encode(row | {"scenario": scenarios[row["id"]]}).decode() for row in rows)
     assert normalised(now, folder) == normalised(before, folder)

@@ -25,6 +25,7 @@ def card(name: str) -> Result:
         parts={"injection": {name: (estimate("flip rate", 1.0, 0.9, 1.0),)}},
         notes=("a note",),
         details={
+            "n_questions": 3100,
             "n_judgments": 2400,
             "words": {"estimates": words, "injection": {name: "It flips."}},
             "reliability": [

@@ -88,7 +88,7 @@ def test_every_outcome_of_a_question_has_its_words():
 
 def test_a_verdict_says_how_it_came_about():
     text = page(case_view(pair("plain")), 120)
-    assert "Winner: a (both orders name this winner)" in text
+    assert "Winner: a, plain (both orders name this winner)" in text
     assert "Vote on a then b: no majority; at most 50.0 % of the readable samples agree" in text
     assert "Ratings of a and b: 7.25 ± 0.50, unreadable" in text
     assert "Averaged over the orders and calibrated: P(a) 0.500, P(b) 0.250, P(tie) 0.250" in text

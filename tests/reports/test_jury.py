@@ -142,9 +142,9 @@ def test_a_breakdown_is_of_the_jurys_figures(paired):
 def test_the_table_says_why_a_judge_has_no_vote(paired):
     text = text_of(jury_table(read_jury_verdicts(*paired, Case), paired[1]))
     lines = [line.split() for line in text.splitlines()]
-    assert lines[0] == ["case", "jury", "one", "two", "three"]
-    assert lines[4] == ["case-3", "tie", "tie", "tie", "unread"]
-    assert lines[6] == ["case-5", "unknown", "unread", "a", "unread"]
+    assert lines[0] == ["case", "jury", "label", "one", "two", "three"]
+    assert lines[4] == ["case-3", "tie", "tie", "tie", "tie", "unread"]
+    assert lines[6] == ["case-5", "unknown", "a", "unread", "a", "unread"]
 
 
 def test_ratings_are_correlated_over_responses(tmp_path):

@@ -78,6 +78,8 @@ class _Stored:
     probes: Mapping[str, Sequence[tuple[Case, Verdict]]]
     """The cases of the runs but the repeated one, by probe."""
     repeated: Sequence[tuple[Case, Verdict]]
+    n_questions: int
+    """Each order of each case."""
     n_judgments: int
     """Equal questions of a run count once."""
 
@@ -90,9 +92,11 @@ def _read(root: Path, plan: StoredPlan) -> _Stored:
     probes: dict[str, list[tuple[Case, Verdict]]] = {}
     everything: list[tuple[Case, Verdict]] = []
     repeated: list[tuple[Case, Verdict]] = []
-    n_judgments = 0
+    n_questions = n_judgments = 0
     for part in plan.parts:
-        n_judgments += len({asked.key for asked in RunFolder.existing(root / part).plan()})
+        keys = [asked.key for asked in RunFolder.existing(root / part).plan()]
+        n_questions += len(keys)
+        n_judgments += len(set(keys))
         for case, verdict in _judged(root / part):
             everything.append((case, verdict))
             if part == "repeated":
@@ -108,6 +112,7 @@ def _read(root: Path, plan: StoredPlan) -> _Stored:
         everything=everything,
         probes=probes,
         repeated=repeated,
+        n_questions=n_questions,
         n_judgments=n_judgments,
     )
 
@@ -180,6 +185,7 @@ def audit_card(root: Path) -> Result:
         details={
             "words": _words(estimates, parts),
             "reliability": [asdict(found) for found in _reliability(plain)],
+            "n_questions": stored.n_questions,
             "n_judgments": stored.n_judgments,
             "n_failed": sum(verdict.n_failed for _, verdict in stored.everything),
             "seed": plan.seed,

@@ -30,10 +30,12 @@ _N_COUNTED = 24
 class Workload:
     """The requests that an audit has left to make."""
 
+    n_questions: int
+    """Questions of the whole audit: each order of each case, as the progress counts them."""
     n_judgments: int
-    """Judgments of the whole audit; equal questions count once."""
+    """Judgments of the whole audit; equal questions of a run count once."""
     n_left: int
-    """Of these, those that no earlier session answered."""
+    """Requests that no earlier session answered."""
     prompt_tokens: int
     """Tokens of the prompts that are left, estimated from a few."""
     seconds: float | None
@@ -55,21 +57,25 @@ def estimate_workload(
         SpecMismatch: a run of the folder was made with other settings or other data.
         BackendError: the engine broke down.
     """
-    n_judgments = 0
+    n_questions = n_judgments = 0
     left: list[Request] = []
     for part in plan.parts:
         with _opened(root, part) as (folder, ledger):
             if budget is not None:
                 answers = read_records(folder.path / "ledger.jsonl", Completion)
                 budget.count_earlier(part.spec.judge, answers)
-            asked = {
-                item.request.key: item.request
-                for item in _planned(folder, part, backend)
-                if item.request is not None
-            }
+            asked: dict[str, Request | None] = {}
+            for item in _planned(folder, part, backend):
+                n_questions += 1
+                asked[item.asked.key] = item.request
             n_judgments += len(asked)
-            left += [request for key, request in asked.items() if not ledger.holds(key)]
+            left += [
+                request
+                for key, request in asked.items()
+                if request is not None and not ledger.holds(key)
+            ]
     return Workload(
+        n_questions=n_questions,
         n_judgments=n_judgments,
         n_left=len(left),
         prompt_tokens=_prompt_tokens(left, backend),

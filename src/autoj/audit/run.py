@@ -67,7 +67,10 @@ def _announce(plan: AuditPlan, workload: Workload, watch: Watch) -> None:
         f"{len(plan.sampled):,} of {plan.n_set:,} cases, drawn by seed {plan.seed}; each probe is "
         f"made of at most {len(plan.probed):,} of them"
     )
-    text = f"{workload.n_judgments:,} judgments, {workload.n_left:,} of them still to make"
+    text = (
+        f"{workload.n_questions:,} questions, {workload.n_judgments:,} of them distinct; "
+        f"{workload.n_left:,} requests still to make"
+    )
     if workload.n_left:
         text += f": about {workload.prompt_tokens:,} prompt tokens"
     if workload.seconds is not None:

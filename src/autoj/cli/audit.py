@@ -90,7 +90,7 @@ def audit(
 ) -> None:
     """Audit a judge: accuracy and kappa; position, length and format bias; prompt injection.
 
-    Before it starts, it prints the number of judgments and an estimate of their time. After an
+    Before it starts, it prints the number of questions and an estimate of their time. After an
     interruption, repeat the command to resume.
 
     Example: autoj audit --judge embedded --limit 100

@@ -25,7 +25,7 @@ class Readiness:
     """All that a judge lacks on this machine, as far as can be told without loading it."""
 
     lacks: tuple[str, ...] = ()
-    """What must be there first, such as "autoj[vllm]", "a GPU" or "$OPENAI_API_KEY"."""
+    """Things that must be there first, such as "autoj[vllm]", "a GPU" or "$OPENAI_API_KEY"."""
     fetches: bool = False
     """True where its first start fetches weights."""
     fetch_bytes: int | None = None

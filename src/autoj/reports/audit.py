@@ -73,10 +73,18 @@ def _heading(result: Result) -> RenderableType:
     rows = [
         ("audit of", result.judge),
         ("verdicts", result.source),
-        ("judgments", render.count(result.details["n_judgments"])),
+        ("questions", _questions(result)),
         *(("note", note) for note in result.notes),
     ]
     return render.facts(rows, "flush")
+
+
+def _questions(result: Result) -> str:
+    """The counts that the audit announced, too; a card of an earlier version knows one of them."""
+    n_distinct = render.count(result.details["n_judgments"])
+    if "n_questions" not in result.details:
+        return f"{n_distinct} distinct ones"
+    return f"{render.count(result.details['n_questions'])}, {n_distinct} of them distinct"
 
 
 def _section(title: str, lines: Sequence[tuple[str, Estimate, str]]) -> list[RenderableType]:

@@ -55,7 +55,7 @@ def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
 
 
 def subject_parts(case: Case, n_lines: int | None) -> list[RenderableType]:
-    """What is judged: the query and the responses.
+    """The subject of a judgment: the query and the responses.
 
     Args:
         case: it.

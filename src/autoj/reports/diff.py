@@ -10,7 +10,7 @@ from rich.text import Text
 from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.render import Cell
-from autoj.reports.text import excerpt
+from autoj.reports.text import excerpt, visible_text
 from autoj.reports.verdict_cells import side_names, wins_text
 from autoj.tasks.diff import Against, DifferingCase, RunDiff
 
@@ -80,7 +80,7 @@ def _plain(value: Any) -> str:
 
 def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
     rows: list[tuple[str, Cell]] = [
-        (name, Text(f"{path} ").append_text(excerpt(f"({judge})", 40)))
+        (name, visible_text(f"{path} ").append_text(excerpt(f"({judge})", 40)))
         for name, path, judge in zip(("one", "other"), diff.paths, diff.judges, strict=True)
     ]
     rows.append(("cases in both", _counts(diff)))

@@ -14,6 +14,7 @@ from autoj.reports.verdict_cells import side_name
 from autoj.tasks.runs import RunEntry
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+_NAME_COLUMNS = 16
 _BRIEF = {"agreement": "agreement", "verdict accuracy": "accuracy"}
 
 
@@ -60,6 +61,8 @@ def _table(entries: Sequence[RunEntry], now: float) -> render.Listing:
 def _done(entry: RunEntry) -> Text:
     if entry.n_cases is None:
         return Text(render.count(entry.n_judged))
+    if entry.n_judged == 0 and entry.n_answers:
+        return Text(f"{entry.n_answers:,} answers", style="yellow")
     if entry.n_judged == entry.n_cases:
         return Text(render.count(entry.n_cases))
     return Text(f"{entry.n_judged:,} of {entry.n_cases:,}", style="yellow")
@@ -71,7 +74,7 @@ def _figure(entry: RunEntry) -> str:
         return render.MISSING
     name, value = entry.figure.name, render.estimate_value(entry.figure)
     if name == "win rate":
-        return f"{side_name('a', entry.authors)} wins {value}"
+        return f"{side_name('a', entry.authors, _NAME_COLUMNS)} wins {value}"
     return f"{_BRIEF.get(name, name)} {value}"
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from autoj.records import Case, Estimate, Verdict
 from autoj.reports import render
-from autoj.reports.text import excerpt, visible_text
+from autoj.reports.text import visible_text
 from autoj.runs.authors import Authors
 from autoj.verdicts.only import is_wrong
 
@@ -82,18 +82,22 @@ def probability_cells(verdict: Verdict) -> list[str]:
     return [render.number(share, 3) for share in verdict.probabilities or (None, None, None)]
 
 
-_NAME_CHARACTERS = 24
-"""Characters of a model's name in a label, at most."""
+_NAME_COLUMNS = 24
+"""Columns of a model's name in a label, at most."""
 
 
-def side_name(side: Literal["a", "b"], authors: Authors) -> str:
+def side_name(side: Literal["a", "b"], authors: Authors, most_columns: int = _NAME_COLUMNS) -> str:
     """The model behind a or b, shortened; else the letter.
 
     >>> side_name("a", Authors(a="airoboros-33b", b="vicuna-7b")), side_name("a", Authors())
     ('airoboros-33b', 'a')
     """
     name = authors.name(side)
-    return side if name is None else excerpt(name, _NAME_CHARACTERS).plain
+    if name is None:
+        return side
+    text = visible_text(" ".join(name.split()))
+    text.truncate(most_columns, overflow="ellipsis")
+    return text.plain
 
 
 def side_names(authors: Authors) -> str | None:

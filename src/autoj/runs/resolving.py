@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from autoj.jsonl import count_lines
@@ -88,7 +88,7 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
     """The verdict from all judgments of a case, in the order in which they were planned."""
     if spec.task == "classify":
         return _resolve_scenario(case, spec.judge.name, judgments)
-    return resolve(
+    verdict = resolve(
         case,
         spec.judge.name,
         judgments,
@@ -98,6 +98,7 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
         calibration=spec.calibration,
         n_draws=spec.n_draws,
     )
+    return verdict if case.scenario is None else replace(verdict, scenario=case.scenario)
 
 
 def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure]) -> Verdict:

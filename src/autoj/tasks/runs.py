@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from autoj.errors import AutojError, DataError
+from autoj.jsonl import count_lines
 from autoj.metrics import agreement, mean_rating, win_rate
 from autoj.metrics.base import Rows, is_labelled, mean, proportion, select, tally
 from autoj.metrics.rows import pair_row, rating_rows
@@ -43,6 +44,8 @@ class RunEntry:
     n_cases: int | None = None
     n_judged: int = 0
     """Cases with a verdict."""
+    n_answers: int = 0
+    """Answers in the ledger: the verdicts are written at the end."""
     n_failed: int = 0
     """Requests without an answer."""
     n_unreadable: int = 0
@@ -85,7 +88,7 @@ def _holds_run(path: Path) -> bool:
 
 
 def _entry(path: Path) -> RunEntry:
-    """What a folder holds; never an exception, since a stranger may have written it."""
+    """The content of a folder; never an exception, since a stranger may have written it."""
     try:
         changed = _last_change(path)
         if not _holds_run(path):
@@ -161,6 +164,7 @@ def _run(path: Path, changed: float) -> RunEntry:
         protocol=spec.protocol,
         n_cases=run.n_cases,
         n_judged=counts.n_judged,
+        n_answers=count_lines(path / "ledger.jsonl"),
         n_failed=counts.n_failed,
         n_unreadable=counts.n_unreadable,
         figure=figure,

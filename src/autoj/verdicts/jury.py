@@ -112,6 +112,7 @@ def _counted(verdicts: Sequence[Verdict], name: str) -> JuryVerdict:
     return JuryVerdict(
         case_id=verdicts[0].case_id,
         judge=name,
+        scenario=verdicts[0].scenario,
         n_unreadable=sum(verdict.n_unreadable for verdict in verdicts),
         n_failed=sum(verdict.n_failed for verdict in verdicts),
         n_truncated=sum(verdict.n_truncated for verdict in verdicts),

@@ -204,6 +204,7 @@ def tournament_verdict(tournament: Tournament, case: Case, judge: str) -> Verdic
         case_id=case.id,
         judge=judge,
         selected=None if best is None else best.index,
+        scenario=case.scenario,
         n_unreadable=sum(verdict.n_unreadable for verdict in said),
         n_failed=sum(verdict.n_failed for verdict in said),
         n_truncated=sum(verdict.n_truncated for verdict in said),

@@ -4,6 +4,11 @@ Winners name models, so the second game's is not swapped: `g2` is the game with 
 first. Failed and unreadable judgments are left out: MT-Bench's own code for it is "error" or -1.
 `tstamp` is the time of the run's last answer; the run keeps no time per answer.
 
+Where a judge's ratings were scored and not written, the score is the mean of their distribution,
+and `judgment` states that number in place of the likeliest one: whoever parses it again finds the
+score. It is the critique that was written for the rating, where there is one. Of several samples,
+`judgment` is the first, and the score their mean.
+
 **Source**: lm-sys/FastChat, fastchat/llm_judge/common.py (`play_a_match_pair`,
 `play_a_match_single`, `load_pairwise_model_judgments`) and show_result.py.
 """
@@ -31,6 +36,16 @@ class _Game(NamedTuple):
     prompt: str | None
     """None if a response was cut to fit: the run does not keep the cut text."""
     written: str | None
+    scored: bool = False
+    """True where choices were scored, so that the text is not the judge's own."""
+
+    def stating(self, rating: float | None, critique: str | None = None) -> str | None:
+        """The text, with the rating that is its score."""
+        if not self.scored or self.written is None or rating is None:
+            return self.written
+        text = critique if critique is not None and "[[" in critique else self.written
+        before, _, last = text.rpartition("[[")
+        return f"{before}[[{rating:.2f}]]{last.partition(']]')[2]}"
 
 
 _NO_GAME = _Game(prompt=None, written=None)
@@ -68,6 +83,7 @@ def _pairs(run: JudgedRun) -> Iterator[dict[str, Any]]:
             continue
         first, second = (games.get(page, _NO_GAME) for page in pages)
         scores = dict(zip(("m1_score", "m2_score"), verdict.ratings, strict=False))
+        rated = iter(verdict.ratings or (None, None))
         run.n_rows += 1
         yield {
             "question_id": _question(case),
@@ -77,9 +93,9 @@ def _pairs(run: JudgedRun) -> Iterator[dict[str, Any]]:
             "g2_winner": encode("mt-bench", winners[1]),
             "judge": [verdict.judge, run.spec.protocol],
             "g1_user_prompt": first.prompt,
-            "g1_judgment": first.written,
+            "g1_judgment": first.stating(next(rated)),
             "g2_user_prompt": second.prompt,
-            "g2_judgment": second.written,
+            "g2_judgment": second.stating(next(rated)),
             **scores,
             "turn": case.meta.get("turn", 1),
             "tstamp": _stamp(run),
@@ -88,7 +104,8 @@ def _pairs(run: JudgedRun) -> Iterator[dict[str, Any]]:
 
 def _ratings(run: JudgedRun) -> Iterator[dict[str, Any]]:
     for case, verdict, games in _with_games(run):
-        for index, rating in enumerate(verdict.ratings):
+        critiques = verdict.critiques or (None,) * len(verdict.ratings)
+        for index, (rating, critique) in enumerate(zip(verdict.ratings, critiques, strict=True)):
             if rating is None:
                 run.notes["ratings failed or are unreadable: left out"] += 1
                 continue
@@ -99,7 +116,7 @@ def _ratings(run: JudgedRun) -> Iterator[dict[str, Any]]:
                 "model": name_of(case, index),
                 "judge": [verdict.judge, run.spec.protocol],
                 "user_prompt": game.prompt,
-                "judgment": game.written,
+                "judgment": game.stating(rating, critique),
                 "score": rating,
                 "turn": case.meta.get("turn", 1),
                 "tstamp": _stamp(run),
@@ -139,4 +156,5 @@ def _game(case: Case, asked: Asked, completion: Completion, spec: RunSpec) -> _G
     return _Game(
         prompt=None if asked.truncated else prompt,
         written=(body.prefix or "") + completion.text,
+        scored=asked.scored,
     )
