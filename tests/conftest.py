@@ -15,6 +15,9 @@ pytest_plugins = ["tests.embedded", "tests.scripted"]
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Cards of tests name this module as their engine.
+os.environ.setdefault("AUTOJ_PLUGINS", "tests.frozen.script")
+
 _NUMBERS = count()
 _REPOSITORY = Path(__file__).resolve().parent.parent
 

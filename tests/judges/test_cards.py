@@ -156,6 +156,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
         "Field required",
     ),
     ({"options": []}, "options", "valid dictionary"),
+    ({"model": "x" * 300}, "model", "too long for the path"),
+    ({"adapter": "a/" * 600}, "adapter", "too long for the path"),
 ]
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -66,14 +66,23 @@ def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+def _fits_a_path(place: str) -> str:
+    if len(place) > 1000 or any(len(part.encode()) > 255 for part in place.split("/")):
+        raise ValueError("too long for the path of a file or the name of a model")
+    return place
+
+
+_Place: TypeAlias = Annotated[str, AfterValidator(_fits_a_path)]
+
+
 class _CardFile(_Strict):
     """The layout of a card on disk; every field is documented at `records.JudgeCard`."""
 
     title: str
     backend: str
-    model: str
+    model: _Place
     revision: str | None = None
-    adapter: str | None = None
+    adapter: _Place | None = None
     adapter_revision: str | None = None
     wrapper: str
     protocols: tuple[str, ...] = ()
