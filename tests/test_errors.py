@@ -1,4 +1,4 @@
-"""The command that adds an extra: as the package was installed, whatever the index knows."""
+"""Errors say what to do: the nearest names, and the command that adds an extra here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from autoj import errors
-from autoj.errors import MissingExtra, install_command
+from autoj.errors import MissingExtra, UnknownComponent, install_command
+from autoj.scenarios import scenario_names
 
 
 class Installed:
@@ -60,3 +61,24 @@ def test_a_clone_that_is_run_by_its_path_is_installed_from_there(monkeypatch, tm
     assert install_command("hf").startswith("pip install -e ")
     monkeypatch.setattr(errors, "_CLONE", tmp_path)
     assert install_command("hf") == "pip install 'autoj[hf]'"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "known", "hint"),
+    [
+        ("judge", "embeded", ["embedded", "gpt-4"], "Did you mean embedded?"),
+        ("wrapper", "xyz", ["b", "a"], "Available: a, b."),
+        ("case", "xyz", map(str, range(100, 1300)), "1000, 1001, 1002, 1003 and 1,195 more."),
+        ("scenario", "xyz", [f"s{n}" for n in range(58)], "53 more; autoj scenarios lists them."),
+        ("data set", "xyz", [f"d{n}" for n in range(30)], "25 more; autoj data list lists them."),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_gets_the_near_ones_or_a_few(kind, name, known, hint):
+    error = UnknownComponent(kind, name, known)
+    assert error.message == f"there is no {kind} {name!r}"
+    assert str(error.hint).endswith(hint)
+
+
+def test_no_scenario_is_near_and_not_all_are_printed():
+    error = UnknownComponent("scenario", "zzzzzz", scenario_names())
+    assert sum(name in str(error) for name in scenario_names()) == 5
