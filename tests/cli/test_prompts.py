@@ -209,6 +209,7 @@ def test_a_rubric_of_prometheus_end_to_end(run, tmp_path, rows, api) -> None:
         model = api(server)
         code, out, err = run("rate", rows, "--prompt", "kind.md", "--judge", model, "--json")
     assert code == 0, err
+    assert "prompt 'rubric': a rating r from 1 to 5 counts as 1 + 2.25 * (r - 1)" in err
     assert [verdict["ratings"] for verdict in json.loads(out)["verdicts"]] == [[7.75, 7.75]] * 2
     (turn,) = sent(server)[0]
     assert "Criterion: Is it kind?\n" in turn[1]

@@ -61,11 +61,11 @@ These are the criteria by number and name; what each asks for stands above:
 2. well set
 3. no padding
 
-For each of them, in this order, write one line and nothing else: its number, its name, a colon, a \
-rating from 1 (not met at all) to 10 (met in full) in double square brackets, and a short reason. \
-A criterion that asks for nothing in this case is met. The first line looks like this, with your \
-rating and reason:
-1. right sum: yes: [[5]] a reason of a few words."""
+For each of them, in this order, write one line in this form and nothing else:
+number. name: [[rating]] reason
+
+The rating is a number from 1 (not met at all) to 10 (met in full), the reason a few words. A \
+criterion that asks for nothing in this case is met. Write all 3 lines, from 1 to 3."""
 
 
 def test_the_prompt_byte_for_byte() -> None:

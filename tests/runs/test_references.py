@@ -84,7 +84,7 @@ def test_a_protocol_that_shows_none_says_so_once(tmp_path: Path) -> None:
         said = [message for message in notes.messages if "reference" in message]
         assert said == [
             "1 row has a reference answer, which protocol 'pairwise' does not show to the judge; "
-            "--protocol pairwise-reference does"
+            "pairwise-reference does, for general models"
         ]
 
 

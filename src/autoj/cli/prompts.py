@@ -18,7 +18,9 @@ from autoj.reports.text import visible
 from autoj.tasks.prompts import text_of
 
 prompts_app = App(invoke_without_command=True)
-imports_app = App(no_args_is_help=True)
+imports_app = App(
+    no_args_is_help=True, help="Write a prompt of another tool as a file: AlpacaEval, Prometheus."
+)
 prompts_app.add_typer(imports_app, name="import")
 
 Out: TypeAlias = Annotated[

@@ -98,6 +98,18 @@ class OwnProtocol:
         """True where the prompt shows the reference answer."""
         return "reference" in self.prompt.placeholders
 
+    @property
+    def scale_note(self) -> str | None:
+        """The map of ratings to 1 to 10, in words; None where they are on that scale."""
+        lowest, highest = self.prompt.scale
+        if self.prompt.kind == "pairwise" or (lowest, highest) == (LOWEST, HIGHEST):
+            return None
+        factor = (HIGHEST - LOWEST) / (highest - lowest)
+        return (
+            f"a rating r from {lowest:g} to {highest:g} counts as 1 + {factor:g} * "
+            f"(r - {lowest:g}), from 1 to 10"
+        )
+
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """The file's text with the case's texts in their places.
 

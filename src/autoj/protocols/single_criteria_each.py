@@ -59,7 +59,7 @@ class SingleCriteriaEach(SingleCriteria):
             "query": case.query,
             "response": case.responses[index].text,
             "names": "\n".join(f"{number}. {name}" for number, name in enumerate(names, start=1)),
-            "first": names[0],
+            "count": str(len(names)),
         }
         content = fill(load_text("single_criteria_each.en.txt"), values)
         return RequestBody(

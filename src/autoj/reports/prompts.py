@@ -95,12 +95,6 @@ def _answer(protocol: JudgeProtocol) -> str:
     if _example_body(protocol).messages[-1].role == "assistant":
         return "a score"
     ways = "scored choices" if protocol.gives_probabilities else "a text"
-    if isinstance(protocol, OwnProtocol) and protocol.subject == "response":
-        lowest, highest = protocol.prompt.scale
-        if (lowest, highest) != (1.0, 10.0):
-            factor = 9 / (highest - lowest)
-            ways += (
-                f"; a rating r from {lowest:g} to {highest:g} counts as "
-                f"1 + {factor:g} * (r - {lowest:g}), from 1 to 10"
-            )
+    if isinstance(protocol, OwnProtocol) and protocol.scale_note is not None:
+        ways += f"; {protocol.scale_note}"
     return ways

@@ -11,6 +11,7 @@ from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
 from autoj.errors import AutojError, ConfigError
 from autoj.jsonl import count_lines, read_records
+from autoj.protocols import OwnProtocol
 from autoj.records import Failure
 from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run, resolve_run
 from autoj.runs.budget import Budget
@@ -80,6 +81,7 @@ def judge(
         tell_bad_rows(folder, watch)
         if tell_references:
             tell_unused_references(folder, spec, watch)
+        _tell_scale(spec, watch)
         if is_finished(folder, spec, ledger):
             # Showing a complete run needs no engine, and so no model, no key and no network.
             folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
@@ -152,6 +154,13 @@ def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
         )
 
 
+def _tell_scale(spec: RunSpec, watch: Watch) -> None:
+    """Reports how ratings on a prompt's own scale are brought to 1 to 10."""
+    protocol = spec.plain_protocol
+    if isinstance(protocol, OwnProtocol) and protocol.scale_note is not None:
+        watch.message(f"prompt {protocol.name!r}: {protocol.scale_note}")
+
+
 def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> None:
     """Reports once that rows have reference answers and the protocol does not show them, if so."""
     n_references = folder.settings().get("n_references", 0)
@@ -160,7 +169,7 @@ def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> No
         rows = "1 row has" if n_references == 1 else f"{n_references:,} rows have"
         watch.message(
             f"{rows} a reference answer, which protocol {spec.protocol!r} does not show to the "
-            f"judge; --protocol {shows} does"
+            f"judge; {shows} does, for general models"
         )
 
 
