@@ -228,7 +228,7 @@ _ADVICE = {
 
 
 def system_advice(error: OSError) -> str | None:
-    """What to do about an error of the operating system; None where there is no advice."""
+    """Advice on an error of the operating system; None where there is none."""
     return None if error.errno is None else _ADVICE.get(error.errno)
 
 
