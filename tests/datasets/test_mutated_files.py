@@ -265,5 +265,15 @@ def test_numbers_of_thousands_of_digits_in_a_map_are_no_items(tmp_path: Path) ->
             open_cases(path, columns=parse_map([f"query=query.{number},response=response"]))
 
 
+def test_a_file_of_bad_rows_alone_does_not_fill_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autoj.runs.intake._MOST_BAD_ROWS", 3)
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"query": "q", "response": "r"}\n' + "x\n" * 10, encoding="utf-8")
+    with pytest.raises(DataError, match=r"more than 3 bad rows; the first: .*rows\.jsonl:2"):
+        check_sums(open_cases(path), path)
+
+
 def test_rows_are_counted_once_by_every_reader() -> None:
     assert len(list(inputs.read_rows(FILES / "native.jsonl"))) == 3

@@ -16,7 +16,7 @@ from typing import Any
 
 from autoj.datasets._winner_words import winner_of
 from autoj.datasets.base import FieldError, make_case, scenario_of
-from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.errors import ConfigError, DataError, UnknownComponent, shortened
 from autoj.records import Case, Response, Winner
 
 _TARGETS = (
@@ -27,6 +27,7 @@ _NEXT = re.compile(rf",(?=(?:{'|'.join(_TARGETS)})=)")
 _CODES = re.compile(r"(.+):([^/:]+(?:/[^/:]+){1,2})\Z", re.DOTALL)
 # At most nine digits: Python makes no number of 5,000, and no list is as long.
 _INDEX = re.compile(r"-?\d{1,9}", re.ASCII)
+_LONGEST_SHOWN = 200
 _MEANINGS: tuple[Winner, ...] = ("a", "b", "tie")
 
 
@@ -251,6 +252,7 @@ def _value(row: dict[str, Any], column: str) -> Any:
 
 
 def _missing(column: str, part: str, place: str, found: Any) -> str:
+    column, part = shortened(column, _LONGEST_SHOWN), shortened(part, _LONGEST_SHOWN)
     if not isinstance(found, dict):
         wanted = "an item's number" if isinstance(found, list) else "an object with fields"
         return f"there is no {column!r}: {place!r} is {_shown(found)}, expected {wanted}"

@@ -60,7 +60,7 @@ def to_case(row: dict[str, Any], line: int) -> Case:
 
 def _query(row: dict[str, Any]) -> str:
     """The prompt of the first request: a text, or the JSON of a conversation for a chat API."""
-    found: Any = row["arguments"]
+    found: Any = row.get("arguments")
     # {"gen_args_0": {"arg_0": …}} in files; [[…, {…}]] before 0.4.3.
     for _ in range(3):
         if isinstance(found, dict):

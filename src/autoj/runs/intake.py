@@ -13,6 +13,8 @@ from autoj.runs.naming import settle_scenario
 from autoj.runs.shards import Dealer, PlacedCase, Shard
 from autoj.runs.spec import RunSpec
 
+_MOST_BAD_ROWS = 100_000
+
 
 def taken_cases(
     cases: Cases, spec: RunSpec, bad_rows: list[DataError]
@@ -58,7 +60,7 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
         bad_rows: receives the skipped rows.
 
     Raises:
-        DataError: a row cannot be judged and is not skipped, or no case is left.
+        DataError: a row cannot be judged and is not skipped, too many are, or no case is left.
     """
     seen: set[int] = set()
     n_cases = 0
@@ -77,6 +79,7 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
             yield item
         elif spec.skip_bad_rows:
             bad_rows.append(error)
+            _check_number(bad_rows, path)
         else:
             if error.hint is None:
                 error.hint = "Add --skip-bad-rows to leave such rows out and list them."
@@ -85,6 +88,14 @@ def checked_cases(cases: Cases, spec: RunSpec, bad_rows: list[DataError]) -> Ite
         raise DataError(
             "holds no case that can be judged" if bad_rows else "is empty: it holds no rows",
             path=cases.place,
+        )
+
+
+def _check_number(bad_rows: list[DataError], path: Path) -> None:
+    """Ends the reading of a file whose bad rows would fill memory."""
+    if len(bad_rows) > _MOST_BAD_ROWS:
+        raise DataError(
+            f"has more than {_MOST_BAD_ROWS:,} bad rows; the first: {bad_rows[0]}", path=path
         )
 
 
