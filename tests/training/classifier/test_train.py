@@ -197,7 +197,7 @@ def test_without_scikit_learn_the_extra_is_named(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "sklearn" else find(name)
     )
-    with pytest.raises(MissingExtra, match=r"autoj\[train\]"):
+    with pytest.raises(MissingExtra, match=r"\[train\]"):
         train_classifier(RECIPE, read_scenario_queries([data]), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -89,6 +89,8 @@ def estimate_extent(
         )
     lengths = np.array([0 if sample is None else sample.n_tokens for sample in samples], float)
     n_samples, found = len(planned), _mean_of(lengths)
+    if len(drawn) == len(planned):
+        found = found.without_interval()
     if budget_tokens is not None and found.value * n_samples > budget_tokens:
         if recipe.order == "given":
             found = _mean_of(_first(lengths, budget_tokens * len(drawn) / n_samples))
