@@ -11,7 +11,7 @@ from autoj.cli import _console, _options
 from autoj.cli._help import App
 from autoj.errors import ConfigError
 from autoj.jsonl import storage_error
-from autoj.prompts import Prompt, import_alpaca_eval, import_prometheus, write_prompt
+from autoj.prompts import import_alpaca_eval, import_prometheus, write_prompt
 from autoj.protocols import file_of, load_protocol, protocol_names
 from autoj.reports.prompts import outline_record, prompt_record, prompt_view, prompts_table
 from autoj.reports.text import visible
@@ -105,7 +105,7 @@ def from_alpaca_eval(
 
     Example: autoj prompts import alpaca-eval alpaca_eval_gpt4 --out my-prompt.md
     """
-    _write_imported(import_alpaca_eval(folder, name), out)
+    _write(write_prompt(import_alpaca_eval(folder, name)), out)
 
 
 @imports_app.command("prometheus")
@@ -130,11 +130,7 @@ def from_prometheus(
 
     Example: autoj prompts import prometheus rubric.json --out my-prompt.md
     """
-    _write_imported(import_prometheus(rubric, kind, reference=reference, name=name), out)
-
-
-def _write_imported(prompt: Prompt, out: Path | None) -> None:
-    _write(write_prompt(prompt), out)
+    _write(write_prompt(import_prometheus(rubric, kind, reference=reference, name=name)), out)
 
 
 def _write(text: str, out: Path | None) -> None:
