@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -69,7 +70,7 @@ def check_run(path: Path) -> list[FileCheck]:
         spec = None
         settings = FileCheck(name="run.json", state="damaged", reason=_reason(error))
     else:
-        known = "whole" if "sha256" in folder.settings() else "no digest"
+        known: Found = "whole" if "sha256" in folder.settings() else "no digest"
         settings = FileCheck(name="run.json", state=known)
     found = [settings, _check(folder, CASES, lambda: _read_all(folder.cases()))]
     if is_made_of_runs(path):
@@ -83,7 +84,7 @@ def check_run(path: Path) -> list[FileCheck]:
         found += _check_derived(folder, spec)
     for name in (BAD_ROWS, TIMINGS):
         if (path / name).is_file():
-            found.append(_check(folder, name, lambda name=name: _all_json(path / name)))
+            found.append(_check(folder, name, partial(_all_json, path / name)))
     return found
 
 
