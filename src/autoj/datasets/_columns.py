@@ -23,7 +23,14 @@ _RATINGS = ("label", "rating")
 _KEPT = ("id", "scenario", "source", "reference")
 _VOTES = ("winner_model_a", "winner_model_b", "winner_tie")
 # Pairs of names that a suggestion may guess, but reading may not.
-_OPPOSITES = (*_NAMES, ("one", "two"), ("left", "right"), ("first", "second"), ("x", "y"))
+_OPPOSITES = (
+    *_NAMES,
+    ("one", "two"),
+    ("one", "other"),
+    ("left", "right"),
+    ("first", "second"),
+    ("x", "y"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

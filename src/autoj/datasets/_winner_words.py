@@ -39,5 +39,7 @@ def winner_of(text: str) -> Winner | None:
     >>> winner_of("Model B"), winner_of("C"), winner_of("2")
     ('b', 'tie', None)
     """
+    if (known := _WORDS.get(text)) is not None:
+        return known
     # Longer texts are no words, and folding them takes time.
     return _WORDS.get(fold(text)) if len(text) <= 40 else None
