@@ -28,7 +28,7 @@ def bounded_client(longest_reply_bytes: int, *, trust_env: bool) -> Any:
     """
     import openai
 
-    class BoundedClient(openai.DefaultAioHttpClient):  # type: ignore[misc]
+    class BoundedClient(openai.DefaultAioHttpClient):
         async def send(self, request: Any, **options: Any) -> Any:
             options |= {"stream": True, "follow_redirects": False}
             response = await super().send(request, **options)

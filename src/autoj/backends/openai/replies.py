@@ -125,8 +125,9 @@ def _text(content: object) -> str | None:
 
 def _count(value: object) -> int | None:
     """A number of tokens; None for anything else, and for more than any model reads or writes."""
-    plain = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return value if plain else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
 
 
 def _positions(logprobs: Any) -> tuple[Position, ...] | None:
