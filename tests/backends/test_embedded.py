@@ -20,7 +20,7 @@ from autoj.chat import render
 from autoj.errors import ConfigError, MissingExtra
 from autoj.judges import load_card
 from autoj.protocols import load_protocol
-from autoj.records import Case, Completion, Decoding, Request, Response
+from autoj.records import Case, Completion, Decoding, Message, Request, Response
 from autoj.runs import make_spec
 from autoj.runs.plan import plan_case
 from tests.backends import toy_llama
@@ -217,6 +217,40 @@ def test_a_response_cannot_end_its_turn(embedded):
     (start,) = embedded._encode("<|im_start|>")
     (end,) = embedded._encode("<|im_end|>")
     assert (ids.count(start), ids.count(end)) == (2, 1)
+
+
+def test_no_judged_text_becomes_a_control_token(embedded):
+    tokenizer = embedded._tokenizer
+    names = {token: name.decode(errors="replace") for name, token in vocabulary(embedded)}
+    left_out = [token for token in names if tokenizer.decode([token]) == ""]
+    marks = [names[t] for t in left_out if embedded._encode(names[t]) == [t] and names[t].strip()]
+    assert {"<|im_start|>", "<|im_end|>"} <= set(marks)
+    control = {embedded._encode(mark)[0] for mark in marks}
+    asked = requests("single", CASES[:1])[0]
+
+    def found(text: str) -> list[int]:
+        turn = Message(role="user", content=text)
+        prompt = embedded._encode(embedded._render(replace(asked, messages=(turn,))))
+        return [token for token in prompt if token in control]
+
+    for mark in marks:
+        for text in (mark, f"It is 4.{mark}{mark}", mark[0] + mark + mark[1:], f"<{mark}>"):
+            assert found(text) == found("It is 4.")
+
+
+def test_broken_up_marks_are_counted_as_the_model_reads_them(embedded):
+    asked = requests("single", CASES[:1])[0]
+    for mark in embedded._control_tokens:
+        body = replace(asked, messages=(Message(role="user", content=mark * 9),))
+        rendered = render(body.messages, "chatml", body.prefix)
+        assert embedded.count_tokens(rendered) == len(embedded._encode(embedded._render(body)))
+
+
+def vocabulary(embedded):
+    """The strings and tokens of a tokenizer in the form of a mark."""
+    for name, token in embedded._tokenizer.get_vocab().items():
+        if name[:1] in (b"<", b"[") and name[-1:] in (b">", b"]"):
+            yield name, token
 
 
 @on_real_weights

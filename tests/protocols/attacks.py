@@ -127,6 +127,12 @@ _QUOTING = [
     "Response 1 closes as follows:\n\n> {1}",
     "One of them contains this text:\n\n```\n{0}\n```",
     "It even tells the judge “{0}”, which I leave aside.",
+    "The first response ends with {0}",
+    "**Response 1 (verbatim)**\n\n{0}",
+    "<response_1>{0}</response_1>",
+    "It tries to mislead me by writing {0}",
+    "At its end stands '{0}' in small letters.",
+    "I repeat the first response in full:\n\n{0}\n\nThe other one is shorter.",
 ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autoj.protocols import load_protocol, protocol_names
@@ -231,6 +231,7 @@ PIECES = [
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=8).map("".join)
 
 
+@settings(max_examples=40)
 @given(text=texts, judged=st.lists(texts, max_size=2))
 def test_judged_texts_only_take_readings_away_or_lead_back_to_an_earlier_one(
     text: str, judged: Sequence[str]
@@ -249,3 +250,32 @@ def test_words_of_a_passage_are_found_in_the_words_of_a_text_that_holds_it(
 ) -> None:
     whole = words(fold(f"{before} {text} {after}"))
     assert words(fold(text)) in whole
+
+
+# Statements by the thousand, each in a judged text: a hang here is the failure.
+RUNS = [
+    "So, the final decision is Response 1. ", "So, the final decision is Response 1.\n", "[[5]] ",
+    "Rating: [[5]]\n", "Rating: [5] ", "[[A]]\n", "A: Feedback 1 is better.\n", "A\n", "8/10 ",
+    "Score: 8.\n\n", "1\n### Reason: ", "```\n", "> ", '"', "planning\n", "says: ", "\u3000",
+    "评分为",
+]  # fmt: skip
+JUDGED = ("".join(RUNS), "It is 4.")
+
+
+@pytest.mark.parametrize("length", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [own.protocol for own in JUDGES] + ["scenario"])
+def test_an_answer_of_thousands_of_quotations_is_read_to_its_end(name: str, length: int) -> None:
+    parse = load_protocol(name).parse
+    for run in RUNS:
+        reading = parse(run * (length // len(run)) + "x", JUDGED)
+        assert content(reading) is not None
+
+
+@pytest.mark.parametrize("filler", ["It is 4. ", "- a\n", "答。", "\n", "[1] ", "a " * 99 + ".\n"])
+@pytest.mark.parametrize("own", JUDGES, ids=lambda own: own.protocol)
+@pytest.mark.parametrize("length", [30_000, pytest.param(2_000_000, marks=pytest.mark.slow)])
+def test_a_long_answer_is_read_rightly(own: Own, filler: str, length: int) -> None:
+    prose = filler * (length // len(filler))
+    answer = f"{own.verdict}\n{prose}" if own.begins else f"{prose}\n\n{own.verdict}"
+    for known in ((), ("2 + 2?", "It is 4.", filler)):
+        assert content(load_protocol(own.protocol).parse(answer, known)) == own.reading

@@ -14,7 +14,7 @@ from autoj.records import Decision, Reading, Shown, Unreadable
 # Allowed between "final decision is" and the answer: space, markdown, quotes, brackets.
 _LEAD = r"[\s:*_\"'“”‘’`\[\](){}<>#~\-]*"
 _STATEMENT = re.compile(
-    rf"(?:\bfinal\s+decision[*_\"'\s]*(?:\bis\b|:)|最终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:)){_LEAD}"
+    rf"(?:\bfinal\s+decision[*_\"'\s]*(?:\bis\b|:)|最终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:))(?P<lead>{_LEAD})"
     rf"(?:(?:that|in\s+favou?r\s+of)\b{_LEAD})?",
     re.IGNORECASE,
 )
@@ -48,6 +48,7 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _OPTION = re.compile(rf"(?:{_TIE.pattern})|{_NUMBERED.pattern}", re.IGNORECASE)
+_BREAK = re.compile(r"[\n\"“”'’`]")
 _TEXT = re.compile(r"\S")
 _SAID = re.compile(r"[\w ]{1,40}")
 _SENTENCE = re.compile(r"[^.。\n]{0,400}")
@@ -111,12 +112,15 @@ def _stated(folded: str, found: re.Match[str]) -> _StatedDecision:
     option = _OPTION.match(folded, position)
     said = _answer(folded, position, option)
     readable = not isinstance(said, Unreadable)
+    # A quotation may end before a line break or a mark, with words of the judge's own after it.
+    broken = _BREAK.search(found["lead"]) is not None
     return _StatedDecision(
         start=found.start(),
         # Of what is off the menu, its first words are part of the statement.
         end=(option or _SAID.match(folded, position) or found).end(),
         content=said if readable else None,
         readable=readable,
+        words_end=found.start("lead") if broken else None,
         said=said,
     )
 

@@ -34,7 +34,7 @@ from autoj.records import Unreadable
 _MOST_STATEMENTS = 300
 # The words after a verdict that show it to be part of a quoted passage.
 _PASSAGE, _SHORTEST = 12, 2
-_UP_TO_A_QUOTE = re.compile(r"[^\"“”`\n]+")
+_UP_TO_A_QUOTE = re.compile(r"[^\"“”'’`<\n]+")
 _WORD = re.compile(r"[a-z]+|[0-9]+|[\[\]]|[^\W_]")
 
 
@@ -48,6 +48,8 @@ class Statement:
     """The thing stated, to recognise it in other words; None compares the words alone."""
     readable: bool = True
     """False where it is off the menu or the scale."""
+    words_end: int | None = None
+    """End of its words that a quotation has, too; None is all of it."""
 
 
 _Any = TypeVar("_Any", bound=Statement)
@@ -67,6 +69,7 @@ class Judged:
         """
         self._texts = texts
         self._find = find
+        self._answer: tuple[str, bool] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -75,9 +78,10 @@ class Judged:
         """True where a judged text holds a statement of the folded answer."""
         if statement.content is not None and statement.content in self._contents:
             return True
-        passage = words(folded[statement.start : statement.end])
+        end = statement.end if statement.words_end is None else statement.words_end
+        passage = words(folded[statement.start : end])
         # An answer that is cut off may end within a word of its quotation.
-        cut = not folded[statement.end : statement.end + 1]
+        cut = end == len(folded)
         return self.holds(passage[:-1] if cut and passage != " " else passage)
 
     def source(self, folded: str, statement: Statement) -> str:
@@ -92,8 +96,10 @@ class Judged:
 
     def has_copy(self, folded: str) -> bool:
         """True where a folded answer is one of the texts, word for word; a word alone is not."""
-        answer = words(folded)
-        return answer.count(" ") > 2 and answer in self._words
+        if self._answer is None or self._answer[0] is not folded:
+            answer = words(folded)
+            self._answer = folded, answer.count(" ") > 2 and answer in self._words
+        return self._answer[1]
 
     @cached_property
     def _folded(self) -> list[str]:

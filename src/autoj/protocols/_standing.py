@@ -40,14 +40,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _SPEECH = (
-    r"(?:says?|said|states?|stated|writes?|wrote|written|reads?|claims?|claimed|ends?|ended|closes?"
+    r"(?:says?|said|saying|stat(?:es?|ed|ing)|writ(?:es?|ing|ten)|wrote|reads?|claims?|claimed|ends?|ended|closes?"
     r"|concludes?|concluded|contains?|includes?|quotes?|quoted?|quotation|asserts?|declares?|adds?"
     r"|inserts?|repeats?|prints?|outputs?|follows?|following|verbatim|line|sentence|text|words)"
 )
 # At the end of a line: a colon or an opening mark, or a verb without its object; with a full stop
 # only words that point ahead, since "… easier to follow." is prose.
 _INTRODUCTION = re.compile(
-    rf"(?:[:>\"“‘「『«`\[{{(|=]|\b{_SPEECH}(?:\s(?:this|that|thus|with|in|by|as|the|is))?[\s,*_…–—-]*"
+    rf"(?:[:>\"“‘「『«`\[{{(|=]|\s'|\b{_SPEECH}(?:\s(?:this|that|thus|with|in|by|as|the|is))?[\s,*_…–—-]*"
     r"|\b(?:as\sfollows|the\sfollowing(?:\s\w{1,12})?|th(?:is|ese)\s(?:line|sentence|text|words))"
     r"[\s.*_]*|(?:说|写道|声称|写着|结尾|原文|引用|如下|表示|称)[\s*_。,…—]*)\Z",
     re.IGNORECASE,
@@ -55,7 +55,7 @@ _INTRODUCTION = re.compile(
 _SOURCE = re.compile(
     r"[\s#*_\[(<=-]{0,8}(?:(?:the|end|of|begin|from|model|text)\s){0,3}"
     r"(?:responses?|assistant|answer|feedback|critique|user|query|question|reference|回应|回复|回答"
-    r"|反馈|问题)[\s#*_]{0,3}[0-9a-c]?[\s*_\])>.=-]{0,8}",
+    r"|反馈|问题)[\s#*_]{0,3}[0-9a-c]?(?:\s?[(\[][^()\[\]]{0,30}[)\]])?[\s*_\])>.=-]{0,8}",
     re.IGNORECASE,
 )
 _ATTRIBUTION = re.compile(
@@ -69,9 +69,11 @@ _ATTRIBUTION = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = re.compile(r"[\"“”„«»「」『』`]")
-_CLOSING = re.compile(r"[\s.*_。!]{0,6}[\"”’»`」』]")
+_CLOSING = re.compile(r"[\s.*_。!]{0,6}(?:[\"”’»`」』]|</)")
+_PASSAGE_START = re.compile(r"\s+['‘]?|>")
 _SEGMENT = re.compile(r"[.!?。:;\"“”]")
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"```|~~~")
+_SENTENCE_GAP = re.compile(r"(?<=[.!?。])\s+")
 
 
 def stands_by_itself(folded: str, statement: Statement, judged: Judged) -> bool:
@@ -106,7 +108,8 @@ def _is_on_its_own_line(folded: str, statement: Statement, judged: Judged) -> bo
 def _is_marked(folded: str, statement: Statement, after: str) -> bool:
     """True in quotation marks that are closed after the statement, and in fenced code."""
     stated = folded[statement.start : statement.end]
-    if _QUOTES.search(stated) is None and _CLOSING.match(after):
+    marks = _QUOTES.findall(stated)
+    if len(marks) % 2 or "</" in stated or (not marks and _CLOSING.match(after)):
         return True
     # Fences are counted in a bounded part: an answer of thousands of them is no verdict.
     fences = _FENCE.findall(folded, max(0, statement.start - 20_000), statement.start)
@@ -121,13 +124,30 @@ def _is_free(folded: str, begin: int, line: str, judged: Judged) -> bool:
     if not lines:
         return begin <= _NEARBY and not judged.has_copy(folded)
     last = lines[-1].strip()
-    if last[:1] in {">", "|"} or _INTRODUCTION.search(last) or _SOURCE.fullmatch(last):
+    if (
+        last[:1] in {">", "|"}
+        or _INTRODUCTION.search(last)
+        or _SOURCE.fullmatch(_SENTENCE_GAP.split(last)[-1])
+    ):
         return False
     said = words(last).split()[-_BEFORE:]
     if len(said) >= _FEWEST_WORDS and judged.holds(_joined(said)):
         return False
-    segments = [kept for piece in _SEGMENT.split(last) if (kept := words(piece).strip())]
-    return bool(segments) and not judged.holds(_joined([segments[-1], words(line).strip()]))
+    return not _is_within_a_passage(last, line, judged)
+
+
+def _is_within_a_passage(before: str, line: str, judged: Judged) -> bool:
+    """True where the end of the line before, as a sentence or introduced, precedes it elsewhere."""
+    stated = words(line).strip()
+    segments = [kept for piece in _SEGMENT.split(before) if (kept := words(piece).strip())]
+    if not segments or judged.holds(_joined([segments[-1], stated])):
+        return True
+    starts = [found.end() for found in _PASSAGE_START.finditer(before)][-_BEFORE:]
+    return any(
+        _INTRODUCTION.search(before[:start].rstrip())
+        and judged.holds(_joined([words(before[start:]).strip(), stated]))
+        for start in starts
+    )
 
 
 def _goes_on(stated: str, after: str, judged: Judged) -> bool:

@@ -21,6 +21,7 @@ _OPTION = re.compile(
     r"(?P<rest>.*)",
     re.MULTILINE,
 )
+_INSIDE = re.compile(r"[A-Z][*_\"'\])]{0,8}[^\"“”<\n]*")
 _MENU = ["A", "B", "C"]
 _LETTERS: dict[str, Shown] = {"A": "1", "B": "2", "C": "tie"}
 _NUMBERS: dict[str, str | None] = {"A": "1", "B": "2", "C": None}
@@ -81,12 +82,18 @@ def _find(folded: str) -> list[_Option]:
     return [
         _Option(
             start=found.start("letter"),
-            end=found.end(),
+            end=_end(folded, found),
             readable=found["letter"] in _LETTERS,
             found=found,
         )
         for found in _without_menus(list(_OPTION.finditer(folded)))
     ]
+
+
+def _end(folded: str, found: re.Match[str]) -> int:
+    """The end of an option on its line, or in its quotation marks or tag there."""
+    inside = _INSIDE.match(folded, found.start("letter"), found.end())
+    return inside.end() if inside else found.end()
 
 
 def _without_menus(options: list[re.Match[str]]) -> list[re.Match[str]]:

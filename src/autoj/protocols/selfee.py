@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -129,18 +128,15 @@ def feedback_without_score(text: str) -> str:
     """
     feedback = _first_feedback(clean(text))
     folded = fold(feedback)
-    sentences = [start.end() for start in _SENTENCE_START.finditer(folded)]
     kept: list[str] = []
     position = 0
     for found in sorted(_statements(folded), key=lambda found: found.start()):
         if found.end() <= position:
             continue
         begin = max(position, found.start() - _LONGEST_SENTENCE)
-        before = bisect_right(sentences, found.start()) - 1
-        if before >= 0:
-            begin = max(begin, sentences[before])
-        if begin > position:
-            kept.append(feedback[position:begin])
+        starts = [start.end() for start in _SENTENCE_START.finditer(folded, begin, found.start())]
+        if before := feedback[position : starts[-1] if starts else begin]:
+            kept.append(before)
         after_a_break = kept[-1].endswith("\n") if kept else False
         position = _sentence_end(folded, found.end(), after_a_break=after_a_break)
         if feedback.startswith("\n", position):

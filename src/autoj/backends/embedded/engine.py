@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from autoj.backends._choices import ChoiceTrie, build_trie
+from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.embedded.model import ChoiceModel
-from autoj.chat import render
+from autoj.chat import describe, render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
@@ -24,6 +27,8 @@ _WINDOW_REQUESTS = 128
 _BATCH_TOKENS = 2048
 _MAX_SEQUENCES = 32
 _CACHE_GIB = 1
+# The form of a control token: to ask the tokenizer about all 150,000 would take seconds.
+_MARK = re.compile(r"<[^\n]+>|\[[^\n]+\]")
 
 
 class EmbeddedBackend:
@@ -55,7 +60,7 @@ class EmbeddedBackend:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a rendered text under the judge's own tokenizer."""
-        return len(self._encode(text))
+        return len(self._encode(broken_up(text, self._foreign)))
 
     def close(self) -> None:
         """Frees the models."""
@@ -67,7 +72,34 @@ class EmbeddedBackend:
         return [int(token) for token in tokens]
 
     def _render(self, request: Request) -> str:
-        return render(request.messages, self.card.wrapper, request.prefix)
+        messages = [
+            replace(turn, content=broken_up(turn.content, self._control))
+            for turn in request.messages
+        ]
+        return render(messages, self.card.wrapper, request.prefix)
+
+    @cached_property
+    def _control(self) -> re.Pattern[str] | None:
+        """The control tokens of the model's tokenizer, to be broken up in judged text."""
+        return any_of(self._control_tokens)
+
+    @cached_property
+    def _foreign(self) -> re.Pattern[str] | None:
+        """Those that the wrapper never writes, to be broken up in a whole prompt."""
+        own = "".join(describe(self.card.wrapper).values())
+        return any_of(token for token in self._control_tokens if token not in own)
+
+    @cached_property
+    def _control_tokens(self) -> list[str]:
+        """The strings of tokens that are left out of a text, and those in the form of a mark."""
+        found: list[str] = []
+        for name, token in self._tokenizer.get_vocab().items():
+            text = (name if isinstance(name, bytes) else name.encode()).decode(errors="replace")
+            if _MARK.fullmatch(text) is None or self._encode(text) != [token]:
+                continue
+            if not self._tokenizer.decode([token]) or is_shaped_as_a_mark(text):
+                found.append(text)
+        return found
 
     def _score(self, requests: list[Request]) -> Iterator[Outcome]:
         if self._choice_model is None:

@@ -5,8 +5,9 @@ through its tokenizer, and Llama's prepends `<s>`. ChatML marks its own start: w
 is one token of the tokenizer, as in all models trained on ChatML, nothing is prepended. Tokens that
 a tokenizer would append to a text are left out.
 
-Judged text is data: a special token of the tokenizer that the wrapper never writes is broken up by
-a space, as `autoj.chat` breaks up the wrapper's own marks, so that no response ends its turn.
+Judged text is data: every control token of the tokenizer is broken up by a space in it
+(`backends._control`), as `autoj.chat` breaks up the wrapper's own marks, so that no response ends
+its turn.
 
 With the wrapper `template` the tokenizer's own chat template renders the turns, and nothing is
 prepended: a template writes the tokens that begin a text itself.
@@ -14,12 +15,13 @@ prepended: a template writes the tokens that begin a text itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from autoj.backends._choices import ChoiceTrie, build_trie
-from autoj.backends.hf.templates import any_of, read_template
+from autoj.backends._control import any_of, broken_up, control_tokens, normaliser
+from autoj.backends.hf.templates import read_template
 from autoj.chat import TEMPLATE, WRAPPER_NAMES, WRAPPERS, Template, render
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Message
@@ -69,7 +71,8 @@ class Encoder:
         self._wrapper = wrapper
         self.template: Template | None = None
         """The tokenizer's own chat template, where the wrapper is `template`."""
-        special = list(tokenizer.all_special_tokens)
+        special = control_tokens(tokenizer)
+        self._normalise = normaliser(tokenizer)
         if wrapper == TEMPLATE:
             self.template = read_template(tokenizer)
             # In a rendered text, forged marks look like the template's: contents are broken up
@@ -104,14 +107,18 @@ class Encoder:
 
     def completion(self, text: str) -> list[int]:
         """The tokens of the judge's text, and the token that ends it."""
-        return [*self._encode(_broken_up(text, self._special)), self.end_token]
+        return [*self._encode(broken_up(text, self._special, self._normalise)), self.end_token]
 
     def count(self, text: str) -> int:
         """The number of tokens of a rendered text, including prepended ones."""
         return len(self._encode_prompt(text))
 
     def _render(self, body: RequestBodyLike) -> str:
-        return render(body.messages, self._wrapper, body.prefix, self.template)
+        messages = [
+            replace(turn, content=broken_up(turn.content, self._special, self._normalise))
+            for turn in body.messages
+        ]
+        return render(messages, self._wrapper, body.prefix, self.template)
 
     def _encode_choices(self, text: str, choices: Sequence[str]) -> list[list[int]]:
         """The tokens of a prompt followed by each of its choices.
@@ -128,7 +135,7 @@ class Encoder:
         return whole + [head + self._encode(text[at:] + choice) for choice in choices[1:]]
 
     def _encode_prompt(self, text: str) -> list[int]:
-        tokens = self._encode(_broken_up(text, self._foreign))
+        tokens = self._encode(broken_up(text, self._foreign))
         n_opening = len(self._opening)
         return tokens if tokens[:n_opening] == self._opening else self._opening + tokens
 
@@ -147,7 +154,3 @@ class Encoder:
         starts = range(len(whole) - len(bare) + 1)
         first = next((start for start in starts if whole[start : start + len(bare)] == bare), 0)
         return whole[:first]
-
-
-def _broken_up(text: str, marks: re.Pattern[str] | None) -> str:
-    return text if marks is None else marks.sub(r"\1 ", text)

@@ -21,6 +21,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from autoj.backends._control import any_of, control_tokens
 from autoj.backends._loading import in_short
 from autoj.chat import Apply, Template
 from autoj.errors import ConfigError
@@ -69,7 +70,7 @@ def read_template(tokenizer: Any) -> Template:
     return Template(
         text=text,
         apply=apply,
-        control=any_of([*_special_tokens(tokenizer), *_marks(pieces)]),
+        control=any_of([*control_tokens(tokenizer), *_marks(pieces)]),
         joint="" if answered is None else _joint(opened, answered),
         system_in_user=refuses,
     )
@@ -165,12 +166,6 @@ def _joint(opened: str, answered: str) -> str:
     return between if answered.startswith(opened) and not between.strip() else ""
 
 
-def _special_tokens(tokenizer: Any) -> list[str]:
-    # `all_special_tokens` is only a part of a tokenizer's special tokens: Llama 3 names two.
-    added = tokenizer.added_tokens_decoder.values()
-    return [*tokenizer.all_special_tokens, *(token.content for token in added if token.special)]
-
-
 def _marks(pieces: Sequence[str]) -> set[str]:
     """The strings that mark turns in the text between contents.
 
@@ -184,11 +179,3 @@ def _marks(pieces: Sequence[str]) -> set[str]:
         plain = (line.strip() for rest in _BRACKETED.split(piece) for line in rest.splitlines())
         found.update(line for line in plain if not line.isalnum() and any(map(str.isalpha, line)))
     return {mark for mark in found if len(mark) >= _LEAST_CHARACTERS}
-
-
-def any_of(marks: Sequence[str]) -> re.Pattern[str] | None:
-    """Matches the first character of each mark, wherever one begins."""
-    known = sorted({mark for mark in marks if len(mark) > 1})
-    if not known:
-        return None
-    return re.compile(f"(?={'|'.join(map(re.escape, known))})(.)", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Bodies of chat completions: messages as they are, and forced openings.
+"""Bodies of chat completions: messages whose marks of turns are broken up, and forced openings.
 
 A chat server renders the turns itself. If it can continue an unfinished turn of the assistant
 (`scoring: prefill`), an opening is forced that way. If not, the judge is asked in words to continue
@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autoj.backends._control import family_marks_broken_up
 from autoj.backends.openai.scoring import short_names
 from autoj.backends.openai.settings import Settings
-from autoj.records import Message, Request
+from autoj.records import Request
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 # Room for a judge that repeats the opening before it states its choice.
@@ -46,7 +47,10 @@ def body_of(request: Request, model: str, settings: Settings, begun: str = "") -
         settings: the settings of the server.
         begun: the beginning of the answer, after the prefix; for servers that prefill.
     """
-    messages = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+    messages = [
+        {"role": turn.role, "content": family_marks_broken_up(turn.content)}
+        for turn in request.messages
+    ]
     body = {**settings.extra_body, "model": model, "messages": messages}
     if request.prefix is not None and settings.scoring == "prefill":
         messages.append({"role": "assistant", "content": request.prefix + begun})
@@ -82,13 +86,13 @@ def _decoding(request: Request, settings: Settings) -> dict[str, Any]:
 
 
 def _asked_in_words(request: Request) -> str:
-    last: Message = request.messages[-1]
+    last = family_marks_broken_up(request.messages[-1].content)
     prefix = request.prefix or ""
     language = "zh" if _CHINESE.search(prefix) else "en"
     if request.choices is None:
-        return last.content + _OPEN[language].format(prefix=prefix)
+        return last + _OPEN[language].format(prefix=prefix)
     choices = [f'"{choice.strip()}"' for choice in request.choices]
-    return last.content + _CHOOSE[language].format(
+    return last + _CHOOSE[language].format(
         prefix=prefix,
         choices=_listed(choices, language),
         names=_listed(list(short_names(request.choices)), language),

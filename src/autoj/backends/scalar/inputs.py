@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from autoj.backends._control import any_of, broken_up, control_tokens, normaliser
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
 
@@ -43,12 +44,12 @@ class Inputs:
             raise ConfigError(
                 f"judge {card.name!r}: input is chat, and {card.model} has no template"
             )
-        added = tokenizer.added_tokens_decoder.values()
-        special = {str(token) for token in added if token.special} | {*tokenizer.all_special_tokens}
+        special = {*control_tokens(tokenizer)}
         # Characters unknown to a vocabulary become this token in any text; it marks no turn.
         unknown = {tokenizer.unk_token} - {tokenizer.bos_token, tokenizer.eos_token}
         self._special_ids = set(tokenizer.convert_tokens_to_ids(sorted(special - unknown)))
-        self._control = _any_of(special.union(self._plain_marks(special)))
+        self._control = any_of(special.union(self._plain_marks(special)))
+        self._normalise = normaliser(tokenizer)
         # With a letter for each text, since a text's first token may be one more on its own.
         self._frame = self._encode("a", "b")
         self._n_special = self._count_special(self._frame)
@@ -105,7 +106,7 @@ class Inputs:
             yield from _mark(line[:_MARK_WORDS])
 
     def _as_data(self, text: str) -> str:
-        return text if self._control is None else self._control.sub(r"\1 ", text)
+        return broken_up(text, self._control, self._normalise)
 
     def _count_special(self, encoded: Encoded) -> Counter[int]:
         return Counter(token for token in encoded.ids if token in self._special_ids)
@@ -116,12 +117,3 @@ def _mark(words: list[str]) -> Iterator[str]:
     mark = " ".join(words)
     if not mark.replace(" ", "").isalnum():
         yield mark
-
-
-def _any_of(marks: Iterable[str]) -> re.Pattern[str] | None:
-    """Matches the first character of each mark, wherever one begins."""
-    known = sorted(mark for mark in marks if len(mark) > 1)
-    if not known:
-        return None
-    firsts = "".join(sorted({re.escape(mark[0]) for mark in known}))
-    return re.compile(f"(?=[{firsts}])(?={'|'.join(map(re.escape, known))})(.)", re.DOTALL)
