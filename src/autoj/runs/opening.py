@@ -122,7 +122,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
     if found:
         lines = (f"{name}: was {there!r}, is now {now!r}" for name, there, now in found)
         raise SpecMismatch(path, lines)
-    if (damage := _damage_to_cases(folder)) is not None:
+    if (damage := damage_to_cases(folder)) is not None:
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         written = _write_cases(path, spec, cases)
@@ -130,7 +130,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
     _take_calibration(folder, spec)
 
 
-def _damage_to_cases(folder: RunFolder) -> str | None:
+def damage_to_cases(folder: RunFolder) -> str | None:
     """The reason for which the cases of a folder cannot be used; None where they can.
 
     Without a digest, as version 0.1 wrote it, each line is read, and a planned case must be there.
