@@ -29,6 +29,7 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader, checked_key
+from autoj.runs.opening import damage_to_cases
 from autoj.runs.plan import rows_of
 from autoj.runs.resolving import PlanRows, resolve_run
 from autoj.runs.spec import RunSpec
@@ -72,7 +73,7 @@ def check_run(path: Path) -> list[FileCheck]:
     else:
         known: Found = "whole" if "sha256" in folder.settings() else "no digest"
         settings = FileCheck(name="run.json", state=known)
-    found = [settings, _check(folder, CASES, lambda: _read_all(folder.cases()))]
+    found = [settings, _check(folder, CASES, lambda: _check_cases(folder))]
     if is_made_of_runs(path):
         return found
     found += [
@@ -86,6 +87,13 @@ def check_run(path: Path) -> list[FileCheck]:
         if (path / name).is_file():
             found.append(_check(folder, name, partial(_all_json, path / name)))
     return found
+
+
+def _check_cases(folder: RunFolder) -> None:
+    """Reads the cases; without a digest, each case of the plan must be among them."""
+    _read_all(folder.cases())
+    if (damage := damage_to_cases(folder)) is not None:
+        raise folder.damage(CASES, damage)
 
 
 def is_made_of_runs(path: Path) -> bool:
@@ -148,6 +156,8 @@ def _check_appended(path: Path, name: str, find: Callable[[], dict[int, str]]) -
         reason = f"line {line}: {first}{more}"
     elif digest is not None and content.n_lines < digest.n_lines:
         reason = describe("shorter", path / name, digest)
+    elif digest is not None and state_of(path / name, digest) == "differs":
+        reason = describe("differs", path / name, digest)
     else:
         known: Found = "no digest" if digest is None else "whole"
         return FileCheck(name=name, state=known, n_lines=content.n_lines)
