@@ -80,6 +80,7 @@ def verdicts_of(path: Path) -> dict[str, list[object]]:
         file.relative_to(path).as_posix(): [decode(line) for line in whole_lines(file)]
         for name in ("verdicts.jsonl", "picks.jsonl", "scenarios.jsonl")
         for file in sorted(path.rglob(name))
+        if file.parent.name != "damaged"
     }
 
 
@@ -115,7 +116,12 @@ def _outcomes(
     others = [f"autoj show {name} {case}", f"autoj export {name} --format csv --out out.csv"]
     if name.removeprefix("old-") in SHARED:
         others.append(f"autoj merge {name} --out joined")
-    for command in [f"autoj show {name} --json", draw.choice(others), whole.command]:
+    is_old = name.startswith("old-")
+    repair = [f"autoj check {name} --repair"] if draw.random() < 0.5 else []
+    for command in [
+        f"autoj check {name}", f"autoj show {name} --json", draw.choice(others), *repair,
+        whole.command,
+    ]:  # fmt: skip
         for left in ("joined", "out.csv"):
             shutil.rmtree(folder / left, ignore_errors=True)
             (folder / left).unlink(missing_ok=True)
@@ -125,9 +131,13 @@ def _outcomes(
             wrong.append(err[-1500:])
         if code in (0, 1) and command.endswith("--json") and not same_rows(name, out, whole.shown):
             wrong.append(f"shown otherwise without a word: {out[:1000]}")
-        if code in (0, 1) and command == whole.command:
+        if command == f"autoj check {name}" and code == 0 and not is_old and _must_be_seen(told):
+            wrong.append(f"taken for whole:\n{out}")
+        if command == whole.command and repair and code not in (0, 1) and not is_old:
+            wrong.append(f"does not go on after a repair: {err[-1500:]}")
+        if code in (0, 1) and command == whole.command and "earlier file is kept" not in err:
             state = verdicts_of(folder / name)
-            if name.startswith("old-"):
+            if is_old:
                 lost = {
                     path: n for path, n in n_rows(whole.state).items()
                     if n_rows(state).get(path) != n
@@ -137,6 +147,20 @@ def _outcomes(
             elif state != whole.state:
                 wrong.append("goes on to other verdicts without a word")
         yield f"{told}; {command}; exit {code}", wrong
+
+
+def _must_be_seen(told: str) -> bool:
+    """True for all damage but to the order of answers, and to what has no digest of its own."""
+    file, _, how = told.partition(", ")
+    if file.endswith("jury.json"):
+        return False
+    if file.endswith("run.json"):
+        # Spaces and fields that are there twice change nothing of what it says.
+        return how not in ("a byte doubled", "a byte gone", "a line doubled", "two lines joined")
+    if file.endswith("failures.jsonl"):
+        # The last failure of a key counts.
+        return "doubled" not in how and "end" not in how and how != "reversed"
+    return not (file.endswith("ledger.jsonl") and how in ("reversed", "a line moved to the end"))
 
 
 def same_rows(name: str, shown: str, expected: str) -> bool:
@@ -169,7 +193,7 @@ def check_all(base: tuple[Path, dict[str, Whole]], n_times: int, seed: int) -> N
 
 
 def test_damage_is_told_and_loses_nothing(base):
-    check_all(base, 60, seed=0)
+    check_all(base, 40, seed=0)
 
 
 @pytest.mark.slow

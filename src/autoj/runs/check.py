@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -28,6 +29,7 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader, checked_key
+from autoj.runs.opening import damage_to_cases
 from autoj.runs.plan import rows_of
 from autoj.runs.resolving import PlanRows, resolve_run
 from autoj.runs.spec import RunSpec
@@ -69,20 +71,29 @@ def check_run(path: Path) -> list[FileCheck]:
         spec = None
         settings = FileCheck(name="run.json", state="damaged", reason=_reason(error))
     else:
-        known = "whole" if "sha256" in folder.settings() else "no digest"
+        known: Found = "whole" if "sha256" in folder.settings() else "no digest"
         settings = FileCheck(name="run.json", state=known)
-    found = [settings, _check(folder, CASES, lambda: _read_all(folder.cases()))]
+    found = [settings, _check(folder, CASES, lambda: _check_cases(folder))]
+    if is_made_of_runs(path):
+        return found
     found += [
         _check_appended(path, LEDGER, lambda: damaged_answers(path)),
         _check_appended(path, FAILURES, lambda: damaged_failures(path)),
     ]
     is_readable = spec is not None and all(check.is_whole for check in found)
-    if spec is not None and is_readable and not is_made_of_runs(path):
+    if spec is not None and is_readable:
         found += _check_derived(folder, spec)
     for name in (BAD_ROWS, TIMINGS):
         if (path / name).is_file():
-            found.append(_check(folder, name, lambda name=name: _all_json(path / name)))
+            found.append(_check(folder, name, partial(_all_json, path / name)))
     return found
+
+
+def _check_cases(folder: RunFolder) -> None:
+    """Reads the cases; without a digest, each case of the plan must be among them."""
+    _read_all(folder.cases())
+    if (damage := damage_to_cases(folder)) is not None:
+        raise folder.damage(CASES, damage)
 
 
 def is_made_of_runs(path: Path) -> bool:
@@ -97,9 +108,14 @@ def _check_derived(folder: RunFolder, spec: RunSpec) -> Iterator[FileCheck]:
     if spec.critique or (folder.path / FOLLOW).exists():
         yield follow
     if plan.is_whole and follow.is_whole:
-        yield _check(folder, VERDICTS, lambda: _check_verdicts(folder, spec))
+        verdicts = _check(folder, VERDICTS, lambda: _check_verdicts(folder, spec))
     else:
-        yield _check(folder, VERDICTS, lambda: _read_all(folder.verdicts()))
+        verdicts = _check(folder, VERDICTS, lambda: _read_all(folder.verdicts()))
+    n_verdicts, n_cases = verdicts.n_lines or 0, folder.n_cases()
+    if verdicts.is_whole and n_verdicts < n_cases:
+        said = f"{n_verdicts:,} of {n_cases:,} cases are judged: the run is not finished"
+        verdicts = replace(verdicts, reason=said)
+    yield verdicts
 
 
 def _check(folder: RunFolder, name: str, read: Callable[[], object]) -> FileCheck:

@@ -127,7 +127,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
     record = folder.settings()
     if changed := _check_settings(path, record, wanted):
         _grow(folder, record, wanted, spec, cases, changed)
-    elif (damage := _damage_to_cases(folder)) is not None:
+    elif (damage := damage_to_cases(folder)) is not None:
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         written = _write_cases(path, spec, cases)
@@ -196,7 +196,7 @@ def _grow(
     folder.grown_from = n_before if n_cases > n_before else None
 
 
-def _damage_to_cases(folder: RunFolder) -> str | None:
+def damage_to_cases(folder: RunFolder) -> str | None:
     """The reason for which the cases of a folder cannot be used; None where they can.
 
     Without a digest, as version 0.1 wrote it, each line is read, and a planned case must be there.

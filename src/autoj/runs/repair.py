@@ -54,7 +54,7 @@ def repair_run(path: Path) -> list[FileCheck]:
         folder = RunFolder(path)
         mended: dict[str, str] = {}
         for name in (LEDGER, FAILURES):
-            if not found[name].is_whole:
+            if name in found and not found[name].is_whole:
                 mended[name] = _drop_lines(folder, name)
         for name in (BAD_ROWS, TIMINGS):
             if name in found and not found[name].is_whole:
@@ -155,7 +155,7 @@ def _drop_lines(folder: RunFolder, name: str) -> str:
         folder.forget_digests(name)
         draft.replace(path)
     folder.note_digests(name)
-    lost = f"{len(wrong):,} lines set aside; " if wrong else ""
+    lost = f"{len(wrong):,} damaged line{'s' * (len(wrong) > 1)} set aside; " if wrong else ""
     return f"{lost}what has no answer is asked again by the command that made the run"
 
 
