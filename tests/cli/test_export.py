@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,29 @@ def test_mt_bench_gets_ratings_and_none_for_what_could_not_be_read(run, judged):
     assert code == 2
     assert "is a run of autoj rate, and AlpacaEval's layout is for pairs" in err
     assert not Path("out.json").exists()
+
+
+@pytest.mark.parametrize("critique", [False, True])
+def test_mt_bench_reads_the_score_from_the_text_of_a_scored_rating(run, judged, critique):
+    def answer(request: Request) -> str | tuple[float, ...]:
+        if request.choices is None:
+            return "It cites [[3]] sources and is clear.\n\n"
+        # Between 3 and 5: the likeliest whole number is not the mean.
+        return tuple(
+            0.0 if rating == 3 else -1.0 if rating == 5 else -99.0 for rating in range(1, 11)
+        )
+
+    rows = [{"id": "0", "query": "Question?", "response": "x", "model": "m1"}]
+    folder = judged(rows, task="rate", protocol="single-verdict", answer=answer, critique=critique)
+    code, _, _ = run("export", folder.path, "--format", "mt_bench", "--out", "out.jsonl")
+    assert code == 0
+    (row,) = [json.loads(line) for line in Path("out.jsonl").read_bytes().splitlines()]
+    assert 3 < row["score"] < 5
+    # As MT-Bench parses it, but for the last one, which is the judge's.
+    stated = re.findall(r"\[\[(\d+\.?\d*)\]\]", row["judgment"])
+    assert float(stated[-1]) == pytest.approx(row["score"], abs=0.005)
+    assert ("is clear" in row["judgment"]) == critique
+    assert stated[:-1] == (["3"] if critique else [])
 
 
 def test_reward_bench_gets_columns_of_labelled_pairs(run, judged):

@@ -227,3 +227,15 @@ def test_a_classifier_that_changed_after_the_settings_were_made_names_nothing(
     FOUND["fast"] = WordClassifier(digest="sha256:2")
     with pytest.raises(DataError, match="has changed since"):
         cases_of(tmp_path / "run", spec, data(tmp_path))
+
+
+def test_a_verdict_has_the_scenario_of_its_row(tmp_path, pair_spec):
+    rows = [
+        {"id": name, "query": "Why?", "responses": ["x", "y"], "scenario": scenario}
+        for name, scenario in (("one", "planning"), ("other", None))
+    ]
+    write_records(tmp_path / "rows.jsonl", rows)
+    spec = pair_spec(protocol="pairwise-verdict")
+    with open_run(tmp_path / "run", spec, open_cases(tmp_path / "rows.jsonl")) as folder:
+        judge_run(folder, spec, Recorder())
+    assert [verdict.scenario for verdict in folder.verdicts()] == ["planning", None]

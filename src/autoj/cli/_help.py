@@ -88,7 +88,7 @@ class _Group(TyperGroup):
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete a command's name without importing any; Click calls this by its name."""
         summaries = self.commands.summaries()
-        commands = {
+        commands: dict[str, Any] = {
             name: _Command(name=name, help=text, short_help=text)
             for name, text in summaries.items()
         }

@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,11 +90,17 @@ def read_spec(folder: Path) -> RunSpec:
     """
     record = read_settings(folder)
     try:
-        return TypeAdapter(RunSpec).validate_python(record["spec"])
+        return _spec_reader().validate_python(record["spec"])
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in ("spec", *first["loc"]))
         raise DataError(first["msg"], path=folder / "run.json", field=field) from None
+
+
+@cache
+def _spec_reader() -> TypeAdapter[RunSpec]:
+    # Made at its first use and once: it takes longer than reading the largest run.json.
+    return TypeAdapter(RunSpec)
 
 
 def spec_digest(spec: RunSpec, cases: Cases) -> str:

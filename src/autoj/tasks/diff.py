@@ -188,18 +188,18 @@ def _is_same(row: Row) -> float | None:
     return None if row.label is None or row.winner is None else float(row.label == row.winner)
 
 
+def _decided(case: Case, verdict: Verdict) -> Row:
+    """The row of a pair, with the verdict's own winner by whatever rule."""
+    return pair_row(case, verdict)._replace(winner=verdict.winner)
+
+
 def _against_labels(both: _Both) -> Against | None:
     """Figures on the labelled cases; None where there are none."""
     labelled = [item for item in both if isinstance(item[0].label, str)]
     if not labelled:
         return None
-    one, other = (
-        [
-            pair_row(item[0], item[at])._replace(winner=item[at].winner)  # type: ignore[arg-type]
-            for item in labelled
-        ]
-        for at in (1, 2)
-    )
+    one = [_decided(case, mine) for case, mine, _ in labelled]
+    other = [_decided(case, its) for case, _, its in labelled]
     counts = Counter(
         (bool(mine), bool(its))
         for row, its_row in zip(one, other, strict=True)
@@ -217,10 +217,8 @@ def _against_labels(both: _Both) -> Against | None:
 
 
 def _of_ratings(both: _Both, common: dict[str, Any]) -> RunDiff:
-    one, other = (
-        [row for item in both for row in rating_rows(item[0], item[at])]  # type: ignore[arg-type]
-        for at in (1, 2)
-    )
+    one = [row for case, mine, _ in both for row in rating_rows(case, mine)]
+    other = [row for case, _, its in both for row in rating_rows(case, its)]
     places = [(case, index) for case, _, _ in both for index in range(len(case.responses))]
     known = [
         (row.cluster, row.rating, its.rating)
