@@ -1,4 +1,4 @@
-"""The beginning of a training: a recipe with its data, the base's weights, and samples."""
+"""The start of a training: a recipe with its data, the base's weights, and samples."""
 
 from __future__ import annotations
 
