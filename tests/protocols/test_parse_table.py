@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from autoj.protocols import load_protocol, protocol_names
-from autoj.records import Decision, Rating, Reading, Unreadable
+from autoj.records import Critique, Decision, Rating, Reading, Unreadable
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("parse_table.yaml").read_text(encoding="utf-8")
@@ -28,6 +28,8 @@ def _stated(reading: Reading) -> str | float:
             return shown
         case Rating(value=value):
             return value
+        case Critique():
+            return "critique"
         case Unreadable():
             return "unreadable"
         case _:

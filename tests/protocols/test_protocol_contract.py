@@ -7,6 +7,7 @@ import pytest
 from autoj import components
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.protocols import load_protocol, protocol_names
+from autoj.protocols._shipped import load_shipped
 from autoj.protocols.base import RequestBody
 from autoj.records import (
     Case,
@@ -110,7 +111,7 @@ def test_a_protocol_of_somebody_elses_is_loaded_by_its_dotted_path_where_it_is_a
         load_protocol("nobody.has_this")
     with pytest.raises(ConfigError, match=r"module 'os\.path' has no PROTOCOL"):
         load_protocol("os.path")
-    load_protocol.cache_clear()
+    load_shipped.cache_clear()
 
 
 @every_protocol

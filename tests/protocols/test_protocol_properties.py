@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autoj.protocols import load_protocol, protocol_names
 from autoj.protocols.base import fill, whole_sentences
-from autoj.records import Case, Decision, Label, Rating, Response, Score, Unreadable
+from autoj.records import Case, Critique, Decision, Label, Rating, Response, Score, Unreadable
 from autoj.scenarios import scenario_names
 
 FRAGMENTS = [
@@ -50,6 +50,9 @@ def check_the_menu(name: str, text: str) -> None:
     elif isinstance(reading, Label):
         assert protocol.subject == "query"
         assert reading.name in scenario_names()
+    elif isinstance(reading, Critique):
+        assert protocol.name.startswith("single-critique")
+        assert reading.text.strip()
     else:
         assert isinstance(reading, Unreadable)
         assert reading.reason
@@ -87,7 +90,7 @@ def test_long_hostile_texts_are_read_to_their_end(name: str, length: int) -> Non
     parse = load_protocol(name).parse
     for opening, run in itertools.product(OPENINGS, RUNS):
         reading = parse(opening + run * (length // len(run)) + "x")
-        assert isinstance(reading, Decision | Label | Rating | Score | Unreadable)
+        assert isinstance(reading, Critique | Decision | Label | Rating | Score | Unreadable)
 
 
 @given(text=any_text)
