@@ -35,7 +35,7 @@ class Criterion:
     """A statement that is true of a response that meets it; one paragraph."""
     weight: int
     """1 (a detail) to 5 (decisive): its share in the score of `single-criteria-each`. Prompts do
-    not show it: the paper dropped weights there, and showing them was not seen to help."""
+    not show it: the paper dropped weights there, and nothing measurable was gained by it here."""
     type: CriterionType
     """"basic" applies to many scenarios, the others to this one alone."""
     path: Path
