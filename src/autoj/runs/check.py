@@ -156,6 +156,8 @@ def _check_appended(path: Path, name: str, find: Callable[[], dict[int, str]]) -
         reason = f"line {line}: {first}{more}"
     elif digest is not None and content.n_lines < digest.n_lines:
         reason = describe("shorter", path / name, digest)
+    elif digest is not None and state_of(path / name, digest) == "differs":
+        reason = describe("differs", path / name, digest)
     else:
         known: Found = "no digest" if digest is None else "whole"
         return FileCheck(name=name, state=known, n_lines=content.n_lines)
