@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from autoj.backends import load_backend
-from autoj.errors import ConfigError, MissingExtra, Unavailable
+from autoj.errors import ConfigError, MissingExtra, Unavailable, install_command
 from autoj.records import Completion, Decoding, JudgeCard, Message, Request
 from tests.tiny_llama import SHAPE, make_adapter, make_model, make_tokenizer, save_model
 
@@ -266,7 +267,7 @@ def test_a_missing_package_is_told_with_its_extra(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name == missing else found(name)
     )
-    with pytest.raises(MissingExtra, match=r"autoj\[hf\]"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("hf"))):
         load(with_adapter(judge))
 
 

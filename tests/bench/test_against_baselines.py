@@ -138,7 +138,7 @@ def test_a_torn_run_is_named(eval_p_file, tmp_path):
     save_result(folder / "eval-p.json", a_result(estimates=(agreement(0.9, 0.8, 1.0),)))
     with pytest.raises(DataError) as caught:
         board("eval-p", find_results("eval-p", runs=tmp_path / "runs"))
-    assert caught.value.path == folder
+    assert caught.value.path == folder / "verdicts.jsonl"
 
 
 def test_a_judge_of_single_responses_is_compared_with_its_tie_band(eval_p_file, tmp_path):

@@ -186,14 +186,19 @@ def test_a_killed_comparison_ends_as_one_that_was_not(tmp_path, set_path, n_answ
         {"limit": 4},
         {"pair": critics(first=("sharper", *FIRST[1:]))},
         {"pair": critics(second=(None, *SECOND[1:]))},
-        # What is compared stays the same, but not what it was made of.
-        {"pair": critics(first=(FIRST[0].replace("[[1]]", "[[2]]"), *FIRST[1:]))},
     ],
 )
 def test_a_changed_input_is_not_gone_on_with(tmp_path, set_path, change):
     compare(tmp_path / "run", set_path)
     with pytest.raises(SpecMismatch):
         compare(tmp_path / "run", set_path, **change)
+
+
+def test_a_changed_rating_is_no_part_of_what_is_compared(tmp_path, set_path):
+    compare(tmp_path / "run", set_path)
+    changed = critics(first=(FIRST[0].replace("[[1]]", "[[2]]"), *FIRST[1:]))
+    _, judge = compare(tmp_path / "run", set_path, pair=changed)
+    assert judge.asked == []
 
 
 def test_a_run_of_another_set_is_refused(tmp_path, set_path):

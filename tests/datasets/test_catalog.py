@@ -199,10 +199,18 @@ def test_a_path_that_leads_out_of_the_folder_is_refused(
         get("one")
 
 
-@pytest.mark.parametrize("name", ["eval-pp", "../eval-p", "", "autoj/testdata_pairwise.jsonl"])
-def test_an_unknown_name_is_told_the_nearest(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("eval-pp", "Did you mean eval-p"),
+        ("../eval-p", "Did you mean eval-p"),
+        ("", "autoj data list lists them"),
+        ("autoj/testdata_pairwise.jsonl", "autoj data list lists them"),
+    ],
+)
+def test_an_unknown_name_is_told_the_nearest_or_who_lists_all(name: str, told: str) -> None:
     for ask in (find, get, is_here):
-        with pytest.raises(UnknownComponent, match="eval-p"):
+        with pytest.raises(UnknownComponent, match=told):
             ask(name)
 
 

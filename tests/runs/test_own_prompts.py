@@ -17,6 +17,7 @@ from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, open_run, resol
 from autoj.runs.merge.merge_runs import merge_runs
 from autoj.runs.settings import spec_digest
 
+from ..damage import without_digests
 from ..scripted import CARD, Recorder
 
 PROMPT = """\
@@ -143,6 +144,7 @@ def test_shards_by_a_prompt_are_merged(
     record = json.loads((parts[1] / "run.json").read_bytes())
     record["spec"]["prompt"] = SWAPPED
     (parts[1] / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    without_digests(parts[1])
     file.unlink()
     with caplog.at_level(logging.WARNING):
         merge_runs(parts, tmp_path / "merged")

@@ -60,7 +60,8 @@ COMMANDS = {
     ),
     "train": Listed(
         "autoj.cli.train:train",
-        "Train a judge on judgments, labels or ratings; it is a judge at once: --judge OUT.",
+        "Train a judge on labelled pairs, judgments or ratings; it is a judge at once: --judge "
+        "OUT.",
     ),
     "export-model": Listed(
         "autoj.cli.export_model:export_model",

@@ -19,7 +19,9 @@ _FILES = {
         )
     ),
 }  # fmt: skip
-_FOLDERS = {"judges", "pairs", "grades"}
+_FOLDERS = {"judges", "pairs", "grades", "damaged"}
+_UNFINISHED = (".draft", ".new", ".earlier")
+"""Endings of files of ours while they are replaced, and of those that they replaced."""
 # Files that systems and repositories put into folders that are otherwise empty.
 _IGNORED = {".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitkeep"}
 
@@ -41,12 +43,17 @@ def check_place(path: Path, parts: Collection[str] = ()) -> None:
     if not path.is_dir() or any((path / mark).is_file() for mark in _MARKS):
         return
     ours = {*_FILES, *_FOLDERS, *_IGNORED, *parts}
-    others = sorted(
-        entry.name for entry in path.iterdir() if entry.name.removesuffix(".draft") not in ours
-    )
+    others = sorted(entry.name for entry in path.iterdir() if _plain(entry.name) not in ours)
     if others:
         shown = ", ".join(map(repr, others[:3])) + (", …" if others[3:] else "")
         raise ConfigError(
             f"--out {path} is no run, and the folder holds other things: {shown}",
             hint=f"Choose a new folder, such as --out {path / 'judged'}",
         )
+
+
+def _plain(name: str) -> str:
+    """A file's name without the endings that ours have for a time."""
+    for ending in _UNFINISHED:
+        name = name.removesuffix(ending)
+    return name
