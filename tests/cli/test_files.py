@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 from pathlib import Path
 
@@ -163,7 +164,13 @@ def test_mt_bench_is_judged_by_turn(run, judge, tmp_path):
         (("short.csv", "--map", MAP), "short.csv:3: has 2 cells, but the header names 4"),
         (("latin.csv", "--map", MAP), "latin.csv:2: is not UTF-8"),
         (("empty.csv",), "empty.csv: is empty"),
-        (("bad.parquet",), "bad.parquet: is damaged or not a Parquet file"),
+        pytest.param(
+            ("bad.parquet",),
+            "bad.parquet: is damaged or not a Parquet file",
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec("pyarrow") is None, reason="the extra `data` is missing"
+            ),
+        ),
         (("none.csv",), "none.csv: there is no such file"),
         (("hf-dataset:a:b:c:d",), "is not the name of a data set"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -124,4 +125,5 @@ def test_the_former_name_of_a_flag_is_read_and_not_shown(run):
         code, _, err = run("audit", "--judge", "embedded", *flag)
         assert code == 2
         assert "'--limit'" in err
-    assert "No such option: --sample" in run("export", "r", "--sample", "3")[2]
+    # By the version of typer a colon or quotation marks.
+    assert re.search("No such option:? '?--sample", run("export", "r", "--sample", "3")[2])

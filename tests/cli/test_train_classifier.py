@@ -26,6 +26,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_it_says_what_it_trains_on_how_good_it_is_and_where_it_is(run, files):
+    pytest.importorskip("sklearn")
     recipe, data = files
     code, out, err = run("train", recipe, "--data", data, "--out", "mine")
     assert code == 0

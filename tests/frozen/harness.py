@@ -35,7 +35,7 @@ _BREAKS = re.compile(r'("(?:[^"\\]|\\.)*")|,(?="(?:[^"\\]|\\.)*":|\{)')
 # Checksums of lines and digests of files follow from what is recorded here.
 _SUM = re.compile(r',"sum":"[0-9a-f]{8}"')
 _DIGESTS = ("files", "sha256")
-# The last digits of sums follow from the processor's instructions.
+# The last digits follow from the processor's instructions, and from the version of SciPy.
 _LONG_NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d{11,}(?:e[+-]?\d+)?(?![\w.])")
 _VARYING = [
     (re.compile(r'("[a-z_]*(?:seconds|started|ended|tstamp)":)[^,}]+'), r"\1…"),
@@ -127,7 +127,7 @@ def normalised(text: str, folder: Path) -> str:
     text = text.replace(str(folder), "FOLDER").replace(PACKAGE, "PACKAGE")
     for pattern, with_ in _VARYING:
         text = pattern.sub(with_, text)
-    text = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.10g}", text)
+    text = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.8g}", text)
     # A table is as wide as the line of its speed, so its lines end in more or fewer spaces.
     blocks = (
         re.sub(r" +$", "", block, flags=re.MULTILINE) if " judgments in … s" in block else block

@@ -70,6 +70,7 @@ def test_weights_that_do_not_fit_the_card_are_told(folder: Path) -> None:
 
 
 def test_weights_of_the_other_tier_are_told(folder: Path) -> None:
+    pytest.importorskip("openvino")
     edit_card(folder, tier="best")
     with pytest.raises(DataError, match="do not fit"):
         load_classifier(str(folder))
@@ -85,6 +86,7 @@ def test_pickled_weights_are_not_read(folder: Path) -> None:
 
 
 def test_a_best_one_with_an_untuned_encoder_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("openvino")
     folder = Path(shutil.copytree(DATA / "best", tmp_path / "mine"))
     path = folder / "weights.npz"
     with np.load(path) as archive:
