@@ -177,6 +177,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         "autoj judge bad.jsonl --judge verdict.yaml,two.yaml",
         "autoj select bad.jsonl --judge verdict.yaml --by pairs",
         "autoj classify broken.jsonl --judge namer.yaml",
+        "autoj audit --on pairs.jsonl --judge openai:nobody --limit 4",
     ],
 )
 def test_a_start_that_fails_leaves_no_folder(command, monkeypatch):
