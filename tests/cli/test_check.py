@@ -99,6 +99,30 @@ def test_a_deleted_plan_loses_no_verdict():
         assert Path("run/verdicts.jsonl").read_bytes() == verdicts
 
 
+def test_cases_that_are_read_again_leave_the_other_digests():
+    before = json.loads(Path("run/run.json").read_bytes())["files"]
+    edit(Path("run/cases.jsonl"), lambda lines: lines[:-1])
+    assert run(JUDGE)[0] == 0
+    assert json.loads(Path("run/run.json").read_bytes())["files"] == before
+
+
+def test_a_jury_that_was_interrupted_is_not_damaged(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    jury = "autoj judge pairs.jsonl --judge verdict.yaml,two.yaml --out jury"
+    assert run(f"{jury} --max-requests 20")[0] != 0
+    assert Path("jury/jury.json").is_file()
+    code, out, _ = run("autoj check jury --json")
+    (found,) = (each for each in json.loads(out)["folders"] if each["path"] == "jury")
+    assert found["whole"]
+    assert found["files"][-1]["reason"] == "there is none: some of its judges have not finished"
+    assert code == 0
+    assert run(jury)[0] == 0
+    Path("jury/verdicts.jsonl").unlink()
+    code, out, _ = run("autoj check jury --json")
+    (found,) = (each for each in json.loads(out)["folders"] if each["path"] == "jury")
+    assert (code, found["whole"], found["files"][-1]["state"]) == (1, False, "missing")
+
+
 def test_half_of_the_cases_are_read_from_the_data_again():
     for with_digests in (True, False):
         if not with_digests:
@@ -153,6 +177,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         "autoj judge bad.jsonl --judge verdict.yaml,two.yaml",
         "autoj select bad.jsonl --judge verdict.yaml --by pairs",
         "autoj classify broken.jsonl --judge namer.yaml",
+        "autoj audit --on pairs.jsonl --judge openai:nobody --limit 4",
     ],
 )
 def test_a_start_that_fails_leaves_no_folder(command, monkeypatch):

@@ -227,3 +227,16 @@ def test_a_judge_of_this_machine_is_timed_by_a_few_answers_that_are_kept(
     assert len(engines[-1].asked) == 32
     out = run(*arguments, "--plan")[1]
     assert "0 to send of 40; 40 answered in this run" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("judges", ["{card}", "{card},{card2}"])
+def test_a_place_that_the_run_would_refuse_is_refused(judges, card, pairs, tmp_path, run):
+    second = tmp_path / "second.yaml"
+    second.write_text(card.read_text().replace("model: mock", "model: other"))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "letter.txt").write_text("Dear")
+    asked = judges.format(card=card, card2=second)
+    code, _, err = run("judge", pairs, "--judge", asked, "--plan", "--out", mine)
+    assert code == 2
+    assert "holds other things: 'letter.txt'" in err

@@ -147,3 +147,29 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     for one, other in (("judged", "stopped"), ("stopped", "judged")):
         with pytest.raises(DataError, match="stopped: has no verdicts yet"):
             diff_runs(runs / one, runs / other)
+
+
+def test_another_reading_of_the_same_answers_is_told(tmp_path):
+    text = """---
+name: mine
+kind: pairwise
+answer:
+  choices: {" 1": 1, " 2": 2}
+  prefix: "Best:"
+---
+<!-- user -->
+{query} {response_1} {response_2}
+"""
+    write_records(tmp_path / "pairs.jsonl", rows(2))
+    prompt, found = tmp_path / "mine.md", []
+    for name, content in (
+        ("one", text),
+        ("other", text.replace('1": 1, " 2": 2', '1": 2, " 2": 1')),
+    ):
+        prompt.write_text(content)
+        spec = make_spec("judge", CARD, protocol=str(prompt))
+        with open_run(tmp_path / name, spec, open_cases(tmp_path / "pairs.jsonl")) as opened:
+            judge_run(opened, spec, Recorder(lambda _: (0.0, -5.0)))
+        found.append(tmp_path / name)
+    assert [name for name, _, _ in diff_runs(*found).settings] == ["prompt.text"]
+    assert diff_runs(found[0], found[0]).settings == ()

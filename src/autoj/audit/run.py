@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 
 from autoj.audit.card import audit_card, save_plan
@@ -12,6 +12,7 @@ from autoj.backends.base import Backend
 from autoj.metrics.result import Result
 from autoj.runs import open_run
 from autoj.runs.budget import Budget, Caps
+from autoj.runs.opening import discarded_if_unused
 from autoj.runs.place import check_place
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.engine import load_engine
@@ -47,12 +48,7 @@ def run_audit(
     card = plan.parts[0].spec.judge
     Budget(*caps).check(card)
     check_place(root, [part.name for part in plan.parts])
-    for part in plan.parts:
-        # What another run's folder or a bad row would end, it ends before the judge is loaded.
-        with open_run(root / part.name, part.spec, part.cases):
-            pass
-    loaded = closing(load_engine(card, watch)) if backend is None else nullcontext(backend)
-    with loaded as engine:
+    with _started(plan, root, backend, watch) as engine:
         # Each counts what the folder's ledgers hold, so the first few count in the second, too.
         workload = estimate_workload(root, plan, engine, Budget(*caps))
         _announce(plan, workload, watch)
@@ -63,6 +59,21 @@ def run_audit(
             run = judge(part.cases, part.spec, place, backend=engine, budget=budget, watch=watch)
             run.check_whole()
     return audit_card(root)
+
+
+def _started(
+    plan: AuditPlan, root: Path, backend: Backend | None, watch: Watch
+) -> AbstractContextManager[Backend]:
+    """Opens the run of each part, and then loads the judge; a start that fails leaves no folder."""
+    with ExitStack() as made:
+        for part in plan.parts:
+            made.enter_context(discarded_if_unused(root / part.name))
+            # What another run's folder or a bad row would end, it ends before the judge is loaded.
+            with open_run(root / part.name, part.spec, part.cases):
+                pass
+        if backend is not None:
+            return nullcontext(backend)
+        return closing(load_engine(plan.parts[0].spec.judge, watch))
 
 
 def _announce(plan: AuditPlan, workload: Workload, watch: Watch) -> None:

@@ -135,8 +135,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
     elif (damage := damage_to_cases(folder)) is not None:
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
-        written = _write_cases(path, spec, cases)
-        write_settings(path, {**record, **written, "versions": record.get("versions")})
+        write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
     _take_calibration(folder, spec)
     _take_reading(folder, spec)
 
@@ -191,15 +190,18 @@ def _grow(
     n_cases = digests_in(written)[CASES].n_lines
     spec_record = {**record["spec"], "limit": spec.limit}
     grown_record = {
-        **record,
+        **_with_cases(record, written),
         "spec": spec_record,
         "data": wanted["data"],
-        **written,
-        "versions": record.get("versions"),
-        "files": {**record.get("files", {}), **written["files"]},
     }
     write_settings(folder.path, grown_record)
     folder.grown_from = n_before if n_cases > n_before else None
+
+
+def _with_cases(record: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of `run.json` after its cases were written again; all else stays."""
+    files = {**record.get("files", {}), **written["files"]}
+    return {**record, **written, "versions": record.get("versions"), "files": files}
 
 
 def damage_to_cases(folder: RunFolder) -> str | None:

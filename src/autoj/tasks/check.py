@@ -18,7 +18,12 @@ from autoj.runs.lock import locked
 from autoj.runs.repair import ASIDE, repair_run
 from autoj.runs.spec import RunSpec
 from autoj.tasks.classify import SCENARIOS, classified_run
-from autoj.tasks.jury_folder import read_jury, read_jury_verdicts, write_jury_verdicts
+from autoj.tasks.jury_folder import (
+    has_decided,
+    read_jury,
+    read_jury_verdicts,
+    write_jury_verdicts,
+)
 from autoj.tasks.selection_folder import (
     MATCHES,
     answered_matches,
@@ -108,6 +113,11 @@ def _check_jury(path: Path, repair: bool) -> Iterator[FileCheck]:
         return
     yield FileCheck(name=JURY_FILE, state="whole")
     content = FileDigest.of(path / VERDICTS)
+    if content is None and not has_decided(path):
+        # Its judges are still at work, or a cap or an interruption stopped them.
+        said = "there is none: some of its judges have not finished"
+        yield FileCheck(name=VERDICTS, state="no digest", reason=said)
+        return
     try:
         n_lines = sum(1 for _ in read_jury_verdicts(path, jury, Case))
     except DataError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from autoj.errors import ConfigError, DataError
+from autoj.jsonl import encode
 from autoj.metrics import Difference as PairedDifference
 from autoj.metrics import Row, correlation, difference, kappa, mean_rating
 from autoj.metrics.base import proportion
 from autoj.metrics.rows import cluster_number, pair_row, rating_rows
 from autoj.records import Case, Estimate, Verdict, Winner
 from autoj.runs.authors import Authors, AuthorTally
-from autoj.runs.settings import differences, read_settings, stable_part
+from autoj.runs.settings import differences, read_settings, read_spec, stable_part
+from autoj.runs.spec import RunSpec
 from autoj.tasks.matching import Matched
 from autoj.tasks.run import Run
 from autoj.tasks.stored import Stored, open_stored
@@ -149,7 +152,18 @@ def _settings(
     if not all(isinstance(run, Run) for run in runs):
         return ()
     one, other = (stable_part(read_settings(path)) for path in paths)
-    return tuple(tuple(found) for found in differences(one["spec"], other["spec"]))
+    found = differences(one["spec"], other["spec"])
+    mine, its = (_reading_settings(read_spec(path)) for path in paths)
+    return tuple(tuple(each) for each in [*found, *differences(mine, its)])
+
+
+def _reading_settings(spec: RunSpec) -> dict[str, str | None]:
+    """Digests of what the verdicts follow from, and the questions do not: a run may change it."""
+    kept = {"prompt.text": spec.prompt, "judge.calibration": spec.calibration}
+    return {
+        name: None if value is None else hashlib.sha256(encode(value)).hexdigest()[:12]
+        for name, value in kept.items()
+    }
 
 
 def _of_pairs(both: _Both, common: dict[str, Any]) -> RunDiff:

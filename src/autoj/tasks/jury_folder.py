@@ -226,19 +226,28 @@ def write_jury(path: Path, jury: Jury) -> None:
     Raises:
         ConfigError: the folder is the run of one judge, or holds other things.
     """
-    if (path / "run.json").is_file():
-        raise ConfigError(
-            f"{path} is the run of one judge and cannot become a jury's folder",
-            hint="Choose another --out for several judges.",
-        )
     try:
-        check_place(path)
+        check_jury_place(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error
     # Verdicts of other judges must not be read as those of the new ones.
     (path / VERDICTS).unlink(missing_ok=True)
     write_records(path / JURY_FILE, [jury])
+
+
+def check_jury_place(path: Path) -> None:
+    """Refuses a folder that cannot become a jury's.
+
+    Raises:
+        ConfigError: it is the run of one judge, or holds other things.
+    """
+    if (path / "run.json").is_file():
+        raise ConfigError(
+            f"{path} is the run of one judge and cannot become a jury's folder",
+            hint="Choose another --out for several judges.",
+        )
+    check_place(path)
 
 
 def read_jury(path: Path) -> Jury:
@@ -321,6 +330,11 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
             yield jury_rating(named, name)
         else:
             yield jury_verdict([as_vote(verdict) for verdict in named], jury.method, name)
+
+
+def has_decided(path: Path) -> bool:
+    """True where the jury's verdicts were written since its judges were named."""
+    return VERDICTS in digests_in(_record(path))
 
 
 def read_jury_verdicts(

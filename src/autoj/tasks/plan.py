@@ -16,6 +16,7 @@ from pathlib import Path
 from autoj.backends import load_reader
 from autoj.backends.base import Backend, Reader
 from autoj.datasets.base import Cases
+from autoj.errors import ConfigError, DataError
 from autoj.jsonl import count_lines
 from autoj.records import Case, Completion, Failure
 from autoj.runs.cost import has_prices
@@ -23,17 +24,18 @@ from autoj.runs.estimate import RunEstimate, answered, estimate_run
 from autoj.runs.files import LEDGER
 from autoj.runs.folder import RunFolder
 from autoj.runs.intake import taken_cases
-from autoj.runs.kind import Kind
+from autoj.runs.kind import Kind, is_jury
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.opening import check_run, open_run
+from autoj.runs.place import check_place
 from autoj.runs.plan import plan_case
 from autoj.runs.reuse import reused
 from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder, run_folder, selection_folder
 from autoj.tasks.engine import load_engine
-from autoj.tasks.jury_folder import Jury, pairs_alone
+from autoj.tasks.jury_folder import Jury, check_jury_place, pairs_alone
 from autoj.tasks.selection_folder import pair_spec
 from autoj.verdicts.knockout import match_case
 
@@ -61,11 +63,13 @@ def plan_run(
         watch: told of the progress of a download.
 
     Raises:
+        ConfigError: the folder is a jury's, or holds other things than a run.
         SpecMismatch: the folder was made with other settings or other data.
         DataError: a row cannot be read.
         BackendError: the engine broke down.
     """
     path = out or run_folder(spec, cases)
+    _check_place(path)
     if (path / "run.json").is_file():
         check_run(path, spec, cases)
     pace: float | None = None
@@ -98,6 +102,7 @@ def plan_tournaments(
     The few requests that time a judge of this machine are not kept; else as `plan_run`.
     """
     path = out or selection_folder(spec, cases)
+    _check_place(path)
     if (path / "run.json").is_file():
         check_run(path, spec, cases)
     its = pair_spec(spec)
@@ -127,6 +132,7 @@ def plan_jury(
 ) -> list[RunEstimate]:
     """Estimates the runs of a jury's judges, as `plan_run` does each."""
     path = out or jury_folder(jury, cases)
+    check_jury_place(path)
     data = pairs_alone(cases) if jury.paired else cases
     return [
         replace(
@@ -135,6 +141,18 @@ def plan_jury(
         )
         for juror in jury.jurors
     ]
+
+
+def _check_place(path: Path) -> None:
+    """Refuses, as the run itself would, a folder of other things."""
+    if is_jury(path):
+        raise ConfigError(
+            f"{path} is the folder of a jury, not of one judge's run",
+            hint="Choose another --out for one judge.",
+        )
+    if path.exists() and not path.is_dir():
+        raise DataError("is a file, not a run's folder", path=path, hint="Choose another --out.")
+    check_place(path)
 
 
 @contextmanager

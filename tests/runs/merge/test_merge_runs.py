@@ -22,7 +22,10 @@ from autoj.errors import ConfigError, DataError, RunBusy
 from autoj.jsonl import encode, read_records, whole_lines, write_records
 from autoj.records import Calibration, Case, Completion, Failure, Request
 from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, merge_runs, open_run
+from autoj.runs.check import check_run
 from autoj.runs.resolving import is_finished, resolve_run
+from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
 
 from ...damage import without_digests
 from ...scripted import CARD, Killed, Recorder, by_hash
@@ -571,3 +574,32 @@ def test_cases_of_runs_from_before_shards_have_the_places_of_their_lines(
     merge_runs([part, whole], tmp_path / "merged")
     assert state(tmp_path / "merged") == before
     assert isinstance(next(RunFolder(tmp_path / "merged").cases()), Case)
+
+
+def test_the_chat_template_of_the_keys_is_kept(tmp_path, cases, pair_spec):
+    card = replace(CARD, options={"template_sha256": "ab" * 32})
+    parts = [
+        finish(tmp_path / part, pair_spec(shard=f"{part}/2"), cases, Recorder(card=card))
+        for part in "12"
+    ]
+    merge_runs(parts, tmp_path / "out")
+    assert all(check.is_whole for check in check_run(tmp_path / "out"))
+    other = replace(CARD, options={"template_sha256": "cd" * 32})
+    third = finish(tmp_path / "3", pair_spec(), cases, Recorder(card=other))
+    with pytest.raises(ConfigError, match="different chat templates"):
+        merge_runs([tmp_path / "out", third], tmp_path / "both")
+
+
+def test_what_the_answers_cost_is_added_up_once(tmp_path, cases):
+    card = replace(CARD, usd_per_million_prompt_tokens=1e6, usd_per_million_completion_tokens=2e6)
+
+    def judged(name: str, shard: str | None) -> Path:
+        spec = make_spec("judge", card, protocol="pairwise", shard=shard)
+        return judge(cases, spec, tmp_path / name, backend=Recorder(by_hash, card)).path
+
+    parts = [judged("one", "1/2"), judged("two", "2/2"), judged("whole", None)]
+    merge_runs([*parts, parts[0]], tmp_path / "out")
+    merged, whole = Run.open(tmp_path / "out").cost, Run.open(parts[2]).cost
+    assert merged == whole
+    assert merged is not None
+    assert merged.run_usd > 0

@@ -24,6 +24,7 @@ from typing import Any
 from autoj.errors import ConfigError
 from autoj.jsonl import count_lines, read_records, whole_lines, write_records
 from autoj.records import Asked, Case, Completion, Verdict
+from autoj.runs.cost import Meter
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
@@ -36,7 +37,7 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import is_jury
-from autoj.runs.ledger import LedgerReader
+from autoj.runs.ledger import LedgerReader, RecordedAnswer
 from autoj.runs.lock import locked
 from autoj.runs.merge.cases import JoinedCases, JoinedRun
 from autoj.runs.merge.ledgers import MergedLedger, merge_failures, write_lines
@@ -50,6 +51,7 @@ from autoj.runs.spec import RunSpec
 _log = logging.getLogger(__name__)
 
 _TASKS = ("judge", "rate", "compare")
+_TEMPLATE = "template_sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,7 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
     if spec.critique:
         write_records(draft / FOLLOW, _follow_rows(folder, spec, sources))
     folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
+    _record_cost(folder, spec)
     folder.note_digests(CASES, BAD_ROWS, PLAN, FOLLOW, LEDGER, FAILURES)
     return {
         "n_cases": n_cases,
@@ -149,9 +152,20 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
     }
 
 
+def _record_cost(folder: RunFolder, spec: RunSpec) -> None:
+    """Records what the answers cost; an answer that several runs have counts once."""
+    meter = Meter(spec.judge)
+    if meter.is_priced:
+        for answer in read_records(folder.path / LEDGER, RecordedAnswer):
+            meter.count_earlier(answer)
+    if (cost := meter.cost()) is not None:
+        folder.record_cost(cost.run_usd)
+
+
 def _settings(sources: Sequence[JoinedRun], cases: JoinedCases) -> dict[str, Any]:
     first = sources[0].settings
     record: dict[str, Any] = {
+        **_template(sources),
         "spec": {**first["spec"], "shard": None if cases.shard is None else str(cases.shard)},
         "data": cases.data(),
         "versions": versions(),
@@ -192,6 +206,26 @@ def _check_settings(sources: Sequence[JoinedRun]) -> None:
                 source.path,
                 first.path,
             )
+
+
+def _template(sources: Sequence[JoinedRun]) -> dict[str, str]:
+    """The chat template that the runs' keys were made with; empty where there is none.
+
+    Raises:
+        ConfigError: they were made with different ones.
+    """
+    noted = {source.path: source.settings.get(_TEMPLATE) for source in sources}
+    known = {path: sha256 for path, sha256 in noted.items() if isinstance(sha256, str)}
+    if not known:
+        return {}
+    (first, wanted), *others = known.items()
+    for path, sha256 in others:
+        if sha256 != wanted:
+            raise ConfigError(
+                f"{first} and {path} were made with different chat templates of the judge",
+                hint="Only runs of the same settings can be merged.",
+            )
+    return {_TEMPLATE: wanted}
 
 
 def _comparable(source: JoinedRun) -> dict[str, Any]:
