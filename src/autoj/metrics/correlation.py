@@ -120,6 +120,8 @@ def _p_value(estimate: Estimate) -> float | None:
     freedom = estimate.n_clusters - 1
     # The end that is farther from 1 and -1 is the one that is not rounded to them.
     end = estimate.low if estimate.value > 0 else estimate.high
+    if abs(end) == 1:
+        return None  # The interval is the whole scale: its error is not known.
     centre = np.arctanh(estimate.value)
     error = abs(np.arctanh(end) - centre) / stdtrit(freedom, 0.975)
     return 2 * float(stdtr(freedom, -abs(centre) / error))
