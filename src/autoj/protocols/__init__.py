@@ -30,6 +30,7 @@ __all__ = [
     "file_of",
     "find_protocol",
     "load_protocol",
+    "load_shipped",
     "needs_reference",
     "needs_scenario",
     "prompt_of",
