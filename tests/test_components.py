@@ -89,7 +89,9 @@ def test_a_module_that_is_no_backend_is_told() -> None:
         components._allowed.discard("os.path")
 
 
-@pytest.mark.parametrize("name", ["posixpath", "sys", "base", "_loading", "", "their_package"])
+@pytest.mark.parametrize(
+    "name", ["posixpath", "sys", "base", "_loading", "", "their_package", "../my.py"]
+)
 def test_a_plain_name_is_one_of_ours_or_unknown(theirs: Path, name: str) -> None:
     with pytest.raises(UnknownComponent):
         components.load("backends", name)

@@ -41,7 +41,7 @@ def names(room: str) -> tuple[str, ...]:
 
 def is_known(room: str, name: str) -> bool:
     """True for our components, for entry points, and for any dotted name; imports nothing."""
-    return name in names(room) or "." in name or name in _entry_points(room)
+    return name in names(room) or _is_dotted(name) or name in _entry_points(room)
 
 
 def allow(name: str) -> None:
@@ -53,7 +53,7 @@ def allow(name: str) -> None:
     Raises:
         ConfigError: it is not a dotted path.
     """
-    if "." not in name or not all(part.isidentifier() for part in name.split(".")):
+    if not _is_dotted(name):
         raise ConfigError(
             f"{name!r} is not a module of another package",
             hint="Write its dotted path, such as their_package.engine.",
@@ -77,9 +77,14 @@ def load(room: str, name: str) -> ModuleType:
     if (found := _entry_points(room).get(name)) is not None:
         module: ModuleType = found.load()
         return module
-    if "." in name:
+    if _is_dotted(name):
         return _load_foreign(room, name)
     raise UnknownComponent(_kind(room), name, [*names(room), *_entry_points(room)])
+
+
+def _is_dotted(name: str) -> bool:
+    """True for the path of a module in a package; False for that of a file, such as `../my.py`."""
+    return "." in name and all(part.isidentifier() for part in name.split("."))
 
 
 def _load_foreign(room: str, name: str) -> ModuleType:

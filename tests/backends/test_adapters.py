@@ -148,7 +148,7 @@ def test_settings_that_cannot_be_merged_are_refused(tmp_path, settings, message)
         read(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "\x00", '{"peft_type": "LORA"}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", "\x00", '{"peft_type": "LORA"}', "[" * 9999])
 def test_settings_that_are_none_are_refused(tmp_path, content):
     write_adapter(tmp_path, BASE)
     (tmp_path / "adapter_config.json").write_text(content, encoding="utf-8")

@@ -424,6 +424,19 @@ def test_the_address_of_the_environment_stands_behind_the_cards(monkeypatch) -> 
     assert "authorization" not in server.headers[1]
 
 
+def test_the_environment_may_name_a_gateway_for_the_providers_key_and_no_other(monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-real-1234567")
+    monkeypatch.setenv("MY_KEY", "local-7654321")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example.com/v1")
+    backend = load(CARD)
+    assert backend.address == "https://gateway.example.com/v1"
+    backend.close()
+    for options in ({"api_key_variable": "MY_KEY"}, {"base_url": "https://other.example.com/v1"}):
+        card = replace(CARD, options={"api_key_variable": "OPENAI_API_KEY", **options})
+        with pytest.raises(ConfigError, match="which you have not allowed"):
+            load(card)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -15,6 +15,7 @@ pytest.importorskip("openai", reason="the extra `openai` is not installed")
 pytest.importorskip("aiohttp", reason="the extra `openai` is not installed")
 
 from autoj.backends.openai import load
+from autoj.backends.openai.replies import _positions
 from autoj.backends.openai.retries import WaitLog
 from autoj.errors import BackendError, ConfigError
 from autoj.records import Completion, Failure
@@ -125,6 +126,20 @@ def test_a_token_whose_bytes_are_a_number_takes_no_memory() -> None:
     with serving(lambda body, n: completion(" 1", logprobs=logprobs)) as server:
         got = answer(server, ask(**choices), scoring="logprobs")
     assert isinstance(got, Completion)
+
+
+def test_a_server_that_lists_thousands_of_tokens_takes_no_time() -> None:
+    # Each fits every choice, so that the next would be compared with all before it.
+    entry = {"token": "*", "logprob": 0.0, "top_logprobs": [{"token": "_", "logprob": -1.0}] * 9}
+    logprobs = {"content": [entry] * 4000}
+    choices = {"choices": (" Tie", " 1"), "prefix": "So:"}
+    with serving(lambda body, n: completion(" 1", logprobs=logprobs)) as server:
+        got = answer(server, ask(**choices), scoring="logprobs")
+    assert isinstance(got, Completion)
+    assert got.choice_logprobs is None
+    positions = _positions(logprobs)
+    assert positions is not None
+    assert len(positions) == 64
 
 
 # Addresses and waits.

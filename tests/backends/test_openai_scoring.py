@@ -271,6 +271,7 @@ def test_probabilities_that_were_promised_and_are_not_there_are_a_failure() -> N
         {"content": [{"token": "1", "logprob": -1.0, "top_logprobs": [-1]}]},
         {"content": [{"token": "1", "logprob": 5000.0, "top_logprobs": []}]},
         {"content": [{"token": "1", "logprob": "nan", "top_logprobs": []}]},
+        {"content": [{"token": "1" * 1001, "logprob": -1.0, "top_logprobs": []}]},
     ],
 )
 def test_probabilities_that_cannot_be_read_are_a_failure(logprobs: object) -> None:

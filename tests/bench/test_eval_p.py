@@ -130,7 +130,12 @@ def test_seen_and_unseen_scenarios_add_up_to_the_complete_set(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "has no scenario"), ("planing", "planing"), ('["planning"', "is not JSON")],
+    [
+        ("", "has no scenario"),
+        ("planing", "planing"),
+        ('["planning"', "is not JSON"),
+        ("[" * 9999, "is not JSON"),
+    ],
 )
 def test_a_file_of_unseen_scenarios_is_checked(tmp_path: Path, text: str, message: str) -> None:
     listed = tmp_path / "unseen.txt"

@@ -261,6 +261,31 @@ def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
     assert card.prompts_sha256 == digest_prompts(card.wrapper, protocols)
 
 
+PROMPT = "---\nname: {name}\nkind: single\nanswer: {{like: single}}\n---\n{{query}} {{response}}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "prompt: one.md",
+        "prompt: one.md   # of my own",
+        "prompt: 'one.md'\nnotes: größer",
+        "prompt: [one.md, 'sub/two.md']  # both",
+        "prompt:\n  - one.md\n  - ./sub/two.md\n",
+    ],
+)
+def test_a_copied_card_finds_its_prompts(tmp_path: Path, line: str) -> None:
+    (tmp_path / "from" / "sub").mkdir(parents=True)
+    for place, name in (("one.md", "one"), ("sub/two.md", "two")):
+        (tmp_path / "from" / place).write_text(PROMPT.format(name=name), encoding="utf-8")
+    card, copy = tmp_path / "from" / "mine.yaml", tmp_path / "copy.yaml"
+    head = "title: Größe\nbackend: openai\nmodel: m\nwrapper: none\ncontext_tokens: 4096\n"
+    card.write_bytes((head + line).replace("\n", "\r\n").encode())
+    copy.write_text(card_text(str(card)), encoding="utf-8")
+    assert load_card(str(copy)).prompts == load_card(str(card)).prompts
+    assert "# " not in line or "# " in copy.read_text(encoding="utf-8")
+
+
 @every_card
 def test_the_file_of_a_card_is_a_card_when_it_is_copied(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "mine.yaml"

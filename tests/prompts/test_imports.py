@@ -190,6 +190,12 @@ def test_a_column_that_pairs_lack_is_told(tmp_path: Path) -> None:
         import_alpaca_eval(folder)
 
 
+@pytest.mark.parametrize("template", ["a" * 300, "b/" * 3000])
+def test_a_path_too_long_for_the_system_is_told(tmp_path: Path, template: str) -> None:
+    with pytest.raises(DataError, match="there is no file"):
+        import_alpaca_eval(annotator(tmp_path, prompt_template=template))
+
+
 def test_a_strangers_folder_reads_no_file_but_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "evaluators"
     folder.mkdir()

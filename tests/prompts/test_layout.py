@@ -115,6 +115,13 @@ VALUES = [
 ]
 
 
+def test_a_placeholder_that_stands_there_thousands_of_times_is_told() -> None:
+    with pytest.raises(
+        DataError, match=r"my\.md:10: \{response_2\} stands there more than 20 times"
+    ):
+        read_prompt(FRONT + BODY + "{response_2}" * 20, PLACE)
+
+
 @pytest.mark.parametrize(("kind", "answer", "said"), VALUES)
 def test_values_that_do_not_fit_the_kind_are_told(kind: str, answer: str, said: str) -> None:
     text = f"---\nname: n\nkind: {kind}\nanswer: {{{answer}}}\n---\n{BODY}{{response}}"

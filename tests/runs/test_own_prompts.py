@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, DataError, SpecMismatch
+from autoj.errors import ConfigError, DataError, SpecMismatch, UnknownComponent
 from autoj.records import Request, Verdict
 from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, open_run, resolve_run
 from autoj.runs.merge.merge_runs import merge_runs
@@ -194,3 +194,13 @@ def test_samples_need_a_prompt_that_writes(
                                    " {choices: {A: 1, B: 2}}\n"), encoding="utf-8")  # fmt: skip
     with pytest.raises(ConfigError, match="scores choices and samples no text"):
         pair_spec(protocol=str(path), samples=3, temperature=0.7)
+
+
+def test_a_strangers_run_folder_reads_no_file_as_its_protocol(
+    tmp_path: Path, file: Path, cases: Cases
+) -> None:
+    finish(tmp_path / "run", spec_of(file), cases, Recorder(says_a))
+    spec = RunFolder(tmp_path / "run").spec()
+    for name in (str(file), "mine.md", "/etc/passwd", "os.path"):
+        with pytest.raises((ConfigError, UnknownComponent)):
+            _ = replace(spec, protocol=name, prompt=None).plain_protocol

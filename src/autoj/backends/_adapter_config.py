@@ -104,7 +104,7 @@ def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
     again = "Get the adapter's files again from their source."
     try:
         loaded = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where} is not JSON ({error})", hint=again) from None
     if not isinstance(loaded, dict):
         raise ConfigError(f"{where}: expected a JSON object", hint=again)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from autoj import components
@@ -18,7 +19,7 @@ from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges.card_secrets import check_no_secrets
 from autoj.prompts import read_prompt, read_text
 from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
-from autoj.yaml_files import read_fields
+from autoj.yaml_files import STR, compose, read_fields
 
 FOLDER_CARD = "judge.yaml"
 """The card of a judge's folder, as training writes it."""
@@ -27,7 +28,7 @@ FOLDER_CARD = "judge.yaml"
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
 _FOLDER = Path(__file__).parent
-_BESIDE = re.compile(r"^(?:(adapter|model): \./|(prompt): (?![/\[\"']))(\S+)$", re.MULTILINE)
+_PATHS = ("adapter", "model", "prompt")
 
 
 class _Strict(BaseModel):
@@ -147,14 +148,26 @@ def card_text(name: str) -> str:
     if path is None:
         raise UnknownComponent("card", name, judge_names())
     _read_card(path)
-    text = path.read_text(encoding="utf-8")
-    # A string of JSON is one of YAML, whatever characters the path has.
-    return _BESIDE.sub(
-        lambda found: (
-            f"{found[1] or found[2]}: {json.dumps(str(path.parent.resolve() / found[3]))}"
-        ),
-        text,
-    )
+    text = path.read_bytes().decode("utf-8-sig")
+    for node in sorted(_places_beside(path), key=lambda node: -int(node.start_mark.index)):
+        whole = path.parent.resolve() / node.value
+        # A string of JSON is one of YAML, whatever characters the path has.
+        before, after = text[: node.start_mark.index], text[node.end_mark.index :]
+        text = before + json.dumps(str(whole)) + after
+    return text.replace("\r\n", "\n")
+
+
+def _places_beside(path: Path) -> Iterator[yaml.ScalarNode]:
+    """The values of a card that are paths relative to it."""
+    root = compose(path)
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if key.value not in _PATHS:
+            continue
+        for node in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+            # A bare name is a model of the Hub; a prompt is always a file.
+            is_path = key.value == "prompt" or str(node.value).startswith("./")
+            if is_path and isinstance(node, yaml.ScalarNode) and node.tag == STR:
+                yield node
 
 
 def _card_file(name: str) -> Path | None:

@@ -7,6 +7,7 @@ answers is unreadable and not passed on, and case counts only where two values d
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -96,7 +97,8 @@ def _template(config: Mapping[str, Any], folder: Path, path: Path, name: str) ->
     root = folder.resolve().parent
     for place in (root / wanted, folder.resolve() / wanted, folder.resolve() / Path(wanted).name):
         # A stranger's file may name any path; only those beside it are read.
-        if place.resolve().is_relative_to(root) and place.is_file():
+        # False where a name is too long for the system, which `Path.is_file` raises for.
+        if os.path.isfile(place) and place.resolve().is_relative_to(root):
             return read_text(place)
     raise DataError(
         f"there is no file {wanted!r} in {root}", path=path, field=f"{name}.prompt_template"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
@@ -25,6 +26,7 @@ KNOWN: dict[Kind, tuple[str, ...]] = {
 """All placeholders of each kind. `reference` is a row's reference answer, `scenario` the
 description of its scenario, `criteria` the list of that scenario's criteria."""
 
+_MOST_TIMES = 20
 _FIELD = re.compile(r"\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\}")
 
 
@@ -68,13 +70,19 @@ class Misplaced(ValueError):
 
 
 def check(template: str, kind: Kind) -> Iterator[Misplaced]:
-    """The faults of a template: unknown placeholders, and doubled braces around known ones."""
+    """The faults of a template: unknown placeholders, doubled braces, one too many times there."""
+    n_times = Counter[str]()
     for field in _FIELD.finditer(template):
         line = template.count("\n", 0, field.start())
         if (doubled := field["literal"]) in KNOWN[kind]:
             yield Misplaced(f"write {{{doubled}}} with single braces, not {field[0]}", line)
         elif field["name"] and field["name"] not in KNOWN[kind]:
             yield Misplaced(_unknown(field["name"], kind), line)
+        elif field["name"]:
+            n_times[field["name"]] += 1
+            if n_times[field["name"]] == _MOST_TIMES + 1:
+                # A stranger's could fill memory with one long response.
+                yield Misplaced(f"{field[0]} stands there more than {_MOST_TIMES} times", line)
 
 
 def missing(templates: Iterator[str], kind: Kind) -> list[str]:

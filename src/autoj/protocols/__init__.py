@@ -15,7 +15,7 @@ from autoj.prompts import read_text
 from autoj.protocols._lock import digest_prompts
 from autoj.protocols._own import OwnProtocol
 from autoj.protocols._own_files import protocol_from
-from autoj.protocols._shipped import load_shipped, protocol_names
+from autoj.protocols._shipped import PROMPT_SUFFIX, load_shipped, protocol_names
 from autoj.protocols._shown import NOT_SHOWN, file_of, prompt_of
 from autoj.protocols.base import ByCase, ByCriteria, ByReference, JudgeProtocol
 from autoj.records import Case, JudgeCard
@@ -30,6 +30,7 @@ __all__ = [
     "file_of",
     "find_protocol",
     "load_protocol",
+    "load_shipped",
     "needs_reference",
     "needs_scenario",
     "prompt_of",
@@ -38,8 +39,6 @@ __all__ = [
     "protocols_of",
     "reader_for",
 ]
-
-_SUFFIX = ".md"
 
 
 def load_protocol(name: str) -> JudgeProtocol:
@@ -57,7 +56,7 @@ def load_protocol(name: str) -> JudgeProtocol:
     >>> load_protocol("zh_single").name
     'single-zh'
     """
-    if name.endswith(_SUFFIX) or os.sep in name:
+    if name.endswith(PROMPT_SUFFIX) or os.sep in name:
         return protocol_from(read_text(Path(name).expanduser()), Path(name))
     return load_shipped(name)
 

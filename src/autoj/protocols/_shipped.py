@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from autoj import components
-from autoj.errors import ConfigError, UnknownComponent
+from autoj.errors import ConfigError, UnknownComponent, shortened
 from autoj.protocols.base import JudgeProtocol
+
+PROMPT_SUFFIX = ".md"
+"""The ending of a prompt's file."""
 
 
 def protocol_names() -> tuple[str, ...]:
@@ -20,8 +23,14 @@ def load_shipped(name: str) -> JudgeProtocol:
 
     Raises:
         UnknownComponent: no protocol has this name.
-        ConfigError: it is code of another package that was not allowed, or no protocol.
+        ConfigError: it is code of another package that was not allowed, the file of a prompt, or no
+            protocol.
     """
+    if name.endswith(PROMPT_SUFFIX):
+        raise ConfigError(
+            f"{shortened(name, 200)!r} is the file of a prompt, and not the name of a protocol",
+            hint="A card names such files under `prompt:`; the flag --prompt takes one, too.",
+        )
     if components.is_known("protocols", name):
         found: JudgeProtocol | None = getattr(components.load("protocols", name), "PROTOCOL", None)
         if found is None:

@@ -12,7 +12,7 @@ from autoj.protocols import (
     by_scenarios,
     digest_prompts,
     find_protocol,
-    load_protocol,
+    load_shipped,
     needs_reference,
     needs_scenario,
     protocol_from,
@@ -153,7 +153,8 @@ class RunSpec:
         """
         if self.prompt is not None:
             return protocol_from(self.prompt, _KEPT)
-        return load_protocol(self.protocol)
+        # By name alone: a stranger's run folder could name any file.
+        return load_shipped(self.protocol)
 
     def chosen_protocol(self) -> JudgeProtocol:
         """The protocol, with the run's scenarios."""
@@ -316,7 +317,7 @@ def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
             f"{chosen.name!r}",
             hint="Other prompts are for general models, such as embedded-base or openai:MODEL.",
         )
-    known = [load_protocol(name) for name in card.protocols]
+    known = [load_shipped(name) for name in card.protocols]
     if digest_prompts(card.wrapper, known) != card.prompts_sha256:
         raise ConfigError(
             f"judge {card.name!r} was trained on other prompts than this version of autoj builds "

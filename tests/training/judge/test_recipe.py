@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from autoj.errors import DataError
+from autoj.protocols import file_of, load_protocol
 from autoj.training.judge.recipe import read_recipe
 
 RECIPES = sorted((Path(__file__).parents[3] / "recipes").glob("embedded*.yaml"))
@@ -84,6 +85,16 @@ def test_an_unknown_protocol_is_told_the_nearest(tmp_path: Path) -> None:
     path = written(tmp_path, {**GOOD, **objective("judgment", "pairwize")})
     with pytest.raises(DataError, match=r"(?s)recipe\.yaml.*no protocol 'pairwize'.*pairwise"):
         read_recipe(path)
+
+
+def test_a_prompt_of_ones_own_is_no_protocol_to_train_on(tmp_path: Path) -> None:
+    # The judge's card could not name it.
+    prompt = tmp_path / "mine.md"
+    prompt.write_text(file_of(load_protocol("pairwise-verdict")), encoding="utf-8")
+    objective = {"kind": "decision", "protocol": str(prompt)}
+    for content in ({**GOOD, "objectives": [objective]}, {**GOOD, "protocols": [str(prompt)]}):
+        with pytest.raises(DataError, match="is the file of a prompt"):
+            read_recipe(written(tmp_path, content))
 
 
 @pytest.mark.parametrize("content", ["", "- a\n- b", "title: [", "just words"])

@@ -85,7 +85,7 @@ def lay_adapter(model: Any, folder: Path) -> Any:
 def _check_kind(path: Path) -> None:
     try:
         kind = json.loads(path.read_text(encoding="utf-8"))["peft_type"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ConfigError(f"{path} is not a PEFT configuration: {error!r}") from None
     if kind != "LORA":
         raise ConfigError(f"{path}: peft_type must be 'LORA', found {kind!r}")

@@ -16,6 +16,11 @@ _NEVER = -9999.0
 # In single precision the log-probability of a certain token may be slightly above 0.
 _MOST = 1e-3
 _MOST_TOKENS = 100_000_000
+# A choice is decided within its first tokens; a server may list any number of them, of any length,
+# and each alternative is compared with all that is written before it.
+_MOST_POSITIONS = 64
+_MOST_ALTERNATIVES = 40
+_LONGEST_TOKEN_BYTES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,13 +138,13 @@ def _count(value: object) -> int | None:
 def _positions(logprobs: Any) -> tuple[Position, ...] | None:
     if not isinstance(logprobs, Mapping) or not logprobs.get("content"):
         return None
-    return tuple(_position(entry) for entry in logprobs["content"])
+    return tuple(_position(entry) for entry in logprobs["content"][:_MOST_POSITIONS])
 
 
 def _position(entry: Mapping[str, Any]) -> Position:
     chosen = _token_bytes(entry)
     ranked = {chosen: _logprob(entry)}
-    for other in entry.get("top_logprobs") or ():
+    for other in (entry.get("top_logprobs") or [])[:_MOST_ALTERNATIVES]:
         ranked.setdefault(_token_bytes(other), _logprob(other))
     return Position(
         token=chosen,
@@ -156,8 +161,12 @@ def _logprob(entry: Mapping[str, Any]) -> float:
 
 
 def _token_bytes(entry: Mapping[str, Any]) -> bytes:
-    """Reads a token's bytes, since a part of a character has no text."""
+    """Reads a token's bytes, since a part of a character has no text; raises for a long one."""
     # Of a number `bytes` would make as many zeros.
     if entry.get("bytes") and isinstance(entry["bytes"], list):
-        return bytes(entry["bytes"])
-    return str(entry["token"]).encode("utf-8", "replace")
+        token = bytes(entry["bytes"])
+    else:
+        token = str(entry["token"]).encode("utf-8", "replace")
+    if len(token) > _LONGEST_TOKEN_BYTES:
+        raise ValueError(f"a token of {len(token):,} bytes")
+    return token

@@ -188,7 +188,9 @@ def _check_allowed(card: JudgeCard, settings: Settings) -> None:
     """Checks that a card's key may be sent to its host: a stranger's card names both."""
     variable = settings.api_key_variable
     host = urlsplit(settings.base_url).netloc
-    ours = (variable, settings.base_url) == (_PROVIDERS_KEY, _PROVIDER)
+    # The environment is the user's own: it names a gateway beside the provider's key.
+    users = (_PROVIDER, os.environ.get("OPENAI_BASE_URL"))
+    ours = variable == _PROVIDERS_KEY and settings.base_url in users
     if variable is None or ours or is_key_allowed(variable, host):
         return
     raise ConfigError(

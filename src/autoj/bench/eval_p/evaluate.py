@@ -23,6 +23,7 @@ from autoj.bench.base import (
     set_digest,
 )
 from autoj.errors import ConfigError, DataError, UnknownComponent
+from autoj.inputs import open_file
 from autoj.metrics import Row, accuracy, agreement, averaged_accuracy, by, consistency, kappa
 from autoj.metrics.base import Rows, select
 from autoj.metrics.result import Result
@@ -33,6 +34,8 @@ from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
 _GRID = tuple(step / 100 for step in range(201))
 """The paper's leaderboard searches the tie threshold of reward models from 0 to 2.0 by 0.01."""
+_MOST_BYTES = 1_000_000
+"""The longest list of scenarios."""
 
 BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "group": lambda row: group_name(row.scenario),
@@ -231,10 +234,12 @@ def read_unseen(path: Path) -> frozenset[str]:
     Raises:
         DataError: the file is missing, empty, or names no scenario and no group.
     """
+    with open_file(path) as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"is longer than {_MOST_BYTES:,} bytes", path=path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path) from None
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("is not UTF-8", path=path) from None
     found: set[str] = set()
@@ -257,5 +262,5 @@ def _names(text: str, path: Path) -> list[tuple[int, str]]:
         ]
     try:
         return [(index, str(name)) for index, name in enumerate(json.loads(text), start=1)]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"is not JSON ({error})", path=path) from None

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autoj.errors import DataError, UserError
-from autoj.protocols import load_protocol
+from autoj.protocols import OwnProtocol, load_protocol
 from autoj.protocols.base import JudgeProtocol, Subject
 from autoj.yaml_files import read_fields
 
@@ -51,7 +51,7 @@ class Objective(_RecipePart):
 
     @model_validator(mode="after")
     def _protocol_fits(self) -> Self:
-        protocol = load_protocol(self.protocol)
+        protocol = _trainable(self.protocol)
         wrong = _misfit(self.kind, protocol)
         if wrong is not None:
             raise ValueError(f"objective {self.kind!r} {wrong}, unlike {self.protocol!r}")
@@ -68,6 +68,16 @@ class Objective(_RecipePart):
         if self.compares_ratings:
             return "pair"
         return load_protocol(self.protocol).subject
+
+
+def _trainable(name: str) -> JudgeProtocol:
+    """A protocol that a trained judge's card can name; one of a prompt's file would be lost."""
+    protocol = load_protocol(name)
+    if isinstance(protocol, OwnProtocol):
+        raise ValueError(
+            f"a judge is trained on autoj's protocols, and {name!r} is the file of a prompt"
+        )
+    return protocol
 
 
 def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
@@ -206,7 +216,7 @@ class Recipe(_RecipePart):
         if len(alone) > 1:
             raise ValueError("there can be one scalar objective: a judge has one score")
         for name in self.protocols:
-            load_protocol(name)
+            _trainable(name)
         return self
 
 
