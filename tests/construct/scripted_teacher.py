@@ -65,6 +65,7 @@ class Teacher(ScriptedBackend):
     asked: ClassVar[Counter[str]] = Counter()
     dies_after: ClassVar[int | None] = None
     down: ClassVar[bool] = False
+    refuses_key: ClassVar[bool] = False
 
     def __init__(self, card: JudgeCard) -> None:
         super().__init__(card, self._reply)
@@ -74,12 +75,12 @@ class Teacher(ScriptedBackend):
         if cls.dies_after is not None and cls.asked.total() >= cls.dies_after:
             raise Killed
         cls.asked[request.key] += 1
-        if cls.down:
+        if cls.down or cls.refuses_key:
             return Failure(
                 key=request.key,
-                error="Unavailable",
-                message="no answer",
-                retryable=True,
+                error="Unavailable" if cls.down else "BadRequest",
+                message="no answer" if cls.down else "401: wrong key",
+                retryable=cls.down,
                 attempts=1,
             )
         number = int(request.case_id.rpartition("/")[2].partition("#")[0])
@@ -102,7 +103,8 @@ class Teacher(ScriptedBackend):
 
 @pytest.fixture
 def teacher(monkeypatch: pytest.MonkeyPatch) -> None:
-    Teacher.asked, Teacher.dies_after, Teacher.down = Counter(), None, False
+    Teacher.asked, Teacher.dies_after = Counter(), None
+    Teacher.down = Teacher.refuses_key = False
     monkeypatch.setattr(teachers, "load_engine", lambda card, watch: Teacher(card))
 
 

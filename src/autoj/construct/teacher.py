@@ -25,6 +25,7 @@ from autoj.tasks.judge import judge
 
 _MOST_FAILED = 0.5
 """A run with a larger share of failed requests is not read: the teacher is down."""
+_OVERFLOW = "ContextOverflow"
 
 
 class Teacher:
@@ -112,13 +113,15 @@ class Teacher:
 
 
 def _check_answered(folder: RunFolder) -> None:
-    """Refuses to read a run that mostly failed.
+    """Refuses to read a run that mostly failed, such as one with a wrong key.
+
+    Pairs that are too long for the teacher are no failures of its own.
 
     Raises:
         BackendError: it did; the same command asks the failed requests again.
     """
     outcomes = [item for _, found in read_outcomes(folder, folder.spec()) for item in found]
-    failed = [item for item in outcomes if isinstance(item, Failure) and item.retryable]
+    failed = [item for item in outcomes if isinstance(item, Failure) and item.error != _OVERFLOW]
     if len(failed) > _MOST_FAILED * len(outcomes):
         raise BackendError(
             f"the teacher failed on {len(failed):,} of {len(outcomes):,} requests; the last "
@@ -140,7 +143,7 @@ def fault_of(
     if not isinstance(outcome, Judgment):
         if outcome is None:
             return "not asked", None
-        too_long = outcome.error == "ContextOverflow"
+        too_long = outcome.error == _OVERFLOW
         return ("too long for the teacher" if too_long else "teacher failed"), outcome.message
     text = outcome.completion.text
     if outcome.completion.finish == "filtered":
