@@ -46,7 +46,8 @@ usd_per_million_completion_tokens: 2.0
 """
 
 
-def _row(number: int) -> dict[str, object]:
+def pair_row(number: int) -> dict[str, object]:
+    """A labelled pair, whose query and teacher's answer follow from its number."""
     return {
         "id": f"{number}",
         "query": f"Plan number {number}: a trip of {number + 2} days, please, with {number} stops.",
@@ -110,7 +111,7 @@ def teacher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def recipe(teacher: None, tmp_path: Path) -> ConstructRecipe:
-    rows = [_row(number) for number in range(N_PAIRS)]
+    rows = [pair_row(number) for number in range(N_PAIRS)]
     rows.append({**rows[1], "id": "again"})
     rows.append({**rows[2], "id": "unlabelled", "query": "Another one?", "label": None})
     rows.append({**rows[2], "id": "three", "responses": ["a", "b", "c"], "label": None})

@@ -228,7 +228,9 @@ def _title(line: str) -> str | None:
     for pattern in (_HEADING, _BOLD_LINE, _COLON_LINE):
         found = pattern.match(line) or pattern.match(numbered)
         if found is not None:
-            return re.sub(r"^\(?[0-9]{1,2}[.)、]\s*", "", _flat(found["name"]).rstrip("# ")).rstrip(":：")
+            return re.sub(r"^\(?[0-9]{1,2}[.)、]\s*", "", _flat(found["name"]).rstrip("# ")).rstrip(
+                ":："
+            )
     return None
 
 

@@ -12,7 +12,7 @@ from autoj.backends.base import Backend, Limits, OnText
 from autoj.backends.base import Outcome as Answer
 from autoj.construct.stages import Spent
 from autoj.datasets.base import cases_of
-from autoj.errors import BackendError, Unfinished
+from autoj.errors import BackendError, Unfinished, UnknownComponent
 from autoj.jsonl import read_records
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Failure, JudgeCard, Judgment, Request, Unreadable
@@ -20,6 +20,7 @@ from autoj.runs import RunFolder, RunSpec
 from autoj.runs.budget import Budget, price_usd
 from autoj.runs.resolving import read_outcomes
 from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios import Library
 from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge
 
@@ -158,6 +159,17 @@ def fault_of(
         return "no readable verdict", outcome.reading.reason
     if not _in_script(text, case.language):
         return "reply in another language", None
+    return None
+
+
+def scenario_fault(case: Case, library: Library) -> tuple[str, str | None] | None:
+    """The reason for which no criteria fit a case, with details; None where some do."""
+    if case.scenario is None:
+        return "no scenario", None
+    try:
+        library.find(case.scenario)
+    except UnknownComponent:
+        return "unknown scenario", case.scenario
     return None
 
 
