@@ -46,7 +46,8 @@ usd_per_million_completion_tokens: 2.0
 """
 
 
-def _row(number: int) -> dict[str, object]:
+def pair_row(number: int) -> dict[str, object]:
+    """A labelled pair, whose query and teacher's answer follow from its number."""
     return {
         "id": f"{number}",
         "query": f"Plan number {number}: a trip of {number + 2} days, please, with {number} stops.",
@@ -65,6 +66,7 @@ class Teacher(ScriptedBackend):
     asked: ClassVar[Counter[str]] = Counter()
     dies_after: ClassVar[int | None] = None
     down: ClassVar[bool] = False
+    refuses_key: ClassVar[bool] = False
 
     def __init__(self, card: JudgeCard) -> None:
         super().__init__(card, self._reply)
@@ -74,12 +76,12 @@ class Teacher(ScriptedBackend):
         if cls.dies_after is not None and cls.asked.total() >= cls.dies_after:
             raise Killed
         cls.asked[request.key] += 1
-        if cls.down:
+        if cls.down or cls.refuses_key:
             return Failure(
                 key=request.key,
-                error="Unavailable",
-                message="no answer",
-                retryable=True,
+                error="Unavailable" if cls.down else "BadRequest",
+                message="no answer" if cls.down else "401: wrong key",
+                retryable=cls.down,
                 attempts=1,
             )
         number = int(request.case_id.rpartition("/")[2].partition("#")[0])
@@ -102,13 +104,14 @@ class Teacher(ScriptedBackend):
 
 @pytest.fixture
 def teacher(monkeypatch: pytest.MonkeyPatch) -> None:
-    Teacher.asked, Teacher.dies_after, Teacher.down = Counter(), None, False
+    Teacher.asked, Teacher.dies_after = Counter(), None
+    Teacher.down = Teacher.refuses_key = False
     monkeypatch.setattr(teachers, "load_engine", lambda card, watch: Teacher(card))
 
 
 @pytest.fixture
 def recipe(teacher: None, tmp_path: Path) -> ConstructRecipe:
-    rows = [_row(number) for number in range(N_PAIRS)]
+    rows = [pair_row(number) for number in range(N_PAIRS)]
     rows.append({**rows[1], "id": "again"})
     rows.append({**rows[2], "id": "unlabelled", "query": "Another one?", "label": None})
     rows.append({**rows[2], "id": "three", "responses": ["a", "b", "c"], "label": None})

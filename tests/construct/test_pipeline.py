@@ -149,11 +149,14 @@ def test_caps_hold_over_sessions(recipe: ConstructRecipe, tmp_path: Path) -> Non
     assert _files(tmp_path / "out") == _files(tmp_path / "whole")
 
 
-def test_a_teacher_that_is_down_drops_nothing(recipe: ConstructRecipe, tmp_path: Path) -> None:
-    Teacher.down = True
+@pytest.mark.parametrize("fault", ["down", "refuses_key"])
+def test_a_teacher_that_is_down_drops_nothing(
+    recipe: ConstructRecipe, tmp_path: Path, fault: str
+) -> None:
+    setattr(Teacher, fault, True)
     with pytest.raises(BackendError, match="the teacher failed on"):
         construct(recipe, tmp_path / "out")
-    Teacher.down = False
+    setattr(Teacher, fault, False)
     construct(recipe, tmp_path / "out")
     construct(recipe, tmp_path / "whole")
     assert _files(tmp_path / "out") == _files(tmp_path / "whole")

@@ -61,3 +61,14 @@ def test_any_text_is_reformatted_or_refused(pieces: list[str], decision: str) ->
     except NotReformattable:
         return
     assert critiques.parse(critiques.render(made)) == made
+
+
+def test_a_long_gap_in_a_heading_takes_no_time() -> None:
+    # A pattern that can split the gap in several ways takes hours here.
+    text = f"# Depth{' ' * 6_000}of it\n\n**Tone**{' ' * 6_000}x\n\nResponse 1 is deeper."
+    assert reformat(text, "1").decision == "1"
+
+
+def test_closing_marks_of_a_heading_are_no_name() -> None:
+    made = reformat("## Depth ##\nResponse 1 is deeper.", "1")
+    assert made.factors[0].name == "Depth"

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from autoj import critiques
 from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
 from autoj.datasets import open_cases
-from autoj.errors import DataError, MissingExtra
-from autoj.records import Case
+from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
+from autoj.records import Case, Winner
+from autoj.scenarios import Library, load_library
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 _READ_CHARACTERS = 2_000
 """The beginning of a text that its language is identified by."""
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
+_LABELS: dict[str, Winner] = {"1": "a", "2": "b", "tie": "tie"}
 
 
 def collect(recipe: ConstructRecipe, stage: Collect) -> Iterator[Outcome]:
@@ -35,30 +43,70 @@ def collect(recipe: ConstructRecipe, stage: Collect) -> Iterator[Outcome]:
         MissingExtra: languages are asked for, and py3langid is not installed.
     """
     identify = _identifier() if stage.languages else None
+    library = load_library(None if recipe.scenarios is None else Path(recipe.scenarios))
+    seen: set[int] = set()
     for source in recipe.sources:
-        name = source.name or Path(source.data).name.partition(".")[0]
+        name = source.called
         rows = open_cases(Path(source.data)).read()
         for line, item in islice(rows, source.limit):
             if isinstance(item, DataError):
                 detail = item.reason if item.field is None else f"{item.field}: {item.reason}"
                 yield Dropped(id=f"{name}:{line}", reason="cannot be read", detail=detail)
-            else:
-                yield _collected(item, name, source, stage, identify)
+                continue
+            row = _row(item, name, source, library)
+            if hash(row.id) in seen:
+                yield Dropped(id=row.id, reason="same id", case=row)
+                continue
+            seen.add(hash(row.id))
+            yield _collected(row, stage, identify)
 
 
-def _collected(
-    case: Case,
-    name: str,
-    source: PairFile,
-    stage: Collect,
-    identify: Callable[[str], tuple[str, float]] | None,
-) -> Outcome:
-    row = replace(
+def check_languages(stage: Collect) -> None:
+    """Checks the languages of a stage before anything is read.
+
+    Raises:
+        ConfigError: one is no code that py3langid knows.
+        MissingExtra: py3langid is not installed.
+    """
+    if not stage.languages:
+        return
+    known = {str(code) for code in _model().nb_classes}
+    if unknown := [code for code in stage.languages if code not in known]:
+        raise ConfigError(
+            f"stage collect: languages: {unknown[0]!r} is no language code",
+            hint=f"py3langid knows {', '.join(sorted(known))}.",
+        )
+
+
+def _row(case: Case, name: str, source: PairFile, library: Library) -> Case:
+    """A row of a source under a name of its own, with its scenario in the library's spelling."""
+    scenario = source.scenario or case.scenario
+    if scenario is not None:
+        # A stage that judges by criteria drops rows of unknown ones; others need no library.
+        with suppress(UnknownComponent):
+            scenario = library.find(scenario).name
+    meta = dict(case.meta)
+    if "judgment" in meta and not _states_label(meta["judgment"], case):
+        del meta["judgment"]
+    return replace(
         case,
         id=f"{name}/{case.id}",
         source=source.name or case.source or name,
-        scenario=source.scenario or case.scenario,
+        scenario=scenario,
+        meta=meta,
     )
+
+
+def _states_label(judgment: object, case: Case) -> bool:
+    """True for a judgment that training can use: in the layout of Table 18, with the label."""
+    found = critiques.parse(judgment) if isinstance(judgment, str) else None
+    return found is not None and _LABELS[found.decision] == case.label
+
+
+def _collected(
+    row: Case, stage: Collect, identify: Callable[[str], tuple[str, float]] | None
+) -> Outcome:
+    """A row with its language, or the reason for which it is of no use."""
     if (found := _fault(row, stage)) is not None:
         return Dropped(id=row.id, reason=found[0], detail=found[1], case=row)
     if identify is None:
@@ -99,13 +147,17 @@ def _fault(case: Case, stage: Collect) -> tuple[str, str | None] | None:
 
 
 @cache
-def _identifier() -> Callable[[str], tuple[str, float]]:
-    """Identifies a text's language among all that the library knows, with its probability."""
+def _model() -> LanguageIdentifier:
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
         raise MissingExtra("construct", "languages in a construction") from None
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def _identifier() -> Callable[[str], tuple[str, float]]:
+    """Identifies a text's language among all that the library knows, with its probability."""
+    identifier = _model()
 
     def identify(text: str) -> tuple[str, float]:
         language, confidence = identifier.classify(text)

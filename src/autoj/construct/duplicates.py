@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from autoj.construct.recipe import Deduplicate
@@ -57,14 +58,23 @@ def _exact(query: str) -> bytes:
     return normalise_query(query).encode("utf-8", "surrogatepass")
 
 
+def check_near_duplicates() -> None:
+    """Checks that near duplicates can be found.
+
+    Raises:
+        MissingExtra: datasketch is not installed.
+    """
+    if find_spec("datasketch") is None:
+        raise MissingExtra("construct", "near duplicates in a construction")
+
+
 class _NearQueries:
     """The queries so far, found by similarity."""
 
     def __init__(self, threshold: float) -> None:
-        try:
-            from datasketch import MinHash, MinHashLSH
-        except ImportError:
-            raise MissingExtra("construct", "near duplicates in a construction") from None
+        check_near_duplicates()
+        from datasketch import MinHash, MinHashLSH
+
         self._make: type[MinHash] = MinHash
         self._index: MinHashLSH = MinHashLSH(threshold=threshold, num_perm=N_PERMUTATIONS)
         self._threshold = threshold

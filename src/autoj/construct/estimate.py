@@ -18,11 +18,13 @@ from autoj.construct.pipeline import construct, stage_folder
 from autoj.construct.recipe import ConstructRecipe, JudgePairs, JudgeSingles
 from autoj.construct.single_judgments import MERGED, single_specs
 from autoj.construct.stages import StageSummary
+from autoj.construct.teacher import scenario_fault
 from autoj.errors import DataError
 from autoj.records import Case
 from autoj.runs import RunSpec
 from autoj.runs.budget import price_usd
 from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios import load_library
 
 CHARACTERS_PER_TOKEN = 4
 """Of English text; a teacher's own tokenizer is known only once it is loaded."""
@@ -83,10 +85,19 @@ def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> Const
     done = construct(recipe, out, watch=watch, until=n_free).summaries[:n_free]
     if n_free == len(recipe.stages):
         return ConstructEstimate(done=done, teachers=(), not_estimated=())
+    own = None if recipe.scenarios is None else Path(recipe.scenarios)
     pairs = pairs_among(list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept()))
+    asking_stages = [
+        stage for stage in recipe.stages if isinstance(stage, JudgePairs | JudgeSingles)
+    ]
+    if any(
+        isinstance(stage, JudgeSingles) or pair_spec(stage, own).needs_scenario
+        for stage in asking_stages
+    ):
+        library = load_library(own)
+        pairs = [case for case in pairs if scenario_fault(case, library) is None]
     if not pairs:
         raise DataError("no pair is left for the teacher", path=Path(recipe.sources[0].data))
-    own = None if recipe.scenarios is None else Path(recipe.scenarios)
     counts = Counter(case.scenario for case in pairs)
     teachers: list[TeacherEstimate] = []
     is_known = True

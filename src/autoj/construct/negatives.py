@@ -13,10 +13,20 @@ from autoj.construct.borrowing import Borrowing, borrowed_pairs
 from autoj.construct.damage import DAMAGES
 from autoj.construct.recipe import Negatives
 from autoj.records import Case, Response, Winner
-from autoj.scenarios.classifier.sentences import SentenceEncoder
+from autoj.scenarios.classifier.sentences import SentenceEncoder, model_folder
 
 # One look tells these from a real answer, so they are rare.
 _EASY = {"shuffled_words": 0.3, "gibberish": 0.1, "empty": 0.3, "needless_refusal": 0.3}
+
+
+def check_encoder(stage: Negatives) -> None:
+    """Checks that responses can be borrowed, where a stage wants any.
+
+    Raises:
+        MissingExtra: the sentence encoder is not installed.
+    """
+    if stage.borrows:
+        model_folder()
 
 
 def embed_queries(cases: Sequence[Case]) -> NDArray[np.float32]:

@@ -21,7 +21,7 @@ from autoj import critiques
 from autoj.construct.recipe import JudgePairs
 from autoj.construct.reformatting import NotReformattable, reformat
 from autoj.construct.stages import Dropped, Outcome, Spent
-from autoj.construct.teacher import Teacher, drawn_by, fault_of
+from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
 from autoj.errors import ConfigError
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
@@ -103,7 +103,15 @@ def judge_pairs(
         BackendError: most requests of a wave failed.
     """
     yield from (case for case in cases if len(case.responses) != 2)
-    waiting = _by_scenario([case for case in cases if len(case.responses) == 2], seed)
+    pairs: list[Case] = []
+    for case in cases:
+        if len(case.responses) != 2:
+            continue
+        if spec.needs_scenario and (fault := scenario_fault(case, spec.library)) is not None:
+            yield Dropped(id=case.id, reason=fault[0], detail=fault[1], case=case)
+        else:
+            pairs.append(case)
+    waiting = _by_scenario(pairs, seed)
     n_kept: Counter[str] = Counter()
     number = 0
     while wave := _drawn(waiting, n_kept, stage.quota):

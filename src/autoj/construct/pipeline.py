@@ -18,11 +18,11 @@ from typing import Any
 import orjson
 
 from autoj.construct.classifying import classify
-from autoj.construct.collecting import collect
+from autoj.construct.collecting import check_languages, collect
 from autoj.construct.contamination import check_test_sets, decontaminate
-from autoj.construct.duplicates import deduplicate
+from autoj.construct.duplicates import check_near_duplicates, deduplicate
 from autoj.construct.mixing import write_mix
-from autoj.construct.negatives import add_negatives, embed_queries, pairs_among
+from autoj.construct.negatives import add_negatives, check_encoder, embed_queries, pairs_among
 from autoj.construct.pair_judgments import judge_pairs, pair_spec
 from autoj.construct.recipe import (
     Classify,
@@ -40,12 +40,13 @@ from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder, StageSummary
 from autoj.construct.teacher import Teacher
 from autoj.datasets import open_cases
-from autoj.errors import Cancelled, DataError, SpecMismatch
+from autoj.errors import Cancelled, DataError, SpecMismatch, UnknownComponent
 from autoj.jsonl import sha256_of, write_records
 from autoj.records import Case
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.lock import HOLDER, LOCK, locked
 from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios import load_library
 from autoj.scenarios.classifier import load_classifier
 
 RECIPE = "recipe.json"
@@ -123,7 +124,7 @@ def construct(
     # Everything that can be wrong without a question is found before the first one.
     identity = _identity(recipe)
     _check(recipe)
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     budget = budget or Budget()
     with locked(out):
         _bind(out, identity)
@@ -138,20 +139,37 @@ def construct(
                 budget.n_requests += done.n_requests
                 budget.spent_usd += done.usd or 0.0
             before = folder
+            if stage.stage != "mix" and folder.n_kept() == 0:
+                raise DataError(
+                    f"stage {stage.stage} left no row",
+                    path=folder.path,
+                    hint=f"`autoj construct show {out} {stage.stage}` lists what it dropped, and "
+                    "why.",
+                )
     return Construction.open(out)
 
 
 def _check(recipe: ConstructRecipe) -> None:
-    """Checks the names and files of all stages.
+    """Checks the names, files and packages of all stages.
 
     Raises:
         DataError: a file is missing.
-        UnknownComponent: a judge, a protocol or a classifier is unknown.
-        ConfigError: a teacher's protocol does not fit.
+        UnknownComponent: a judge, a protocol, a classifier or a scenario is unknown.
+        ConfigError: a teacher's protocol does not fit, or a language code is none.
+        MissingExtra: a stage needs packages that are not installed.
     """
     own = _own_scenarios(recipe)
+    library = load_library(own)
+    for source in recipe.sources:
+        if source.scenario is not None:
+            library.find(source.scenario)
     for stage in recipe.stages:
         match stage:
+            case Collect():
+                check_languages(stage)
+            case Deduplicate():
+                if stage.threshold is not None:
+                    check_near_duplicates()
             case Decontaminate():
                 check_test_sets(stage)
             case Classify():
@@ -160,8 +178,12 @@ def _check(recipe: ConstructRecipe) -> None:
                 pair_spec(stage, own)
             case JudgeSingles():
                 single_specs(stage, own)
-            case _:
-                pass
+            case Negatives():
+                check_encoder(stage)
+            case Mix():
+                for name in stage.held_out:
+                    if name not in library.names():
+                        raise UnknownComponent("scenario", name, library.names())
 
 
 def _own_scenarios(recipe: ConstructRecipe) -> Path | None:
@@ -234,9 +256,8 @@ def _filtered(
             yield from classify(before.kept(), stage)
         case Negatives():
             cases = list(before.kept())
-            borrows = stage.borrowed > 0 or stage.both_borrowed > 0
             pairs = pairs_among(cases)
-            embeddings = embed_queries(pairs) if borrows and pairs else None
+            embeddings = embed_queries(pairs) if stage.borrows and pairs else None
             yield from add_negatives(cases, stage, embeddings, seed)
 
 
@@ -255,6 +276,25 @@ def _identity(recipe: ConstructRecipe) -> dict[str, Any]:
     ]
     digests = {str(path): sha256_of(path) for name in files for path in open_cases(name).paths}
     return {"recipe": recipe.model_dump(mode="json"), "files": digests}
+
+
+def _make(out: Path) -> None:
+    """Makes the folder of a construction.
+
+    Raises:
+        DataError: it cannot be made, or holds something else.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in out.iterdir()}
+    except OSError as error:
+        raise DataError(f"cannot be made: {error.strerror}", path=out) from None
+    if RECIPE not in names and (others := sorted(names - {LOCK, HOLDER})):
+        raise DataError(
+            f"is not a construction and not empty: it holds {others[0]!r}",
+            path=out,
+            hint="Choose another --out.",
+        )
 
 
 def _bind(out: Path, identity: dict[str, Any]) -> None:
@@ -299,5 +339,10 @@ def _recorded(out: Path) -> dict[str, Any]:
     except ValueError as error:
         raise DataError(f"is not JSON ({error})", path=out / RECIPE) from None
     if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
+        raise DataError("is not the record of a construction", path=out / RECIPE)
+    stages = found["recipe"].get("stages")
+    listed = stages if isinstance(stages, list) else []
+    kinds = [stage.get("stage") if isinstance(stage, dict) else None for stage in listed]
+    if not kinds or not all(isinstance(kind, str) for kind in kinds):
         raise DataError("is not the record of a construction", path=out / RECIPE)
     return found

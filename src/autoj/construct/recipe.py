@@ -26,6 +26,11 @@ class PairFile(_RecipePart):
     limit: int | None = Field(None, ge=1)
     """The most rows to take; None takes all."""
 
+    @property
+    def called(self) -> str:
+        """The name that its rows' ids begin with."""
+        return self.name or Path(self.data).name.partition(".")[0]
+
 
 class Collect(_RecipePart):
     """Reads the sources (paper, section 3.2): one row a pair, first turns only, with a label."""
@@ -122,6 +127,11 @@ class Negatives(_RecipePart):
     damaged: float = Field(0.10, ge=0, le=1)
     """Pairs of a response and its damaged copy, likewise."""
 
+    @property
+    def borrows(self) -> bool:
+        """True where similar queries must be found."""
+        return self.borrowed > 0 or self.both_borrowed > 0
+
 
 class Mix(_RecipePart):
     """Writes the training files: native rows, the release's layout, chats and preferences."""
@@ -158,11 +168,19 @@ class ConstructRecipe(_RecipePart):
         kinds = [stage.stage for stage in self.stages]
         if kinds[0] != "collect":
             raise ValueError(f"the first stage must be collect, found {kinds[0]}")
-        for only_once in ("collect", "mix"):
+        # What these two make would have the ids of what the first one made.
+        for only_once in ("collect", "judge-singles", "negatives", "mix"):
             if kinds.count(only_once) > 1:
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:
             raise ValueError("stage mix must be the last one")
+        return self
+
+    @model_validator(mode="after")
+    def _named_apart(self) -> Self:
+        names = [source.called for source in self.sources]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"two sources are called {twice[0]!r}: give one a name of its own")
         return self
 
 

@@ -47,8 +47,9 @@ _NAMES_ZH = (
 _EITHER = re.compile(r"\bResponses? [12]\b|回应[12]")
 _ALIKE = re.compile(r"\b(?:both|neither|equally|similar|the same)\b|都|两者|同样", re.IGNORECASE)
 
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<name>.+?)\s*#*\s*$")
-_BOLD_LINE = re.compile(r"^\s*\*\*(?P<name>[^*\n]{1,80})\*\*\s*[:：]?\s*$")
+# No two neighbours of these may match the same spaces: a teacher's long gap would take hours.
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<name>\S.*)$")
+_BOLD_LINE = re.compile(r"^\s*\*\*(?P<name>[^*\n]{1,80})\*\*\s*(?:[:：]\s*)?$")
 _COLON_LINE = re.compile(r"^\s*(?P<name>[^:：.。\n]{1,60})[:：]\s*$")
 _ITEM = re.compile(
     r"^(?P<indent>\s*)(?:[-*•‣▪–](?=\s)|\(?[0-9]{1,2}[.)、）](?![0-9])|\(?[a-z][.)](?=\s)|[①-⑳])"
@@ -227,7 +228,9 @@ def _title(line: str) -> str | None:
     for pattern in (_HEADING, _BOLD_LINE, _COLON_LINE):
         found = pattern.match(line) or pattern.match(numbered)
         if found is not None:
-            return re.sub(r"^\(?[0-9]{1,2}[.)、]\s*", "", _flat(found["name"])).rstrip(":：")
+            return re.sub(r"^\(?[0-9]{1,2}[.)、]\s*", "", _flat(found["name"]).rstrip("# ")).rstrip(
+                ":："
+            )
     return None
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
-from autoj.construct.teacher import Teacher, drawn_by, fault_of
+from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
 from autoj.critiques import strip_rating
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
@@ -99,7 +99,12 @@ def judge_singles(
         BackendError: most requests of a run failed.
     """
     yield from cases
-    chosen = list(_responses(cases, stage.quota, seed))
+    chosen: list[Case] = []
+    for case in _responses(cases, stage.quota, seed):
+        if (fault := scenario_fault(case, specs[WITH].library)) is not None:
+            yield Dropped(id=case.id, reason=fault[0], detail=fault[1], case=case)
+        else:
+            chosen.append(case)
     if not chosen:
         return
     for row in _judged(chosen, stage, specs, teacher, folder, spent):

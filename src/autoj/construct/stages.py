@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from autoj.datasets import open_cases
+from autoj.errors import DataError
 from autoj.jsonl import decode_as, encode, read_records, storage_error, write_records
 from autoj.records import Case
 
@@ -88,6 +89,12 @@ class StageFolder:
             return decode_as(StageSummary, (self.path / SUMMARY).read_bytes())
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise DataError(
+                f"is damaged: {error}",
+                path=self.path / SUMMARY,
+                hint="Delete it: the same command runs the stage again, and asks nothing twice.",
+            ) from None
 
     def kept(self) -> Iterator[Case]:
         """The rows that go on, lazily."""

@@ -12,7 +12,7 @@ from autoj.backends.base import Backend, Limits, OnText
 from autoj.backends.base import Outcome as Answer
 from autoj.construct.stages import Spent
 from autoj.datasets.base import cases_of
-from autoj.errors import BackendError, Unfinished
+from autoj.errors import BackendError, Unfinished, UnknownComponent
 from autoj.jsonl import read_records
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Failure, JudgeCard, Judgment, Request, Unreadable
@@ -20,11 +20,13 @@ from autoj.runs import RunFolder, RunSpec
 from autoj.runs.budget import Budget, price_usd
 from autoj.runs.resolving import read_outcomes
 from autoj.runs.watch import SILENT, Watch
+from autoj.scenarios import Library
 from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge
 
 _MOST_FAILED = 0.5
 """A run with a larger share of failed requests is not read: the teacher is down."""
+_OVERFLOW = "ContextOverflow"
 
 
 class Teacher:
@@ -112,13 +114,15 @@ class Teacher:
 
 
 def _check_answered(folder: RunFolder) -> None:
-    """Refuses to read a run that mostly failed.
+    """Refuses to read a run that mostly failed, such as one with a wrong key.
+
+    Pairs that are too long for the teacher are no failures of its own.
 
     Raises:
         BackendError: it did; the same command asks the failed requests again.
     """
     outcomes = [item for _, found in read_outcomes(folder, folder.spec()) for item in found]
-    failed = [item for item in outcomes if isinstance(item, Failure) and item.retryable]
+    failed = [item for item in outcomes if isinstance(item, Failure) and item.error != _OVERFLOW]
     if len(failed) > _MOST_FAILED * len(outcomes):
         raise BackendError(
             f"the teacher failed on {len(failed):,} of {len(outcomes):,} requests; the last "
@@ -140,7 +144,7 @@ def fault_of(
     if not isinstance(outcome, Judgment):
         if outcome is None:
             return "not asked", None
-        too_long = outcome.error == "ContextOverflow"
+        too_long = outcome.error == _OVERFLOW
         return ("too long for the teacher" if too_long else "teacher failed"), outcome.message
     text = outcome.completion.text
     if outcome.completion.finish == "filtered":
@@ -155,6 +159,17 @@ def fault_of(
         return "no readable verdict", outcome.reading.reason
     if not _in_script(text, case.language):
         return "reply in another language", None
+    return None
+
+
+def scenario_fault(case: Case, library: Library) -> tuple[str, str | None] | None:
+    """The reason for which no criteria fit a case, with details; None where some do."""
+    if case.scenario is None:
+        return "no scenario", None
+    try:
+        library.find(case.scenario)
+    except UnknownComponent:
+        return "unknown scenario", case.scenario
     return None
 
 
