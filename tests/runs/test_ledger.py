@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import orjson
+import pytest
+
+from autoj.errors import DataError
 from autoj.jsonl import whole_lines
 from autoj.records import Completion, Failure
-from autoj.runs.ledger import Ledger, LedgerReader
+from autoj.runs.ledger import Ledger, LedgerReader, checked_key
 
 
 def completion(key: str, text: str = "t") -> Completion:
@@ -63,3 +67,9 @@ def test_an_answer_goes_before_a_failure_and_the_last_failure_counts(tmp_path):
 def test_an_empty_folder_holds_nothing(tmp_path):
     with closing(LedgerReader(tmp_path)) as reader:
         assert reader.find("1" * 64) is None
+
+
+def test_a_line_that_another_program_wrote_is_damaged(tmp_path):
+    spaced = orjson.dumps({"key": "0" * 64, "text": "x", "sum": "75313a3d"}).replace(b":", b": ")
+    with pytest.raises(DataError, match="its checksum is in another form than ours"):
+        checked_key(tmp_path / "ledger.jsonl", 1, spaced + b"\n")

@@ -37,6 +37,8 @@ from autoj.runs.files import FAILURES, LEDGER, digests_of
 _SYNC_SECONDS = 1.0
 # Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
 _KEY = slice(8, 72)
+# A line that was edited and written by another program.
+_OTHER_SUM = re.compile(rb'"sum"\s*:')
 _A_KEY = re.compile(rb'\{"key":"[0-9a-f]{64}"')
 _HEX = re.compile("[0-9a-f]{64}")
 _MOST_RECENT = 50_000
@@ -291,6 +293,8 @@ def checked_key(path: Path, number: int, line: bytes) -> str:
                 raise damaged(path, number, "the line differs from its checksum")
             case True if _A_KEY.match(line):
                 return _key_of(line)
+            case None if _OTHER_SUM.search(line, max(0, len(line) - 40)):
+                raise damaged(path, number, "its checksum is in another form than ours")
         key = decode_as(Completion, line).key
         if not is_key(key):
             raise damaged(path, number, f"{key[:80]!r} is no key: expected 64 hex digits")
