@@ -11,7 +11,15 @@ from autoj.errors import AutojError, DataError
 from autoj.jsonl import decode, whole_lines
 from autoj.records import Case
 from autoj.runs.check import FileCheck, Found, check_run
-from autoj.runs.files import CASES, VERDICTS, FileDigest, describe, digests_of, state_of
+from autoj.runs.files import (
+    CASES,
+    LEDGER,
+    VERDICTS,
+    FileDigest,
+    describe,
+    digests_of,
+    state_of,
+)
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE, PICKS_FILE, is_jury, kind_of
 from autoj.runs.lock import locked
@@ -78,7 +86,8 @@ def _runs_in(path: Path, depth: int) -> Iterator[Path]:
     for folder in sorted(path.iterdir()) if depth else ():
         if folder.is_dir() and not folder.is_symlink() and folder.name != ASIDE:
             yield from _runs_in(folder, depth - 1)
-    if is_jury(path) or (path / "run.json").exists() or (path / "ledger.jsonl").exists():
+    # A folder that lost its run.json has its cases or answers; that of a knockout has no answers.
+    if is_jury(path) or any((path / name).exists() for name in ("run.json", LEDGER, CASES)):
         yield path
 
 

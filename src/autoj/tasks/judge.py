@@ -147,11 +147,17 @@ def tell_growth(folder: RunFolder, watch: Watch) -> None:
 
 def tell_bad_rows(folder: RunFolder, watch: Watch) -> None:
     """Reports the number of rows that were left out of a run's data, if any."""
-    n_bad_rows = folder.settings().get("n_bad_rows")
+    n_bad_rows = _count_in(folder, "n_bad_rows")
     if n_bad_rows:
         watch.message(
             f"{n_bad_rows:,} bad rows were left out; {folder.path / 'bad_rows.jsonl'} lists them"
         )
+
+
+def _count_in(folder: RunFolder, name: str) -> int:
+    """A count that a run's settings state; 0 where they state none, or something else."""
+    found = folder.settings().get(name)
+    return found if isinstance(found, int) else 0
 
 
 def _tell_scale(spec: RunSpec, watch: Watch) -> None:
@@ -163,7 +169,7 @@ def _tell_scale(spec: RunSpec, watch: Watch) -> None:
 
 def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> None:
     """Reports once that rows have reference answers and the protocol does not show them, if so."""
-    n_references = folder.settings().get("n_references", 0)
+    n_references = _count_in(folder, "n_references")
     if n_references and not spec.needs_reference:
         shows = "pairwise-reference" if spec.task in ("judge", "select") else "single-reference"
         rows = "1 row has" if n_references == 1 else f"{n_references:,} rows have"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -28,7 +29,9 @@ from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
 from autoj.runs.judging import judge_case
 from autoj.runs.kind import PICKS_FILE
-from autoj.runs.resolving import resolve_run
+from autoj.runs.ledger import LedgerReader
+from autoj.runs.lock import is_locked
+from autoj.runs.resolving import resolve_first, resolve_run
 from autoj.runs.spec import RunSpec, make_spec
 from autoj.verdicts.knockout import (
     Match,
@@ -215,7 +218,9 @@ def read_selections(folder: RunFolder) -> Iterator[Selection]:
     picks = folder.rows(PICKS_FILE, PickedResponse)
     matches = folder.rows(MATCHES, Match)
     picked, match = next(picks, None), next(matches, None)
+    n_read = 0
     for case, verdict in folder.judged():
+        n_read += 1
         its: list[Match] = []
         while match is not None and match.case_id == case.id:
             its.append(match)
@@ -229,6 +234,16 @@ def read_selections(folder: RunFolder) -> Iterator[Selection]:
     for name, left in ((PICKS_FILE, picked), (MATCHES, match)):
         if left is not None:
             raise damaged(folder.path / name, None, "its rows do not follow the verdicts")
+    if n_read < folder.n_cases() and n_read < _n_resolved(folder):
+        raise damaged(folder.path / VERDICTS, None, "it lacks cases whose answers are there")
+
+
+def _n_resolved(folder: RunFolder) -> int:
+    """The number of cases whose answers are all in the run's own ledger; 0 while it is written."""
+    if is_locked(folder.path) or not (folder.path / PLAN).is_file():
+        return 0
+    with closing(LedgerReader(folder.path)) as answers:
+        return sum(1 for _ in resolve_first(folder, folder.spec(), answers))
 
 
 def answered_matches(path: Path, spec: RunSpec) -> dict[str, Verdict]:
