@@ -22,6 +22,10 @@ COMMANDS = {
         "autoj.cli.show:show",
         "Show a run, or one of its cases with its judgments, even while it is running.",
     ),
+    "report": Listed(
+        "autoj.cli.report:report",
+        "Write runs as one HTML file to open, filter and send: figures, cases, differences.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",
