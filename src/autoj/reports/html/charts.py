@@ -103,7 +103,9 @@ def dot_chart(name: str, title: str, dots: Sequence[Dot], *, reference: float | 
         light=draw("light"),
         dark=draw("dark"),
         columns=("part", "n", "value", "low", "high"),
-        rows=tuple((dot.label, dot.n, dot.value, dot.low, dot.high) for dot in dots),
+        rows=tuple(
+            (page_text(dot.label).text, dot.n, dot.value, dot.low, dot.high) for dot in dots
+        ),
     )
 
 

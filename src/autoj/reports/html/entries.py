@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from autoj.bench.base import group_name
 from autoj.records import (
     Asked,
     Case,
+    Critique,
     Decision,
     Failure,
     Judgment,
@@ -163,7 +165,8 @@ def _disagreement(record: CaseRecord) -> float | None:
         and outcome.reading.probabilities is not None
     ]
     if len(shares) == 2:
-        return round(sum(abs(a - b) for a, b in zip(*shares, strict=True)) / 2, 4)
+        one, other = shares
+        return round(sum(abs(a - b) for a, b in zip(one, other, strict=True)) / 2, 4)
     return float(verdict.winners[0] != verdict.winners[1])
 
 
@@ -191,10 +194,11 @@ def _judgment(asked: Asked, outcome: Judgment | Failure | None, paired: bool) ->
     tokens = f"{completion.prompt_tokens:,} read, {completion.completion_tokens:,} written"
     if asked.truncated:
         tokens += ", a response was cut to fit"
+    says: str
     probabilities = raw = None
     match reading:
         case Decision():
-            says = "tie" if reading.shown == "tie" else to_winner(reading.shown, asked.shown)
+            says = to_winner(reading.shown, asked.shown)
             if reading.probabilities is not None:
                 probabilities = _rounded(_in_case_frame(reading.probabilities, asked.shown))
         case Rating():
@@ -204,9 +208,12 @@ def _judgment(asked: Asked, outcome: Judgment | Failure | None, paired: bool) ->
         case Label():
             says = f"scenario {page_text(reading.name).text}"
         case Unreadable():
-            says, raw = f"unreadable: {reading.reason}", page_text(completion.text[:_MOST_RAW]).text
-        case _:
+            says = f"unreadable: {page_text(reading.reason).text}"
+            raw = page_text(completion.text[:_MOST_RAW]).text
+        case Critique():
             says = "critique"
+        case _:
+            assert_never(reading)
     return PageJudgment(
         page=page, reading=says, probabilities=probabilities, tokens=tokens, raw=raw
     )

@@ -127,7 +127,7 @@ def _breakdown(found: Breakdown, prefix: str) -> Section:
 def _labels(overview: Overview) -> Section | None:
     if not overview.winners:
         return None
-    headings = ("winner", "cases")
+    headings: tuple[str, ...] = ("winner", "cases")
     rows: tuple[tuple[str, ...], ...]
     winners = [*WINNERS, "unknown"]
     if overview.against_label:
