@@ -34,6 +34,10 @@ COMMANDS = {
         "autoj.cli.diff:diff",
         "Compare two runs on the same cases: verdicts that differ, agreement, kappa.",
     ),
+    "drift": Listed(
+        "autoj.cli.drift:drift",
+        "Compare a run with its baseline: verdicts that flipped, repeatability, a limit for CI.",
+    ),
     "export": Listed(
         "autoj.cli.export:export", "Write a run's verdicts in the format of another tool."
     ),

@@ -1,4 +1,4 @@
-"""The page in a browser: hostile text is dead, nothing leaves it, and it works by keys and links."""
+"""The page in a browser: hostile text is dead, nothing leaves it, keys and links work."""
 
 from __future__ import annotations
 

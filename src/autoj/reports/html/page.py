@@ -42,7 +42,7 @@ class Page:
     made: str
     """The version that made it."""
     banners: Sequence[str]
-    """What a reader must know first: a run that is still being written, cases left out."""
+    """Sentences to read first: a run that is still being written, cases left out."""
     comparison: Sequence[Section]
     runs: Sequence[RunPart]
     cases: Sequence[PageCase]
