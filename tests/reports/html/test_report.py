@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -32,7 +33,7 @@ def test_figures_are_those_of_all_cases_and_the_rest_is_beside(tmp_path):
     assert (whole.n_cases, whole.n_left, whole.left_path) == (200, 0, None)
     assert 25 < part.n_cases < 75
     assert part.n_cases + part.n_left == 200
-    beside = [json.loads(line) for line in part.left_path.read_text().splitlines()]
+    beside = [json.loads(line) for line in Path(part.left_path).read_text().splitlines()]
     held = data_of(texts[1])["cases"]
     assert {case["id"] for case in held} | {case["id"] for case in beside} == {
         f"c{at}" for at in range(200)
@@ -40,7 +41,7 @@ def test_figures_are_those_of_all_cases_and_the_rest_is_beside(tmp_path):
     assert f"the other {part.n_left} are in part.cases.jsonl" in texts[1]
     # A later report that holds all leaves no file of cases from before.
     write_report([run], tmp_path / "part.html")
-    assert not part.left_path.exists()
+    assert not Path(part.left_path).exists()
 
 
 def test_case_holds_both_orders_the_quotations_and_its_flags(tmp_path):
@@ -88,7 +89,7 @@ def test_charts_are_written_with_the_numbers_behind_them(tmp_path):
     run = judged(tmp_path / "run", rows, unknown_scenario="keep")
     figures = tmp_path / "figures"
     report = write_report([run], tmp_path / "report.html", figures=figures)
-    assert {path.name for path in report.figures} == {
+    assert {Path(path).name for path in report.figures} == {
         f"{name}.{ending}" for name in ("group", "scenario") for ending in ("csv", "png", "svg")
     }
     header, *rows = csv.reader((figures / "scenario.csv").read_text().splitlines())

@@ -33,15 +33,15 @@ MOST_CASES = 10_000
 class Report:
     """A report that was written."""
 
-    path: Path
+    path: str
     n_bytes: int
     n_cases: int
     """The cases that the page holds."""
     n_left: int
     """The cases in the file beside it."""
-    left_path: Path | None
+    left_path: str | None
     """That file; None where the page holds all."""
-    figures: tuple[Path, ...]
+    figures: tuple[str, ...]
     """The charts' files."""
 
 
@@ -86,12 +86,12 @@ def write_report(
     finally:
         left.discard()
     return Report(
-        path=out,
+        path=str(out),
         n_bytes=len(text.encode()),
         n_cases=len(gathered.cases),
         n_left=gathered.n_left,
-        left_path=beside(out) if gathered.n_left else None,
-        figures=written,
+        left_path=str(beside(out)) if gathered.n_left else None,
+        figures=tuple(map(str, written)),
     )
 
 

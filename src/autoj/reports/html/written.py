@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import RenderableType
 
 from autoj.reports import render
@@ -17,5 +19,7 @@ def written_view(report: Report) -> RenderableType:
     if report.left_path is not None:
         rows.append(("other cases", f"{report.n_left:,} in {report.left_path}"))
     if report.figures:
-        rows.append(("charts", f"{len(report.figures):,} files in {report.figures[0].parent}"))
+        rows.append(
+            ("charts", f"{len(report.figures):,} files in {Path(report.figures[0]).parent}")
+        )
     return render.facts(rows)
