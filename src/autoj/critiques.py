@@ -188,7 +188,8 @@ _OTHER_WORD = dict(
     for one, other in (
         ("first", "second"), ("First", "Second"), ("FIRST", "SECOND"), ("1st", "2nd"),
         ("former", "latter"), ("前者", "后者"),
-        *((f"第{one}{unit}", f"第{other}{unit}") for one, other in ("一二", "12") for unit in "个条份"),
+        ("第一个", "第二个"), ("第一条", "第二条"), ("第一份", "第二份"),
+        ("第1个", "第2个"), ("第1条", "第2条"), ("第1份", "第2份"),
     )
     for pair in ((one, other), (other, one))
 )  # fmt: skip

@@ -158,7 +158,7 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
             cases = list(job.rows())
             pairs = pairs_among(cases)
             embeddings = embed_queries(pairs) if stage.borrows and pairs else None
-            yield from add_negatives(cases, stage, embeddings, recipe.seed)
+            yield from add_negatives(cases, stage, embeddings, recipe.seed, job.notes)
         case Mix():
             job.notes.update(asdict(write_mix(job.rows(), stage, job.train, recipe.seed)))
             yield from job.rows()
