@@ -17,6 +17,7 @@ from autoj.construct.pipeline import Construction
 from autoj.construct.stage_work import TRAIN
 from autoj.construct.stages import StageFolder, StageSummary
 from autoj.reports import render
+from autoj.reports.collect import sources_listing
 from autoj.reports.text import excerpt, visible_text
 
 _QUERY_CHARACTERS = 60
@@ -103,6 +104,7 @@ def stage_view(stage: StageFolder, n_shown: int) -> RenderableType:
         query = "" if item.case is None else excerpt(item.case.query, _QUERY_CHARACTERS)
         listing.add(item.id, item.reason, excerpt(item.detail or "", _QUERY_CHARACTERS), query)
     parts: list[RenderableType] = [_stages((summary,)), *_drops((summary,))]
+    parts += [Text(), sources_listing(summary)] if "sources" in summary.notes else []
     parts += [_contaminated(summary)] if "contamination" in summary.notes else []
     n_dropped = sum(summary.dropped.values())
     if n_dropped:
