@@ -28,7 +28,8 @@ def make(recipe: ConstructRecipe, tmp_path: Path) -> Make:
 
     def made(rows: list[dict[str, Any]], *stages: str, source: str = "") -> ConstructRecipe:
         write_records(tmp_path / "own.jsonl", rows)
-        listed = "\n".join(f"  - {{stage: {stage}}}" for stage in ("collect", *stages, "mix"))
+        named = ("collect, shuffle: false", *stages, "mix")
+        listed = "\n".join(f"  - {{stage: {stage}}}" for stage in named)
         text = f"title: x\nsources: [{{data: {tmp_path / 'own.jsonl'}{source}}}]\nstages:\n{listed}"
         path = tmp_path / "own.yaml"
         path.write_text(text.replace("TEACHER", str(tmp_path / "teacher.yaml")))

@@ -62,6 +62,10 @@ COMMANDS = {
         "autoj.cli.leaderboard:leaderboard",
         "Show published figures, your measured judges and the baselines, side by side.",
     ),
+    "collect": Listed(
+        "autoj.cli.collect:collect",
+        "Collect labelled pairs of public or own sources into one file, or their queries alone.",
+    ),
     "construct": Listed(
         "autoj.cli.construct:construct_app",
         "Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",

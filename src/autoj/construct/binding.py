@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from autoj.construct.recipe import ConstructRecipe, Decontaminate
-from autoj.datasets import open_cases
+from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
 from autoj.runs.lock import HOLDER, LOCK
@@ -30,7 +30,7 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
         if isinstance(stage, Decontaminate)
         for name in stage.against
     ]
-    digests = {str(path): sha256_of(path) for name in files for path in open_cases(name).paths}
+    digests = {str(path): sha256_of(path) for name in files for path in data_paths(name)}
     return {"recipe": recipe.model_dump(mode="json"), "files": digests}
 
 

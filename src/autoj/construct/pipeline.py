@@ -15,13 +15,12 @@ from pathlib import Path
 
 from autoj.construct.binding import bind, identity_of, make_folder, recorded
 from autoj.construct.recipe import ConstructRecipe, Stage
-from autoj.construct.stage_work import TRAIN, Job, check_stage, outcomes_of, own_scenarios
+from autoj.construct.stage_work import TRAIN, Job, check_stage, outcomes_of
 from autoj.construct.stages import Outcome, StageFolder, StageSummary
 from autoj.errors import Cancelled, DataError
 from autoj.runs.budget import Budget
 from autoj.runs.lock import locked
 from autoj.runs.watch import SILENT, Watch
-from autoj.scenarios import load_library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +133,6 @@ def _check(recipe: ConstructRecipe) -> None:
     Raises:
         UserError: as `check_stage`.
     """
-    library = load_library(own_scenarios(recipe))
-    for source in recipe.sources:
-        if source.scenario is not None:
-            library.find(source.scenario)
     for stage in recipe.stages:
         check_stage(stage, recipe)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from autoj.construct.held_out import held_out_scenarios
+from autoj.datasets import data_name
 from autoj.yaml_files import read_fields
 
 
@@ -26,11 +27,15 @@ class PairFile(_RecipePart):
     """The scenario of all its rows, for a source of one kind; None keeps what rows state."""
     limit: int | None = Field(None, ge=1)
     """The most rows to take; None takes all."""
+    format: str | None = None
+    """The format's name; None recognises it from the fields of the first row."""
+    map: str | None = None
+    """Columns of other names, as `autoj judge --map` takes them, in place of a format."""
 
     @property
     def called(self) -> str:
         """The name that its rows' ids begin with."""
-        return self.name or Path(self.data).name.partition(".")[0]
+        return self.name or data_name(Path(self.data))
 
 
 class Collect(_RecipePart):
@@ -39,6 +44,14 @@ class Collect(_RecipePart):
     stage: Literal["collect"]
     languages: tuple[str, ...] = ()
     """ISO 639-1 codes of the queries to keep, by `py3langid`; empty keeps all and asks nothing."""
+    turns: Literal["first", "single"] = "first"
+    """"first" keeps the first turn of a longer conversation, with the vote on the whole, as the
+    paper does; "single" drops longer conversations."""
+    shuffle: bool = True
+    """True draws the order of the two responses by the seed, so that a source that always has the
+    better one first does not tell it to the teacher."""
+    purpose: Literal["training", "testing"] = "training"
+    """"testing" admits sources that serve testing only (MT-Bench; paper, section 3.3)."""
     unlabelled: Literal["drop", "keep"] = "drop"
     """The treatment of pairs without a label; kept ones take the teacher's decision as theirs."""
     max_characters: int = Field(24_000, ge=100)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from autoj.construct.classifying import classify
-from autoj.construct.collecting import check_languages, collect
+from autoj.construct.collecting import collect, open_sources
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
 from autoj.construct.mixing import write_mix
@@ -93,7 +93,7 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
     """
     match stage:
         case Collect():
-            check_languages(stage)
+            open_sources(recipe, stage)
         case Deduplicate():
             if stage.threshold is not None:
                 check_near_duplicates()
@@ -127,7 +127,7 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
     recipe, own = job.recipe, own_scenarios(job.recipe)
     match stage:
         case Collect():
-            yield from collect(recipe, stage)
+            yield from collect(recipe, stage, job.notes)
         case Deduplicate():
             yield from deduplicate(job.rows(), stage)
         case Decontaminate():

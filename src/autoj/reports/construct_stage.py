@@ -12,6 +12,7 @@ from rich.text import Text
 from autoj.construct.stages import StageFolder
 from autoj.records import Estimate
 from autoj.reports import render
+from autoj.reports.collect import sources_listing
 from autoj.reports.construct import drops_listing, stages_listing
 from autoj.reports.text import excerpt, visible_text
 
@@ -128,7 +129,12 @@ def _counted(heading: str, counts: Mapping[str, int]) -> render.Listing:
     return listing
 
 
+def _sources(sources: list[dict[str, Any]]) -> Iterator[RenderableType]:
+    yield sources_listing(sources)
+
+
 _FINDINGS: Mapping[str, Callable[[Any], Iterator[RenderableType]]] = {
+    "sources": _sources,
     "contamination": _contaminated,
     "made": _made,
     "rules": _rules,
