@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from autoj.construct.classifying import classify
+from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import check_languages, collect
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
@@ -35,6 +35,7 @@ from autoj.construct.recipe import (
     Mix,
     Negatives,
     Stage,
+    asked_by,
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder, StageSummary
@@ -174,6 +175,8 @@ def _check(recipe: ConstructRecipe) -> None:
                 check_test_sets(stage)
             case Classify():
                 load_classifier(stage.classifier)
+                if stage.judge is not None:
+                    naming_spec(stage)
             case JudgePairs():
                 pair_spec(stage, own)
             case JudgeSingles():
@@ -215,8 +218,8 @@ def _run_stage(
     if isinstance(stage, Mix):
         notes.update(asdict(write_mix(before.kept(), stage, out / TRAIN, recipe.seed)))
         return folder.write(before.kept(), n_in, notes=notes)
-    if isinstance(stage, JudgePairs | JudgeSingles):
-        with closing(Teacher(stage.teacher, budget, watch)) as teacher:
+    if (judge := asked_by(stage)) is not None:
+        with closing(Teacher(judge, budget, watch)) as teacher:
             found = _taught(recipe, stage, list(before.kept()), teacher, folder.path, spent)
             return folder.write(watched(found), n_in, spent=spent)
     filtered = _filtered(stage, before, recipe.seed, notes)
@@ -225,7 +228,7 @@ def _run_stage(
 
 def _taught(
     recipe: ConstructRecipe,
-    stage: JudgePairs | JudgeSingles,
+    stage: Stage,
     cases: list[Case],
     teacher: Teacher,
     path: Path,
@@ -233,15 +236,20 @@ def _taught(
 ) -> Iterator[Outcome]:
     """The outcomes of a stage that asks a teacher."""
     own, seed = _own_scenarios(recipe), recipe.seed
-    if isinstance(stage, JudgePairs):
-        pairs = pair_spec(stage, own)
-        return judge_pairs(cases, stage, pairs, teacher, path, seed=seed, spent=spent)
-    singles = single_specs(stage, own)
-    return judge_singles(cases, stage, singles, teacher, path, seed=seed, spent=spent)
+    match stage:
+        case Classify():
+            return classify_by_judge(cases, stage, naming_spec(stage), teacher, path, spent)
+        case JudgePairs():
+            pairs = pair_spec(stage, own)
+            return judge_pairs(cases, stage, pairs, teacher, path, seed=seed, spent=spent)
+        case JudgeSingles():
+            singles = single_specs(stage, own)
+            return judge_singles(cases, stage, singles, teacher, path, seed=seed, spent=spent)
+    raise AssertionError(f"stage {stage.stage} asks nobody")
 
 
 def _filtered(
-    stage: Deduplicate | Decontaminate | Classify | Negatives,
+    stage: Stage,
     before: StageFolder,
     seed: int,
     notes: dict[str, Any],
@@ -259,6 +267,8 @@ def _filtered(
             pairs = pairs_among(cases)
             embeddings = embed_queries(pairs) if stage.borrows and pairs else None
             yield from add_negatives(cases, stage, embeddings, seed)
+        case _:
+            raise AssertionError(f"stage {stage.stage} is no filter")
 
 
 def _identity(recipe: ConstructRecipe) -> dict[str, Any]:

@@ -138,6 +138,10 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
     ]
+    if found.guesses_scenarios:
+        said.append(
+            "The embedded classifier's guesses stand here for the names that the judge will give."
+        )
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."
@@ -149,12 +153,13 @@ def _teacher(teacher: TeacherEstimate) -> RenderableType:
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
+    kept = "names" if teacher.stage == "classify" else "judgments"
     return render.facts(
         [
             ("stage", teacher.stage),
             ("teacher", teacher.teacher),
             ("it may be asked about", render.count(teacher.n_in)),
-            ("judgments kept, at most", render.count(teacher.n_kept_most)),
+            (f"{kept} kept, at most", render.count(teacher.n_kept_most)),
             ("requests", _range(teacher.n_requests)),
             ("prompt tokens", _range(teacher.prompt_tokens)),
             ("completion tokens", _range(teacher.completion_tokens)),
