@@ -11,7 +11,7 @@ import typer
 from autoj.cli import _console, _options, _progress
 from autoj.cli._help import App
 from autoj.construct.estimate import estimate
-from autoj.construct.pipeline import Construction
+from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct as run_construction
 from autoj.construct.recipe import read_construct_recipe
 from autoj.errors import DataError

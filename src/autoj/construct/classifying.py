@@ -152,7 +152,7 @@ def _names(
         queries = [replace(case, responses=(), label=None, meta={}) for case in cases]
         run = judge.ask(queries, spec, folder / JUDGE)
         write_records(folder / NAMES, _read_names(run, spec))
-    judge.count(folder / JUDGE, spec, spent, earlier=is_closed)
+    judge.count(folder / JUDGE, spent, earlier=is_closed)
     return {named.id: named for named in read_records(folder / NAMES, _Named)}
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.construct.classifying import classify, naming_spec
+from autoj.construct.folder import stage_folder
 from autoj.construct.negatives import pairs_among
 from autoj.construct.pair_judgments import pair_spec
-from autoj.construct.pipeline import construct, stage_folder
+from autoj.construct.pipeline import construct
 from autoj.construct.recipe import (
     Classify,
     ConstructRecipe,

@@ -1,26 +1,27 @@
 """Runs the stages of a recipe, one after the other; killed anywhere, the same call goes on.
 
-```
-recipe.json            the recipe and the digests of its files, which a resumed construction checks
-01-collect/ …          a folder per stage (`construct.stages`)
-train/                 the files of the mix (`construct.mixing`)
-```
+The folder is that of `construct.folder`; `train/` holds the files of the mix (`construct.mixing`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import check_languages, collect
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
+from autoj.construct.folder import (
+    REVIEWABLE,
+    Construction,
+    bind_recipe,
+    make_folder,
+    stage_folder,
+)
 from autoj.construct.mixing import write_mix
 from autoj.construct.negatives import add_negatives, check_encoder, embed_queries, pairs_among
 from autoj.construct.pair_judgments import judge_pairs, pair_spec
@@ -39,62 +40,19 @@ from autoj.construct.recipe import (
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder, StageSummary
+from autoj.construct.staleness import begin, runs_set_aside
 from autoj.construct.teacher import Teacher
 from autoj.datasets import open_cases
-from autoj.errors import Cancelled, DataError, SpecMismatch, UnknownComponent
-from autoj.jsonl import sha256_of, write_records
+from autoj.errors import Cancelled, DataError, UnknownComponent
+from autoj.jsonl import sha256_of
 from autoj.records import Case
 from autoj.runs.budget import Budget
-from autoj.runs.lock import HOLDER, LOCK, locked
+from autoj.runs.lock import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios import load_library
 from autoj.scenarios.classifier import load_classifier
 
-RECIPE = "recipe.json"
 TRAIN = "train"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Construction:
-    """A construction in its folder."""
-
-    path: Path
-    summaries: tuple[StageSummary, ...]
-    """Of the stages that are done, in order."""
-    n_stages: int
-    """Stages of the recipe."""
-
-    @classmethod
-    def open(cls, path: Path) -> Construction:
-        """Opens a construction, finished or not.
-
-        Raises:
-            DataError: the path holds none.
-        """
-        stages = _recorded(path)["recipe"]["stages"]
-        folders = [
-            stage_folder(path, number, stage["stage"])
-            for number, stage in enumerate(stages, start=1)
-        ]
-        done = [found for folder in folders if (found := folder.summary()) is not None]
-        return cls(path=path, summaries=tuple(done), n_stages=len(stages))
-
-    def stage(self, name: str) -> StageFolder:
-        """The folder of a finished stage, by its kind, such as "judge-pairs", or its number.
-
-        Raises:
-            DataError: there is no such stage, or it is not done.
-        """
-        for number, summary in enumerate(self.summaries, start=1):
-            if name in (summary.name, str(number), f"{number:02d}-{summary.name}"):
-                return stage_folder(self.path, number, summary.name)
-        known = ", ".join(summary.name for summary in self.summaries) or "none"
-        raise DataError(f"has no finished stage {name!r}; finished: {known}", path=self.path)
-
-
-def stage_folder(path: Path, number: int, name: str) -> StageFolder:
-    """The folder of a stage; `number` counts from 1."""
-    return StageFolder(path / f"{number:02d}-{name}", name)
 
 
 def construct(
@@ -125,13 +83,19 @@ def construct(
     # Everything that can be wrong without a question is found before the first one.
     identity = _identity(recipe)
     _check(recipe)
-    _make(out)
+    make_folder(out)
     budget = budget or Budget()
     with locked(out):
-        _bind(out, identity)
+        bind_recipe(out, identity)
         before: StageFolder | None = None
+        corrections: str | None = None
         for number, stage in enumerate(recipe.stages[:until], start=1):
             folder = stage_folder(out, number, stage.stage)
+            if begin(folder, corrections):
+                watch.message(
+                    f"stage {number}, {stage.stage}, was made before the last review: it is made "
+                    "again, and nothing is asked twice"
+                )
             done = folder.summary()
             if done is None:
                 watch.message(f"stage {number} of {len(recipe.stages)}: {stage.stage}")
@@ -140,6 +104,8 @@ def construct(
                 budget.n_requests += done.n_requests
                 budget.spent_usd += done.usd or 0.0
             before = folder
+            if stage.stage == REVIEWABLE:
+                corrections = folder.corrections().digest
             if stage.stage != "mix" and folder.n_kept() == 0:
                 raise DataError(
                     f"stage {stage.stage} left no row",
@@ -219,7 +185,8 @@ def _run_stage(
         notes.update(asdict(write_mix(before.kept(), stage, out / TRAIN, recipe.seed)))
         return folder.write(before.kept(), n_in, notes=notes)
     if (judge := asked_by(stage)) is not None:
-        with closing(Teacher(judge, budget, watch)) as teacher:
+        with closing(Teacher(judge, budget, watch, runs_set_aside(folder))) as teacher:
+            teacher.count_set_aside(spent)
             found = _taught(recipe, stage, list(before.kept()), teacher, folder.path, spent)
             return folder.write(watched(found), n_in, spent=spent)
     filtered = _filtered(stage, before, recipe.seed, notes)
@@ -286,73 +253,3 @@ def _identity(recipe: ConstructRecipe) -> dict[str, Any]:
     ]
     digests = {str(path): sha256_of(path) for name in files for path in open_cases(name).paths}
     return {"recipe": recipe.model_dump(mode="json"), "files": digests}
-
-
-def _make(out: Path) -> None:
-    """Makes the folder of a construction.
-
-    Raises:
-        DataError: it cannot be made, or holds something else.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        names = {path.name for path in out.iterdir()}
-    except OSError as error:
-        raise DataError(f"cannot be made: {error.strerror}", path=out) from None
-    if RECIPE not in names and (others := sorted(names - {LOCK, HOLDER})):
-        raise DataError(
-            f"is not a construction and not empty: it holds {others[0]!r}",
-            path=out,
-            hint="Choose another --out.",
-        )
-
-
-def _bind(out: Path, identity: dict[str, Any]) -> None:
-    """Records the recipe in a new folder, or checks that it is the recorded one."""
-    if not (out / RECIPE).is_file():
-        write_records(out / RECIPE, [identity])
-        return
-    there = _recorded(out)
-    if there == orjson.loads(orjson.dumps(identity)):
-        return
-    raise SpecMismatch(out, list(_differences(there, identity)))
-
-
-def _differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """The entries that differ, with both values."""
-    before, after = _flat(there), _flat(orjson.loads(orjson.dumps(now)))
-    for name in sorted(before.keys() | after.keys()):
-        was, found = before.get(name), after.get(name)
-        if was != found:
-            yield f"{name}: was {was!r}, is now {found!r}"
-
-
-def _flat(value: Any, place: str = "") -> dict[str, Any]:
-    """The leaves of nested values by their places."""
-    if isinstance(value, dict):
-        items = list(value.items())
-    elif isinstance(value, list):
-        items = [(str(index), inner) for index, inner in enumerate(value)]
-    else:
-        return {place: value}
-    leaves: dict[str, Any] = {}
-    for key, inner in items:
-        leaves.update(_flat(inner, f"{place}.{key}" if place else key))
-    return leaves
-
-
-def _recorded(out: Path) -> dict[str, Any]:
-    try:
-        found = orjson.loads((out / RECIPE).read_bytes())
-    except FileNotFoundError:
-        raise DataError(f"is not a construction: it has no {RECIPE}", path=out) from None
-    except ValueError as error:
-        raise DataError(f"is not JSON ({error})", path=out / RECIPE) from None
-    if not isinstance(found, dict) or not isinstance(found.get("recipe"), dict):
-        raise DataError("is not the record of a construction", path=out / RECIPE)
-    stages = found["recipe"].get("stages")
-    listed = stages if isinstance(stages, list) else []
-    kinds = [stage.get("stage") if isinstance(stage, dict) else None for stage in listed]
-    if not kinds or not all(isinstance(kind, str) for kind in kinds):
-        raise DataError("is not the record of a construction", path=out / RECIPE)
-    return found

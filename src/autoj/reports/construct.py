@@ -13,7 +13,8 @@ from autoj.construct.estimate import (
     ConstructEstimate,
     TeacherEstimate,
 )
-from autoj.construct.pipeline import TRAIN, Construction
+from autoj.construct.folder import Construction
+from autoj.construct.pipeline import TRAIN
 from autoj.construct.stages import StageFolder, StageSummary
 from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
