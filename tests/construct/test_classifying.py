@@ -13,10 +13,10 @@ from autoj.construct.recipe import Classify, ConstructRecipe, JudgePairs, read_c
 from autoj.construct.stages import StageFolder
 from autoj.errors import BackendError, ConfigError, DataError, Unfinished, UnknownComponent
 from autoj.reports.construct import estimate_view
-from autoj.reports.text import visible
 from autoj.runs.budget import Budget
 
 from ..scripted import Killed
+from .rendered import text_of
 from .scripted_teacher import Teacher
 
 
@@ -130,16 +130,7 @@ def test_a_dry_run_counts_its_requests_exactly(recipe: ConstructRecipe, tmp_path
     done = {one.name: one for one in construct(asking, tmp_path / "out").summaries}
     assert done["classify"].n_requests == 14
     assert pairs.n_requests[0] <= done["judge-pairs"].n_requests <= pairs.n_requests[1]
-    assert "guesses stand here" in _text(estimate_view(found))
-
-
-def _text(view: object) -> str:
-    from rich.console import Console
-
-    console = Console(width=100)
-    with console.capture() as captured:
-        console.print(view)
-    return visible(captured.get())
+    assert "guesses stand here" in text_of(estimate_view(found))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from autoj.errors import UnknownComponent
 from autoj.yaml_files import read_fields
 
 
@@ -188,6 +189,17 @@ class ConstructRecipe(_RecipePart):
     stages: tuple[Stage, ...] = Field(min_length=1)
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
+
+    def number_of(self, name: str) -> int:
+        """The number of the first stage of a kind, from 1.
+
+        Raises:
+            UnknownComponent: the recipe has no such stage.
+        """
+        kinds = [stage.stage for stage in self.stages]
+        if name not in kinds:
+            raise UnknownComponent("stage", name, kinds)
+        return kinds.index(name) + 1
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -2,13 +2,14 @@
 
 ```
 made_on.json              the digest of the corrections that a stage was made on, if there were any
-NN-STAGE.before-review-1  the folder of a stage that was made before the first review; it is kept,
-                          as its teacher's answers are used again
+NN-STAGE.before-review-1  the folder of a stage that was made before the first review; it is kept
+                          where it has answers of a teacher, which are used again
 ```
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from itertools import count, takewhile
 from pathlib import Path
@@ -47,7 +48,10 @@ def begin(stage: StageFolder, corrections: str | None) -> bool:
     was_stale = is_stale(stage, corrections)
     try:
         if was_stale:
-            stage.path.rename(next(path for path in _places(stage.path) if not path.exists()))
+            aside = next(path for path in _places(stage.path) if not path.exists())
+            stage.path.rename(aside)
+            if not any(aside.rglob(LEDGER)):
+                shutil.rmtree(aside)
         if corrections is not None and not stage.path.is_dir():
             # Under another name until it says what it is made on.
             draft = stage.path.with_name(f"{stage.path.name}.draft")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 
 from rich.console import Group, RenderableType
@@ -17,6 +18,7 @@ from autoj.construct.folder import Construction
 from autoj.construct.pipeline import TRAIN
 from autoj.construct.stages import StageFolder, StageSummary
 from autoj.reports import render
+from autoj.reports.construct_review import reviewed_view
 from autoj.reports.text import excerpt, visible_text
 
 _QUERY_CHARACTERS = 60
@@ -24,12 +26,21 @@ _QUERY_CHARACTERS = 60
 
 def construction_view(construction: Construction) -> RenderableType:
     """The stages of a construction, with the reasons of drops, and the way on."""
-    parts: list[RenderableType] = [_stages(construction.summaries), *_drops(construction.summaries)]
-    n_done, n_stages = len(construction.summaries), construction.n_stages
-    if n_done < n_stages:
-        said = f"{n_done} of {n_stages} stages are done; the same command goes on"
+    summaries, stale = construction.summaries, construction.stale
+    parts: list[RenderableType] = [_stages(summaries, stale), *_drops(summaries)]
+    if construction.reviewed is not None:
+        parts += [Text(), reviewed_view(construction.reviewed)]
+    n_done = sum(summary.name not in stale for summary in summaries)
+    if stale:
+        said = (
+            f"Made before the last review: {', '.join(stale)}. The same command makes them again, "
+            "and asks the teacher nothing twice."
+        )
+        parts += [Text(), Text(said, style="bold")]
+    elif n_done < construction.n_stages:
+        said = f"{n_done} of {construction.n_stages} stages are done; the same command goes on"
         parts.append(Text(said, style="bold"))
-    elif (mixed := construction.summaries[-1]).name == "mix":
+    elif (mixed := summaries[-1]).name == "mix":
         parts += [Text(), _mixed(mixed), Text()]
         parts.append(
             visible_text(f"autoj train RECIPE --data {construction.path / TRAIN}/train.jsonl")
@@ -37,13 +48,13 @@ def construction_view(construction: Construction) -> RenderableType:
     return Group(*parts)
 
 
-def _stages(summaries: tuple[StageSummary, ...]) -> render.Listing:
+def _stages(summaries: tuple[StageSummary, ...], stale: Collection[str] = ()) -> render.Listing:
     numbers = ("in", "kept", "dropped", "made", "requests", "tokens", "USD")
     listing = render.Listing(render.Column.text("stage"), *map(render.Column.number, numbers))
     for summary in summaries:
         tokens = summary.prompt_tokens + summary.completion_tokens
         listing.add(
-            summary.name,
+            f"{summary.name} (stale)" if summary.name in stale else summary.name,
             summary.n_in,
             summary.n_kept,
             sum(summary.dropped.values()),

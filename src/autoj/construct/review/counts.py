@@ -37,7 +37,7 @@ class ReviewCounts:
     """The share of right guesses among the queries that got a name; dropped and skipped ones have
     none."""
     scenarios: tuple[ReviewedScenario, ...]
-    """By guessed scenario, the worst first."""
+    """By guessed scenario, first those that are surely bad: by the upper end of the interval."""
 
     @property
     def n_reviewed(self) -> int:
@@ -63,7 +63,7 @@ def count_reviews(folder: Path) -> ReviewCounts | None:
         ReviewedScenario(scenario=name, right=_right(its), taken_for=_taken_for(its))
         for name, its in grouped.items()
     ]
-    scenarios.sort(key=lambda one: (one.right.value or 0.0, -one.right.n, one.scenario))
+    scenarios.sort(key=lambda one: (one.right.high or 0.0, one.scenario))
     return ReviewCounts(
         n_right=counts["right"],
         n_renamed=counts["renamed"],
