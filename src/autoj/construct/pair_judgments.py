@@ -161,7 +161,7 @@ def _wave(
     if not is_closed:
         run = teacher.ask(cases, spec, path)
         write_records(path / OUTCOMES, _judged(run, stage, spec))
-    teacher.count(path, spec, spent, earlier=is_closed)
+    teacher.count(path, spent, earlier=is_closed)
     return read_records(path / OUTCOMES, _Row)
 
 

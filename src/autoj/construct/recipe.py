@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from autoj.construct.held_out import held_out_scenarios
 from autoj.datasets import data_name
+from autoj.errors import UnknownComponent
 from autoj.yaml_files import read_fields
 
 
@@ -85,10 +86,26 @@ class Classify(_RecipePart):
     """Names the scenario of rows that have none (paper, section 3.2 and Appendix B)."""
 
     stage: Literal["classify"]
+    by: Literal["classifier", "judge", "both"] = "classifier"
+    """"both" keeps the rows that the classifier and the judge name alike."""
     classifier: str = "fast"
     """The embedded classifier: fast, best, or a folder that `autoj train classifier` wrote."""
     least_probability: float = Field(0.0, ge=0, lt=1)
-    """Guesses below it are dropped as unsure."""
+    """The classifier's guesses below it are dropped as unsure."""
+    judge: str | None = None
+    """A judge's name, card, or `backend:model`, where one is asked."""
+    protocol: str | None = None
+    """The judge's prompt; None takes its card's own, else scenario-menu, which lists all names."""
+
+    @model_validator(mode="after")
+    def _asks_as_said(self) -> Self:
+        if self.by == "classifier" and (self.judge or self.protocol):
+            raise ValueError("a judge is asked where `by` is judge or both, and it is classifier")
+        if self.by != "classifier" and self.judge is None:
+            raise ValueError(f"by: {self.by} asks a judge: name it under `judge`")
+        if self.by == "judge" and self.least_probability:
+            raise ValueError("least_probability is the classifier's: a judge states no probability")
+        return self
 
 
 class JudgePairs(_RecipePart):
@@ -199,6 +216,16 @@ Stage: TypeAlias = Annotated[
 ]
 
 
+def asked_by(stage: Stage) -> str | None:
+    """The judge that a stage asks; None where it asks nobody."""
+    match stage:
+        case JudgePairs() | JudgeSingles():
+            return stage.teacher
+        case Classify():
+            return stage.judge
+    return None
+
+
 class ConstructRecipe(_RecipePart):
     """A construction: where pairs come from, and what is done with them."""
 
@@ -210,13 +237,25 @@ class ConstructRecipe(_RecipePart):
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
 
+    def number_of(self, name: str) -> int:
+        """The number of the first stage of a kind, from 1.
+
+        Raises:
+            UnknownComponent: the recipe has no such stage.
+        """
+        kinds = [stage.stage for stage in self.stages]
+        if name not in kinds:
+            raise UnknownComponent("stage", name, kinds)
+        return kinds.index(name) + 1
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         kinds = [stage.stage for stage in self.stages]
         if kinds[0] != "collect":
             raise ValueError(f"the first stage must be collect, found {kinds[0]}")
-        # What these two make would have the ids of what the first one made.
-        for only_once in ("collect", "judge-singles", "negatives", "mix"):
+        # What a second one of these makes would have the ids of what the first one made, and a
+        # second classify would find no row without a scenario.
+        for only_once in ("collect", "classify", "judge-singles", "negatives", "mix"):
             if kinds.count(only_once) > 1:
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:

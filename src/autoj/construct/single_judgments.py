@@ -149,7 +149,7 @@ def _judged(
         alone = teacher.ask(chosen, specs[WITHOUT], folder / WITHOUT)
         write_records(folder / CRITIQUES, _criticised(by_criteria, alone, stage))
     for name in (WITH, WITHOUT):
-        teacher.count(folder / name, specs[name], spent, earlier=has_critiques)
+        teacher.count(folder / name, spent, earlier=has_critiques)
     rows = list(read_records(folder / CRITIQUES, _Row))
     criticised = [row.case for row in rows if row.reason is None]
     yield from (row for row in rows if row.reason is not None)
@@ -159,7 +159,7 @@ def _judged(
     if not is_closed:
         merged = teacher.ask(criticised, specs[MERGED], folder / MERGED)
         write_records(folder / OUTCOMES, _rated(merged, stage, specs[MERGED].judge.name))
-    teacher.count(folder / MERGED, specs[MERGED], spent, earlier=is_closed)
+    teacher.count(folder / MERGED, spent, earlier=is_closed)
     yield from read_records(folder / OUTCOMES, _Row)
 
 

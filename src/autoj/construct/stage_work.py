@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, assert_never
 
-from autoj.construct.classifying import classify
+from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import collect, open_sources
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
@@ -32,6 +32,7 @@ from autoj.construct.recipe import (
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder
+from autoj.construct.staleness import runs_set_aside
 from autoj.construct.teacher import Teacher
 from autoj.errors import UnknownComponent
 from autoj.records import Case
@@ -74,7 +75,10 @@ class Job:
 
     def teacher(self, name: str) -> Teacher:
         """A teacher that is closed with the job."""
-        return self.opened.enter_context(closing(Teacher(name, self.budget, self.watch)))
+        aside = runs_set_aside(self.folder)
+        opened = Teacher(name, self.budget, self.watch, aside)
+        opened.count_set_aside(self.spent)
+        return self.opened.enter_context(closing(opened))
 
 
 def own_scenarios(recipe: ConstructRecipe) -> Path | None:
@@ -101,6 +105,8 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
             check_test_sets(stage)
         case Classify():
             load_classifier(stage.classifier)
+            if stage.judge is not None:
+                naming_spec(stage)
         case JudgePairs():
             pair_spec(stage, own_scenarios(recipe))
         case JudgeSingles():
@@ -133,7 +139,17 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
         case Decontaminate():
             yield from decontaminate(list(job.rows()), stage, job.notes)
         case Classify():
-            yield from classify(job.rows(), stage)
+            if stage.judge is None:
+                yield from classify(job.rows(), stage)
+            else:
+                yield from classify_by_judge(
+                    list(job.rows()),
+                    stage,
+                    naming_spec(stage),
+                    job.teacher(stage.judge),
+                    job.folder.path,
+                    job.spent,
+                )
         case JudgePairs():
             yield from judge_pairs(
                 list(job.rows()),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -11,24 +13,31 @@ from autoj.construct.estimate import (
     ConstructEstimate,
     TeacherEstimate,
 )
-from autoj.construct.pipeline import Construction
+from autoj.construct.folder import Construction
 from autoj.construct.stage_work import TRAIN
 from autoj.construct.stages import StageSummary
 from autoj.reports import render
+from autoj.reports.construct_review import reviewed_view
 from autoj.reports.text import visible_text
 
 
 def construction_view(construction: Construction) -> RenderableType:
     """The stages of a construction, with the reasons of drops, and the way on."""
-    parts: list[RenderableType] = [
-        stages_listing(construction.summaries),
-        *drops_listing(construction.summaries),
-    ]
-    n_done, n_stages = len(construction.summaries), construction.n_stages
-    if n_done < n_stages:
-        said = f"{n_done} of {n_stages} stages are done; the same command goes on"
+    summaries, stale = construction.summaries, construction.stale
+    parts: list[RenderableType] = [stages_listing(summaries, stale), *drops_listing(summaries)]
+    if construction.reviewed is not None:
+        parts += [Text(), reviewed_view(construction.reviewed)]
+    n_done = sum(summary.name not in stale for summary in summaries)
+    if stale:
+        said = (
+            f"Made before the last review: {', '.join(stale)}. The same command makes them again, "
+            "and asks the teacher nothing twice."
+        )
+        parts += [Text(), Text(said, style="bold")]
+    elif n_done < construction.n_stages:
+        said = f"{n_done} of {construction.n_stages} stages are done; the same command goes on"
         parts.append(Text(said, style="bold"))
-    elif (mixed := construction.summaries[-1]).name == "mix":
+    elif (mixed := summaries[-1]).name == "mix":
         parts += [Text(), _mixed(mixed), Text()]
         parts.append(
             visible_text(f"autoj train RECIPE --data {construction.path / TRAIN}/train.jsonl")
@@ -36,14 +45,16 @@ def construction_view(construction: Construction) -> RenderableType:
     return Group(*parts)
 
 
-def stages_listing(summaries: tuple[StageSummary, ...]) -> render.Listing:
+def stages_listing(
+    summaries: tuple[StageSummary, ...], stale: Collection[str] = ()
+) -> render.Listing:
     """The counts and the cost of stages, one a line."""
     numbers = ("in", "kept", "dropped", "made", "requests", "tokens", "USD")
     listing = render.Listing(render.Column.text("stage"), *map(render.Column.number, numbers))
     for summary in summaries:
         tokens = summary.prompt_tokens + summary.completion_tokens
         listing.add(
-            summary.name,
+            f"{summary.name} (stale)" if summary.name in stale else summary.name,
             summary.n_in,
             summary.n_kept,
             sum(summary.dropped.values()),
@@ -95,6 +106,10 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
     ]
+    if found.guesses_scenarios:
+        said.append(
+            "The embedded classifier's guesses stand here for the names that the judge will give."
+        )
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."
@@ -106,12 +121,13 @@ def _teacher(teacher: TeacherEstimate) -> RenderableType:
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
+    kept = "names" if teacher.stage == "classify" else "judgments"
     return render.facts(
         [
             ("stage", teacher.stage),
             ("teacher", teacher.teacher),
             ("it may be asked about", render.count(teacher.n_in)),
-            ("judgments kept, at most", render.count(teacher.n_kept_most)),
+            (f"{kept} kept, at most", render.count(teacher.n_kept_most)),
             ("requests", _range(teacher.n_requests)),
             ("prompt tokens", _range(teacher.prompt_tokens)),
             ("completion tokens", _range(teacher.completion_tokens)),

@@ -27,7 +27,7 @@ from autoj.runs.resolving import (
     resolve_run,
     with_critiques,
 )
-from autoj.runs.reuse import Reuse
+from autoj.runs.reuse import KnownAnswers
 from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 
@@ -93,7 +93,7 @@ def judge_run(
     watch: Watch = SILENT,
     budget: Budget | None = None,
     meter: Meter | None = None,
-    reuse: Reuse | None = None,
+    reuse: KnownAnswers | None = None,
 ) -> RunCounts:
     """Judges all cases of a run's folder; resumes where an earlier session stopped.
 
@@ -162,7 +162,7 @@ class _Session:
     watch: Watch
     budget: Budget | None
     meter: Meter
-    reuse: Reuse | None
+    reuse: KnownAnswers | None
     counts: RunCounts = field(default_factory=RunCounts)
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
