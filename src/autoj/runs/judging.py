@@ -182,14 +182,14 @@ class _Session:
             if self.watch.cancelled():
                 raise Cancelled("cancelled")
 
-        def noted() -> Iterator[Planned]:
-            for item in chain.from_iterable(planned):
-                writer.write(item.asked)
-                yield item
+        def noted(item: Planned) -> Planned:
+            writer.write(item.asked)
+            return item
 
         self.watch.progress(what, 0, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
-            ask(noted(), self.backend, self.ledger, on_outcome, self.budget, self.reuse)
+            lazily = map(noted, chain.from_iterable(planned))
+            ask(lazily, self.backend, self.ledger, on_outcome, self.budget, self.reuse)
             if self.budget is None or not self.budget.stopped:
                 writer.finish()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,6 +56,11 @@ class CheckedFolder:
     def is_whole(self) -> bool:
         """True where each file is."""
         return all(check.is_whole for check in self.files)
+
+
+def are_whole(folders: Iterable[CheckedFolder]) -> bool:
+    """True where each file of each folder is whole."""
+    return all(folder.is_whole for folder in folders)
 
 
 def check_folders(path: Path, *, repair: bool = False) -> list[CheckedFolder]:
