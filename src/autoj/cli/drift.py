@@ -59,15 +59,10 @@ def drift(
 
     Example: autoj drift runs/canary-may runs/canary-june --max-flipped 5
     """
-    _console.set_json(as_json)
     limits = Limits(most_flipped=_share(most_flipped), most_lost=_share(most_lost), certain=certain)
     found = find_drift(baseline, run, limits)
-    if as_json:
-        _console.print_json(asdict(found))
-    else:
-        _console.print_result(drift_view(found, first))
-    if found.beyond:
-        raise typer.Exit(1)
+    _console.show(found, asdict, lambda its: drift_view(its, first))
+    _console.exit_if(found.beyond)
 
 
 def _share(percent: float | None) -> float | None:

@@ -45,10 +45,6 @@ def report(
 
     Example: autoj report runs/pairs-embedded-1a2b3c4d --out report.html
     """
-    _console.set_json(as_json)
     with _progress.watching() as watch:
         written = write_report(runs, out, most_cases=most_cases, figures=figures, watch=watch)
-    if as_json:
-        _console.print_json(asdict(written))
-    else:
-        _console.print_result(written_view(written))
+    _console.show(written, asdict, written_view)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from autoj.construct.stages import StageFolder
 from autoj.errors import DataError
-from autoj.jsonl import decode, storage_error, write_records
+from autoj.jsonl import decode, write_records
 from autoj.runs.files import LEDGER
+from autoj.system_errors import storage_error
 
 MADE_ON = "made_on.json"
 

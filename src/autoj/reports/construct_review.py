@@ -19,13 +19,13 @@ from autoj.construct.review.opening import ReviewedStage
 from autoj.construct.review.session import Reply, ReviewSession
 from autoj.construct.review.sheet import COLUMNS, cell_of
 from autoj.errors import DataError, UnknownComponent
-from autoj.jsonl import storage_error
 from autoj.records import Case
 from autoj.reports import render
 from autoj.reports.spreadsheet import guarded
 from autoj.reports.text import visible, visible_text
 from autoj.scenarios import Library
 from autoj.scenarios.seeds import query_digest
+from autoj.system_errors import storage_error
 
 _KEYS = (
     "enter: right   number or name: another   x: drop   s: skip   b: back   v: whole query   "

@@ -35,12 +35,41 @@ from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder, run_folder, selection_folder
 from autoj.tasks.engine import load_engine
-from autoj.tasks.jury_folder import Jury, check_jury_place, pairs_alone
-from autoj.tasks.selection_folder import pair_spec
+from autoj.tasks.jurors import Jury, pairs_alone
+from autoj.tasks.jury_folder import check_jury_place
+from autoj.tasks.tournaments import pair_spec
 from autoj.verdicts.knockout import match_case
 
 _N_TIMED = 8
 """Requests that are asked to time the rest."""
+
+
+def plan_all(
+    cases: Cases,
+    planned: RunSpec | Jury,
+    out: Path | None = None,
+    *,
+    cache: bool | None = None,
+    watch: Watch = SILENT,
+) -> list[RunEstimate]:
+    """Estimates what is left to ask of each judge: of one run, of tournaments, or of a jury.
+
+    Args:
+        cases: the data.
+        planned: the settings of the run, or the jury.
+        out: the folder; None takes the default one.
+        cache: the use of earlier runs' answers; None where a judge costs.
+        watch: told of progress and events.
+
+    Raises:
+        ConfigError: the folder is of another kind.
+        DataError: a row cannot be read.
+        SpecMismatch: the folder was made with other settings or other data.
+    """
+    if isinstance(planned, Jury):
+        return plan_jury(cases, planned, out, cache=cache, watch=watch)
+    plan_one = plan_tournaments if planned.task == "select" else plan_run
+    return [plan_one(cases, planned, out, cache=cache, watch=watch)]
 
 
 def plan_run(

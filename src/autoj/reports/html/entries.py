@@ -26,7 +26,8 @@ from autoj.reports.html.texts import PageText, page_text
 from autoj.runs import CaseRecord
 from autoj.verdicts.jury import JURY_RULES
 from autoj.verdicts.only import KINDS
-from autoj.verdicts.resolve import RULES, to_winner
+from autoj.verdicts.own_frame import to_winner
+from autoj.verdicts.resolve import RULES
 
 _RULES = {**RULES, **JURY_RULES}
 _MOST_RAW = 2_000

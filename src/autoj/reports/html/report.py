@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autoj.errors import ConfigError
-from autoj.jsonl import encode, storage_error
+from autoj.jsonl import encode
 from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.html.charts import Chart, png_of
@@ -24,6 +24,7 @@ from autoj.reports.spreadsheet import guarded
 from autoj.reports.verdict_cells import figure_label
 from autoj.runs.settings import versions
 from autoj.runs.watch import SILENT, Watch
+from autoj.system_errors import storage_error
 
 MOST_CASES = 10_000
 """The cases that a page holds, unless a caller asks for more or fewer."""

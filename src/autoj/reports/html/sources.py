@@ -13,7 +13,7 @@ from autoj.protocols import protocols_of
 from autoj.reports.cost import cost_text
 from autoj.reports.html.texts import page_text
 from autoj.runs import CaseRecord, RunSpec
-from autoj.runs.case_records import read_case_records
+from autoj.runs.case_record import read_case_records
 from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
 from autoj.runs.settings import read_settings
