@@ -167,10 +167,11 @@ def _next(
     said: list[str] = []
     if short := [row for row in rows if row.n_short]:
         first = ", ".join(f"{row.scenario} {row.n_short:,}" for row in short[:3])
+        more = ", …" if len(short) > 3 else ""
         said.append(
             f"pairs that are short: {sum(row.n_short for row in short):,} in {len(short):,} "
-            f"scenarios ({first}{', …' if len(short) > 3 else ''}); repeat the build with more pairs, or "
-            "with --queries and two --policy; --scenario builds some scenarios alone"
+            f"scenarios ({first}{more}); repeat the build with more pairs, or with --queries and "
+            "two --policy; --scenario builds some scenarios alone"
         )
     undecided = sum(label.state == "undecided" for label in labelling.labels)
     if undecided:

@@ -36,8 +36,7 @@ class Reply:
     positions: tuple[Position, ...] | None
     """The tokens with their alternatives; None if none were sent, or none were asked for."""
     logprob: float | None = None
-    """The log-probability of a written text, where the server sent those of its tokens unasked:
-    a card's `extra_body` has it do so."""
+    """The log-probability of a written text; None if the server sent none."""
 
 
 def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> Reply | Fault:

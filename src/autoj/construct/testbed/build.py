@@ -88,7 +88,7 @@ def build(
         _top_up(drawn, [models[card.name] for card in sources.policies], settings, sources, library)
         drawn.pairs = with_sets(drawn.pairs, settings)
         # Eval-R takes long; annotators can begin meanwhile.
-        testbed.write_pairs(drawn.pairs, drawn.dropped)
+        testbed.write_pairs(drawn.pairs, drawn.dropped, drawn.counts)
         _sample(testbed, drawn, [models[card.name] for card in sources.base_models], settings)
         testbed.write_counts(_priced(drawn.counts, models.values()))
     return testbed
@@ -122,7 +122,7 @@ def draw_pairs(
     drawn.drop([Dropped(id=name, reason="trained on") for name in sorted(gone)])
     lacking = shortages(drawn.pairs, settings)
     if lacking and sources.pairs:
-        found = read_pairs(sources, settings, library, [pair.case.cluster for pair in before])
+        found = read_pairs(sources, settings, library, [pair.case.cluster for pair in drawn.pairs])
         new = draw(found.cases, lacking, settings)
         drawn.pairs += new
         drawn.drop(found.dropped)
@@ -172,7 +172,7 @@ def _sample(
         [Dropped(id=name, reason=NOT_SAMPLED, detail=said) for name, said in found.failed.items()]
     )
     testbed.write_candidates(found.candidates)
-    testbed.write_pairs(found.pairs, drawn.dropped)
+    testbed.write_pairs(found.pairs, drawn.dropped, drawn.counts)
 
 
 def _is_sampled(
@@ -203,15 +203,16 @@ def _models(
     watch: Watch,
 ) -> dict[str, Policy]:
     """All models by name, each with the folder of its answers; one may serve in both roles."""
+    cards = {card.name: card for card in (*sources.policies, *sources.base_models)}
     return {
-        card.name: Policy(
+        name: Policy(
             card,
             testbed.path / POLICIES,
             replace(card.decoding, max_tokens=settings.max_tokens or card.decoding.max_tokens),
             budget,
             watch,
         )
-        for card in (*sources.policies, *sources.base_models)
+        for name, card in cards.items()
     }
 
 

@@ -78,7 +78,7 @@ class Datasheet:
         ]
         return cls(
             record=_without_folders(testbed.record()),
-            counts=asdict(testbed.counts()),
+            counts=_counts(testbed),
             scenarios=tuple(
                 _scenario(name, [pair for pair in frozen if pair.case.scenario == name], labels)
                 for name in testbed.settings().scenarios
@@ -112,6 +112,17 @@ def _without_folders(record: dict[str, Any]) -> dict[str, Any]:
         for kind in ("pairs", "queries", "exclude")
     }
     return record | named
+
+
+def _counts(testbed: Testbed) -> dict[str, Any]:
+    """The counts of the last build; of each training file one row for pairs and queries."""
+    counts = asdict(testbed.counts())
+    merged: dict[str, dict[str, Any]] = {}
+    for found in counts["contamination"]:
+        name = Path(found["path"]).name
+        row = merged.setdefault(name, {"path": name, "n_rows": found["n_rows"], "n_shared": 0})
+        row["n_shared"] += found["n_shared_ours"]
+    return counts | {"contamination": list(merged.values())}
 
 
 def _scenario(name: str, pairs: Sequence[Any], labels: Mapping[str, Winner]) -> dict[str, Any]:

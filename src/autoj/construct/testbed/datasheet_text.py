@@ -187,7 +187,7 @@ def _left_out(sheet: Datasheet) -> Iterator[str]:
     yield from _table(
         ("trained on", "rows", "rows read here that share its queries"),
         [
-            (_plain(Path(found["path"]).name), found["n_rows"], found["n_shared_ours"])
+            (_plain(found["path"]), found["n_rows"], found["n_shared"])
             for found in counts["contamination"]
         ],
     )

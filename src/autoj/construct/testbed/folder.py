@@ -5,7 +5,7 @@ testbed.json             settings, files and models; a later build may add files
 pairs.jsonl              the drawn pairs, and the sets that each goes to
 dropped.jsonl            rows that could not serve, with their reasons
 candidates.jsonl         the samples of Eval-R
-built.json               counts of the last build; it comes last
+built.json               counts of the last build that read files
 policies/NAME/           what a model answered: plan.jsonl, ledger.jsonl, failures.jsonl
 annotators/NAME/         answers.jsonl, appended to
 ```
@@ -195,13 +195,16 @@ class Testbed:
                 hint="Choose another --out.",
             )
 
-    def write_pairs(self, pairs: list[DrawnPair], dropped: list[Dropped]) -> None:
-        """Writes the drawn pairs and what was dropped.
+    def write_pairs(
+        self, pairs: list[DrawnPair], dropped: list[Dropped], counts: BuildCounts
+    ) -> None:
+        """Writes the drawn pairs, what was dropped, and the counts.
 
         Raises:
             StorageFull: the disk is full.
         """
-        with replaced_files(self.path, (DROPPED, PAIRS)) as (left_out, drawn):
+        with replaced_files(self.path, (BUILT, DROPPED, PAIRS)) as (built, left_out, drawn):
+            built.write(encode(counts))
             left_out.writelines(map(encode, dropped))
             drawn.writelines(map(encode_summed, pairs))
 
@@ -214,7 +217,7 @@ class Testbed:
         write_records(self.path / CANDIDATES, cases, encode_summed)
 
     def write_counts(self, counts: BuildCounts) -> None:
-        """Writes the counts of a build, which ends it.
+        """Writes the counts of a build alone.
 
         Raises:
             StorageFull: the disk is full.

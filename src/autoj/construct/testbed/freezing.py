@@ -166,17 +166,15 @@ def _missing(
     """The parts that are not complete, in words."""
     found: list[str] = []
     if short := shortages(pairs, built):
-        found.append(
-            f"{len(short):,} scenarios lack {sum(short.values()):,} pairs "
-            f"({', '.join(f'{name} {n}' for name, n in list(short.items())[:3])}"
-            f"{', …' if len(short) > 3 else ''})"
-        )
-    if open_ones := sum(pair.case.id not in labels for pair in pairs):
-        found.append(f"{open_ones:,} of {len(pairs):,} pairs have no label")
+        first = ", ".join(f"{name} {n}" for name, n in list(short.items())[:3])
+        more = ", …" if len(short) > 3 else ""
+        found.append(f"pairs that are lacking: {sum(short.values()):,} ({first}{more})")
+    if n_open := sum(pair.case.id not in labels for pair in pairs):
+        found.append(f"pairs without a label: {n_open:,} of {len(pairs):,}")
     models = [model["name"] for model in record["base_models"]]
     wanted = len(built.scenarios) * built.n_rating * len(models)
     if len(candidates) < wanted:
-        found.append(f"Eval-R has {len(candidates):,} of {wanted:,} sets of samples")
+        found.append(f"sets of samples in Eval-R: {len(candidates):,} of {wanted:,}")
     return found
 
 

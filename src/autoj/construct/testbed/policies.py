@@ -127,7 +127,7 @@ class Policy:
         """Samples answers, with log-probabilities where the engine gives them.
 
         An engine that scores texts is asked a second time, about what it wrote; a server states
-        them with its answer, where its card's `extra_body` says so, or not at all.
+        them with its answer, where its card says `text_logprobs`, or not at all.
 
         Raises:
             Unfinished: as `answer`.
