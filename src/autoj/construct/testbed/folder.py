@@ -71,7 +71,7 @@ class BuildCounts:
     usd: float | None = None
     """Their cost; None where a card states no prices or nothing was asked."""
     contamination: list[dict[str, Any]] = field(default_factory=list)
-    """What each training file shared with the files of pairs and queries."""
+    """The queries that each training file shares with the rows that were read."""
 
 
 class Testbed:

@@ -40,7 +40,7 @@ class Candidates:
     n_of_others: int
     """Rows of scenarios that are not asked for."""
     contamination: list[dict[str, Any]] = field(default_factory=list)
-    """What each training file shares with them (`contamination.SharedWith`)."""
+    """The queries that each training file shares with them (`contamination.SharedWith`)."""
 
 
 def read_pairs(
