@@ -70,6 +70,10 @@ COMMANDS = {
         "autoj.cli.construct:construct_app",
         "Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",
     ),
+    "testbed": Listed(
+        "autoj.cli.testbed:testbed_app",
+        "Build a testbed of your own: pairs that people label, as Eval-P, Eval-C and Eval-R.",
+    ),
     "train": Listed(
         "autoj.cli.train:train",
         "Train a judge on labelled pairs, judgments or ratings; it is a judge at once: --judge "

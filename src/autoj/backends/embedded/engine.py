@@ -38,7 +38,12 @@ class EmbeddedBackend:
         import openvino_genai
 
         self.card = card
-        self.limits = Limits(context_tokens=card.context_tokens, scores_choices=True, streams=True)
+        self.limits = Limits(
+            context_tokens=card.context_tokens,
+            scores_choices=True,
+            streams=True,
+            scores_texts=True,
+        )
         self._folder = folder
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
