@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autoj import critiques
+from autoj.construct.languages import Identify, known_languages, load_identifier
 from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
 from autoj.datasets import open_cases
-from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
+from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.records import Case, Winner
 from autoj.scenarios import Library, load_library
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
 
 _READ_CHARACTERS = 2_000
 """The beginning of a text that its language is identified by."""
@@ -42,7 +38,7 @@ def collect(recipe: ConstructRecipe, stage: Collect) -> Iterator[Outcome]:
         DataError: a file as a whole cannot be read.
         MissingExtra: languages are asked for, and py3langid is not installed.
     """
-    identify = _identifier() if stage.languages else None
+    identify = load_identifier() if stage.languages else None
     library = load_library(None if recipe.scenarios is None else Path(recipe.scenarios))
     seen: set[int] = set()
     for source in recipe.sources:
@@ -70,11 +66,11 @@ def check_languages(stage: Collect) -> None:
     """
     if not stage.languages:
         return
-    known = {str(code) for code in _model().nb_classes}
+    known = known_languages()
     if unknown := [code for code in stage.languages if code not in known]:
         raise ConfigError(
             f"stage collect: languages: {unknown[0]!r} is no language code",
-            hint=f"py3langid knows {', '.join(sorted(known))}.",
+            hint=f"py3langid knows {', '.join(known)}.",
         )
 
 
@@ -103,9 +99,7 @@ def _states_label(judgment: object, case: Case) -> bool:
     return found is not None and _LABELS[found.decision] == case.label
 
 
-def _collected(
-    row: Case, stage: Collect, identify: Callable[[str], tuple[str, float]] | None
-) -> Outcome:
+def _collected(row: Case, stage: Collect, identify: Identify | None) -> Outcome:
     """A row with its language, or the reason for which it is of no use."""
     if (found := _fault(row, stage)) is not None:
         return Dropped(id=row.id, reason=found[0], detail=found[1], case=row)
@@ -144,23 +138,3 @@ def _fault(case: Case, stage: Collect) -> tuple[str, str | None] | None:
     if case.label is None and stage.unlabelled == "drop":
         return "no label", None
     return None
-
-
-@cache
-def _model() -> LanguageIdentifier:
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
-        raise MissingExtra("construct", "languages in a construction") from None
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def _identifier() -> Callable[[str], tuple[str, float]]:
-    """Identifies a text's language among all that the library knows, with its probability."""
-    identifier = _model()
-
-    def identify(text: str) -> tuple[str, float]:
-        language, confidence = identifier.classify(text)
-        return str(language), float(confidence)
-
-    return identify
