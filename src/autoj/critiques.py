@@ -23,6 +23,8 @@ DECISION_OPENING: dict[Language, str] = {
     "en": "So, the final decision is",
     "zh": "所以，最终决定是",
 }
+RATING_OPENING: dict[Language, str] = {"en": "Rating: [[", "zh": "评分: [["}
+"""The text that a rating follows, as the prompts of single responses ask for it."""
 _NAMES: dict[Language, dict[Shown, str]] = {
     "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
     "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},
@@ -181,6 +183,15 @@ def swap_responses(text: str) -> str:
             pieces += listed["joint"], _OTHER[listed["number"]]
             position = listed.end()
     return "".join([*pieces, text[position:]])
+
+
+def closed_by_rating(critique: str, rating: float, language: Language = "en") -> str:
+    r"""A critique of one response with its rating at the end, as the judge would write it.
+
+    >>> closed_by_rating("Too short.", 3)
+    'Too short.\n\nRating: [[3]]'
+    """
+    return f"{critique}\n\n{RATING_OPENING[language]}{rating:g}]]"
 
 
 _CLOSING_RATING = re.compile(r"[\[［【]{2}[^\[\]［］【】\n]{1,20}[\]］】]{2}[*_]{0,3}\s?[.。]?\Z")

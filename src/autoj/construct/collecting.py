@@ -1,4 +1,4 @@
-"""Reads the sources of a construction: one row a pair, with a label, in the wanted languages."""
+"""Reads the sources of a construction: pairs with a label, and single responses with a judgment."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from autoj import critiques
 from autoj.construct.languages import Identify, known_languages, load_identifier
 from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
+from autoj.construct.stated_judgments import rated, with_own_judgment
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.records import Case, Winner
+from autoj.records import Case
 from autoj.scenarios import Library, load_library
 
 _READ_CHARACTERS = 2_000
 """The beginning of a text that its language is identified by."""
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
-_LABELS: dict[str, Winner] = {"1": "a", "2": "b", "tie": "tie"}
 
 
 def collect(recipe: ConstructRecipe, stage: Collect) -> Iterator[Outcome]:
@@ -81,28 +80,23 @@ def _row(case: Case, name: str, source: PairFile, library: Library) -> Case:
         # A stage that judges by criteria drops rows of unknown ones; others need no library.
         with suppress(UnknownComponent):
             scenario = library.find(scenario).name
-    meta = dict(case.meta)
-    if "judgment" in meta and not _states_label(meta["judgment"], case):
-        del meta["judgment"]
     return replace(
-        case,
+        with_own_judgment(case),
         id=f"{name}/{case.id}",
         source=source.name or case.source or name,
         scenario=scenario,
-        meta=meta,
     )
-
-
-def _states_label(judgment: object, case: Case) -> bool:
-    """True for a judgment that training can use: in the layout of Table 18, with the label."""
-    found = critiques.parse(judgment) if isinstance(judgment, str) else None
-    return found is not None and _LABELS[found.decision] == case.label
 
 
 def _collected(row: Case, stage: Collect, identify: Identify | None) -> Outcome:
     """A row with its language, or the reason for which it is of no use."""
     if (found := _fault(row, stage)) is not None:
         return Dropped(id=row.id, reason=found[0], detail=found[1], case=row)
+    if len(row.responses) == 1:
+        judged = rated(row)
+        if not isinstance(judged, Case):
+            return Dropped(id=row.id, reason=judged[0], detail=judged[1], case=row)
+        row = judged
     if identify is None:
         return row
     language, confidence = identify(_telling_text(row))
@@ -124,16 +118,17 @@ def _telling_text(case: Case) -> str:
 
 def _fault(case: Case, stage: Collect) -> tuple[str, str | None] | None:
     """The reason for which a row is of no use, with what was found; None for a good one."""
-    if len(case.responses) != 2:
+    is_judged_single = len(case.responses) == 1 and "judgment" in case.meta
+    if len(case.responses) != 2 and not is_judged_single:
         return "not two responses", f"{len(case.responses)} responses"
     if case.history:
         return "later turn", f"{len(case.history)} turns before it"
-    longest = max(len(case.query), *(len(response.text) for response in case.responses))
+    longest = max(map(len, (case.query, *(response.text for response in case.responses))))
     if longest > stage.max_characters:
         return "too long", f"{longest:,} characters"
     if not all(response.text.strip() for response in case.responses):
         return "empty response", None
-    if case.responses[0].text == case.responses[1].text:
+    if not is_judged_single and case.responses[0].text == case.responses[1].text:
         return "equal responses", None
     if case.label is None and stage.unlabelled == "drop":
         return "no label", None

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Identify: TypeAlias = Callable[[str], tuple[str, float]]
 """From a text to the code of its language and the probability of that, 0 to 1."""
+# Varieties of Chinese that share their script with it: of the release's 960 Chinese responses, 29
+# were taken for Wu and 2 for Cantonese, and none is.
+_SAME = {"wuu": "zh", "yue": "zh"}
 
 
 def load_identifier() -> Identify:
@@ -25,7 +28,7 @@ def load_identifier() -> Identify:
 
     def identify(text: str) -> tuple[str, float]:
         language, confidence = identifier.classify(text)
-        return str(language), float(confidence)
+        return _SAME.get(language, str(language)), float(confidence)
 
     return identify
 
@@ -36,7 +39,7 @@ def known_languages() -> list[str]:
     Raises:
         MissingExtra: py3langid is not installed.
     """
-    return sorted({str(code) for code in _model().nb_classes})
+    return sorted({str(code) for code in _model().nb_classes} - set(_SAME))
 
 
 @cache
