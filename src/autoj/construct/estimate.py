@@ -15,10 +15,19 @@ from pathlib import Path
 from autoj.construct.negatives import pairs_among
 from autoj.construct.pair_judgments import pair_spec
 from autoj.construct.pipeline import construct, stage_folder
-from autoj.construct.recipe import ConstructRecipe, JudgePairs, JudgeSingles
+from autoj.construct.recipe import (
+    ConstructRecipe,
+    JudgePairs,
+    JudgeSingles,
+    Negatives,
+    Stage,
+    Translate,
+)
 from autoj.construct.single_judgments import MERGED, single_specs
 from autoj.construct.stages import StageSummary
 from autoj.construct.teacher import scenario_fault
+from autoj.construct.translation.lengths import count_texts
+from autoj.construct.translation.stage import Specs, translation_specs
 from autoj.errors import DataError
 from autoj.records import Case
 from autoj.runs import RunSpec
@@ -31,6 +40,7 @@ CHARACTERS_PER_TOKEN = 4
 WRITTEN_TOKENS = 350
 """An assumed length of a judgment or a critique: a few hundred words."""
 _N_SAMPLED = 200
+_ASKING = (JudgePairs, JudgeSingles, Translate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +50,14 @@ class TeacherEstimate:
     stage: str
     teacher: str
     n_in: int
-    """Pairs, or responses, that may be asked about."""
+    """Pairs, responses or, of a translation, rows that may be asked about."""
     n_requests: tuple[int, int]
     prompt_tokens: tuple[int, int]
     completion_tokens: tuple[int, int]
     usd: tuple[float, float] | None
     """None where the teacher's card states no prices."""
     n_kept_most: int
-    """The most judgments that the quotas let through."""
+    """The most judgments that the quotas let through, or the most translated rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,42 +85,52 @@ def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> Const
         SpecMismatch: the folder was made by another recipe.
     """
     n_free = next(
-        (
-            number
-            for number, stage in enumerate(recipe.stages)
-            if isinstance(stage, JudgePairs | JudgeSingles)
-        ),
+        (number for number, stage in enumerate(recipe.stages) if isinstance(stage, _ASKING)),
         len(recipe.stages),
     )
     done = construct(recipe, out, watch=watch, until=n_free).summaries[:n_free]
     if n_free == len(recipe.stages):
         return ConstructEstimate(done=done, teachers=(), not_estimated=())
     own = None if recipe.scenarios is None else Path(recipe.scenarios)
-    pairs = pairs_among(list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept()))
-    asking_stages = [
-        stage for stage in recipe.stages if isinstance(stage, JudgePairs | JudgeSingles)
-    ]
-    if any(
-        isinstance(stage, JudgeSingles) or pair_spec(stage, own).needs_scenario
-        for stage in asking_stages
-    ):
-        library = load_library(own)
-        pairs = [case for case in pairs if scenario_fault(case, library) is None]
-    if not pairs:
+    rows = list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept())
+    pairs = _askable(rows, recipe.stages, own)
+    if not pairs and any(isinstance(stage, JudgePairs | JudgeSingles) for stage in recipe.stages):
         raise DataError("no pair is left for the teacher", path=Path(recipe.sources[0].data))
     counts = Counter(case.scenario for case in pairs)
     teachers: list[TeacherEstimate] = []
-    is_known = True
+    is_known, n_made = True, len(rows) - len(pairs_among(rows))
     for stage in recipe.stages[n_free:]:
         if isinstance(stage, JudgeSingles):
             teachers.append(_of_singles(pairs, counts, stage, single_specs(stage, own), is_known))
+            n_made += teachers[-1].n_kept_most
         elif isinstance(stage, JudgePairs):
             teachers.append(_of_pairs(pairs, counts, stage, pair_spec(stage, own)))
             counts = Counter({name: min(stage.quota, n) for name, n in counts.items()})
             is_known = False
+        elif isinstance(stage, Negatives):
+            shares = stage.borrowed + stage.both_borrowed + stage.damaged
+            n_made += round(shares * counts.total())
+        elif isinstance(stage, Translate):
+            # Once a teacher has judged, the rows are those that it lets through.
+            n_rows = counts.total() + n_made if teachers else None
+            teachers.append(_of_translation(rows, n_rows, stage, translation_specs(stage)))
     asking = {teacher.stage for teacher in teachers}
     others = tuple(one.stage for one in recipe.stages[n_free:] if one.stage not in asking)
     return ConstructEstimate(done=done, teachers=tuple(teachers), not_estimated=others)
+
+
+def _askable(rows: Sequence[Case], stages: Sequence[Stage], own: Path | None) -> list[Case]:
+    """The pairs that may be judged: where a judgment is by criteria, those of known scenarios."""
+    pairs = pairs_among(rows)
+    by_criteria = any(
+        isinstance(stage, JudgeSingles)
+        or (isinstance(stage, JudgePairs) and pair_spec(stage, own).needs_scenario)
+        for stage in stages
+    )
+    if not by_criteria:
+        return pairs
+    library = load_library(own)
+    return [case for case in pairs if scenario_fault(case, library) is None]
 
 
 def _of_pairs(
@@ -141,6 +161,33 @@ def _of_singles(
     return _estimated(stage.stage, spec, n_responses, n_requests, read / 3, n_responses)
 
 
+def _of_translation(
+    rows: Sequence[Case], n_rows: int | None, stage: Translate, specs: Specs
+) -> TeacherEstimate:
+    """The estimate of a translation.
+
+    Args:
+        rows: the rows before the first teacher.
+        n_rows: the most rows that earlier teachers let through; None where there are none.
+        stage: states the language and the fields.
+        specs: the settings, by field.
+    """
+    counted = count_texts(rows, stage, specs)
+    n_in = counted.n_rows if n_rows is None else n_rows
+    n_texts, read, written = counted.n_texts, counted.prompt_tokens, counted.completion_tokens
+    n_requests = (counted.n_first, n_texts)
+    if n_rows is not None:
+        share = n_rows / max(1, counted.n_rows)
+        n_judgments = n_rows if "judgment" in specs else 0
+        n_texts = round(n_texts * share) + n_judgments
+        read = round(read * share) + 2 * WRITTEN_TOKENS * n_judgments
+        written = round(written * share) + WRITTEN_TOKENS * n_judgments
+        n_requests = (0, n_texts)
+    (spec, *_) = specs.values()
+    means = (read / max(1, n_texts), written / max(1, n_texts))
+    return _estimated(stage.stage, spec, n_in, n_requests, means[0], n_in, means[1])
+
+
 def _estimated(
     stage: str,
     spec: RunSpec,
@@ -148,12 +195,13 @@ def _estimated(
     n_requests: tuple[int, int],
     prompt_tokens: float,
     n_kept_most: int,
+    written_tokens: float = WRITTEN_TOKENS,
 ) -> TeacherEstimate:
-    """The estimate of a stage by its requests and the mean tokens of a prompt."""
-    written = min(WRITTEN_TOKENS, spec.decoding.max_tokens)
+    """The estimate of a stage by its requests and the mean tokens of a prompt and an answer."""
+    written = min(written_tokens, spec.decoding.max_tokens)
     least, most = n_requests
     read = (round(least * prompt_tokens), round(most * prompt_tokens))
-    wrote = (least * written, most * written)
+    wrote = (round(least * written), round(most * written))
     costs = [price_usd(spec.judge, *tokens) for tokens in zip(read, wrote, strict=True)]
     return TeacherEstimate(
         stage=stage,

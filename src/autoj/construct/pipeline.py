@@ -35,10 +35,12 @@ from autoj.construct.recipe import (
     Mix,
     Negatives,
     Stage,
+    Translate,
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder, StageSummary
 from autoj.construct.teacher import Teacher
+from autoj.construct.translation.stage import translate, translation_specs
 from autoj.datasets import open_cases
 from autoj.errors import Cancelled, DataError, SpecMismatch, UnknownComponent
 from autoj.jsonl import sha256_of, write_records
@@ -178,6 +180,8 @@ def _check(recipe: ConstructRecipe) -> None:
                 pair_spec(stage, own)
             case JudgeSingles():
                 single_specs(stage, own)
+            case Translate():
+                translation_specs(stage)
             case Negatives():
                 check_encoder(stage)
             case Mix():
@@ -215,7 +219,7 @@ def _run_stage(
     if isinstance(stage, Mix):
         notes.update(asdict(write_mix(before.kept(), stage, out / TRAIN, recipe.seed)))
         return folder.write(before.kept(), n_in, notes=notes)
-    if isinstance(stage, JudgePairs | JudgeSingles):
+    if isinstance(stage, JudgePairs | JudgeSingles | Translate):
         with closing(Teacher(stage.teacher, budget, watch)) as teacher:
             found = _taught(recipe, stage, list(before.kept()), teacher, folder.path, spent)
             return folder.write(watched(found), n_in, spent=spent)
@@ -225,7 +229,7 @@ def _run_stage(
 
 def _taught(
     recipe: ConstructRecipe,
-    stage: JudgePairs | JudgeSingles,
+    stage: JudgePairs | JudgeSingles | Translate,
     cases: list[Case],
     teacher: Teacher,
     path: Path,
@@ -236,6 +240,9 @@ def _taught(
     if isinstance(stage, JudgePairs):
         pairs = pair_spec(stage, own)
         return judge_pairs(cases, stage, pairs, teacher, path, seed=seed, spent=spent)
+    if isinstance(stage, Translate):
+        specs = translation_specs(stage)
+        return translate(cases, stage, specs, teacher, path, spent=spent)
     singles = single_specs(stage, own)
     return judge_singles(cases, stage, singles, teacher, path, seed=seed, spent=spent)
 

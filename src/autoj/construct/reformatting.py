@@ -42,7 +42,11 @@ _NAMES = (
 )
 _NAMES_ZH = (
     re.compile(r"第(?P<which>一|二)个?(?:回应|回答|回复|答案|助手)"),
-    re.compile(r"(?:回应|回答|回复|答案|助手)\s*(?P<which>[12一二]|[AB](?![A-Za-z]))"),
+    # "回答一个问题" answers a question, and names nothing.
+    re.compile(
+        r"(?:回应|回答|回复|答案|助手)\s*"
+        r"(?P<which>[12]|[一二](?![个下些种次点般样直定系旦起切条句道段位者])|[AB](?![A-Za-z]))"
+    ),
 )
 _EITHER = re.compile(r"\bResponses? [12]\b|回应[12]")
 _ALIKE = re.compile(r"\b(?:both|neither|equally|similar|the same)\b|都|两者|同样", re.IGNORECASE)
@@ -112,7 +116,7 @@ def reformat(text: str, decision: Shown) -> PairCritique:
     if known is not None:
         factors, remark = list(known.factors), known.remark
     else:
-        body, remark = _without_decision(_named_alike(assessed, language))
+        body, remark = _without_decision(name_responses(assessed, language))
         factors = _merged(_factors(body, language))
     telling = [factor for factor in factors if _tells_apart(factor)]
     if not telling:
@@ -145,7 +149,7 @@ def _is_chinese(text: str) -> bool:
     return n_chinese > 0.3 * max(1, len(letters))
 
 
-def _named_alike(text: str, language: critiques.Language) -> str:
+def name_responses(text: str, language: critiques.Language) -> str:
     """Calls the responses "Response 1" and "Response 2" (or their Chinese names) throughout."""
     for pattern in _NAMES:
         text = pattern.sub(lambda found: f"Response {_ORDINALS[found['which'].lower()]}", text)

@@ -1,7 +1,7 @@
 """`translate`: a text into English, word for word, for the training data of a bilingual judge.
 
-The class here also builds the Chinese prompts, which ask for Chinese, and those for judgments, which
-fix the names of the responses and the words of a verdict.
+The class here also builds the Chinese prompts, which ask for Chinese, and those for judgments,
+which fix the names of the responses and the words of a verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`translate-judgment`: a judgment into English; its verdict and its names of responses are kept."""
+"""`translate-judgment`: a judgment into English, with its verdict and its names of responses."""
 
 from autoj.protocols.translate import Translate
 

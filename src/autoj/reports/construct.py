@@ -154,7 +154,7 @@ def _teacher(teacher: TeacherEstimate) -> RenderableType:
             ("stage", teacher.stage),
             ("teacher", teacher.teacher),
             ("it may be asked about", render.count(teacher.n_in)),
-            ("judgments kept, at most", render.count(teacher.n_kept_most)),
+            ("kept, at most", render.count(teacher.n_kept_most)),
             ("requests", _range(teacher.n_requests)),
             ("prompt tokens", _range(teacher.prompt_tokens)),
             ("completion tokens", _range(teacher.completion_tokens)),
