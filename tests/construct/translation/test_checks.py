@@ -15,6 +15,8 @@ Check = Callable[..., str | None]
 
 LONG = "The weather is fine today, and we shall walk along the river until it gets dark. " * 6
 LONG_ZH = "今天天气很好，我们要沿着河边一直走到天黑。" * 6
+GERMAN = "Das Wetter ist heute schön, und wir gehen am Fluss entlang. " * 6
+BROKEN = "Some words that were\nbroken at a width\nof twenty letters or\nso, as of old."
 LINES = "".join(f"Step number {word} is about the weather.\n" for word in ("a", "b", "c", "d", "e"))
 
 
@@ -38,10 +40,10 @@ GOOD: list[tuple[str, str, Language]] = [
     (LONG_ZH, LONG, "en"),
     ("巴黎", "Paris", "en"),
     ("I'm sorry, but I cannot help you with that.", "抱歉，我无法帮助您。", "zh"),
-    ("As an AI language model, I have no opinions.", "作为一个人工智能语言模型，我没有观点。", "zh"),
+    ("As an AI language model, I have no opinion.", "作为人工智能语言模型，我没有观点。", "zh"),
     ("抱歉，我不能这样做。", "Sorry, I cannot do that.", "en"),
     # Lines that were broken at a width are joined, and no word is lost.
-    ("Some words that were\nbroken at a width\nof twenty letters or\nso, as of old.", "一些在大约二十个字母处换行的文字，像从前那样。", "zh"),
+    (BROKEN, "一些在大约二十个字母处换行的文字，像从前那样。", "zh"),
     ("So, the final decision is Response 1.", "所以，最终决定是回应1", "zh"),
 ]  # fmt: skip
 BAD: list[tuple[str, str, Language, str]] = [
@@ -51,7 +53,7 @@ BAD: list[tuple[str, str, Language, str]] = [
     (LONG, LONG, "zh", "not translated"),
     ("Paris", " paris\n", "zh", "not translated"),
     (LONG, LONG_ZH[:60] + LONG[200:], "zh", "reply in another language"),
-    (LONG, "Das Wetter ist heute schön, und wir gehen am Fluss entlang. " * 6, "zh", "reply in another language"),
+    (LONG, GERMAN, "zh", "reply in another language"),
     ("Paris", "パリ", "zh", "reply in another language"),
     ("Paris", "Lutetia", "zh", "reply in another language"),
     (LONG_ZH, LONG_ZH[::-1], "en", "reply in another language"),

@@ -20,7 +20,9 @@ def test_code_is_put_back_where_it_was(text: str) -> None:
 
 
 def test_nothing_of_the_code_is_sent() -> None:
-    text = "First:\n```python\nx = 1\n```\nThen:\n~~~\nls\n~~~\nAnd a fence that is open:\n```\nrm -r"
+    text = (
+        "First:\n```python\nx = 1\n```\nThen:\n~~~\nls\n~~~\nAnd a fence that is open:\n```\nrm -r"
+    )
     aside = set_aside(text)
     assert aside.text == "First:\n⟦1⟧\nThen:\n⟦2⟧\nAnd a fence that is open:\n⟦3⟧"
     assert put_back("先：\n⟦1⟧\n再：\n⟦ 2 ⟧\n最后：⟦3⟧", aside) == (

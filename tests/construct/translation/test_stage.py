@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -14,6 +14,7 @@ from autoj.construct.estimate import estimate
 from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, Translate, read_construct_recipe
 from autoj.construct.stages import Dropped, StageFolder
+from autoj.construct.translation import stage as translation
 from autoj.errors import ConfigError, DataError, MissingExtra, Unfinished
 from autoj.protocols import load_protocol
 from autoj.records import Case, Completion, Failure, Rating
@@ -32,6 +33,7 @@ from .scripted_translator import (
     response,
 )
 
+_ANOTHER = "reply in another language"
 N_TEXTS = 4 * N_PAIRS + 3 * N_SINGLES + 3
 
 
@@ -52,6 +54,18 @@ def _with(recipe: ConstructRecipe, **settings: Any) -> ConstructRecipe:
     return recipe.model_copy(update={"stages": (recipe.stages[0], stage, recipe.stages[2])})
 
 
+def _bare_critique(number: int) -> str:
+    return critique(number, zh=True).rpartition("\n\n")[0]
+
+
+def _ended(finish: Literal["length", "filtered"]) -> Completion:
+    return Completion(key="", text="请", finish=finish, prompt_tokens=9, completion_tokens=1)
+
+
+def _failed(error: str) -> Failure:
+    return Failure(key="", error=error, message="no", retryable=False, attempts=1)
+
+
 def _files(path: Path) -> dict[str, bytes]:
     """The files that a construction is made for."""
     names = ("kept.jsonl", "dropped.jsonl", "summary.json")
@@ -69,7 +83,9 @@ def test_every_row_is_there_in_both_languages(recipe: ConstructRecipe, tmp_path:
     n_rows = N_PAIRS + N_SINGLES + 2
     assert (summary.n_in, summary.n_made, summary.dropped) == (n_rows, n_rows - 1, {})
     assert summary.n_requests == Translator.asked.total() == N_TEXTS
-    assert summary.usd == pytest.approx((summary.prompt_tokens + 2 * summary.completion_tokens) / 1e6)
+    assert summary.usd == pytest.approx(
+        (summary.prompt_tokens + 2 * summary.completion_tokens) / 1e6
+    )
     found = _by_id(stage)
     assert list(found)[:2] == ["own/0", "own/0+zh"]
     assert "own/zh+zh" not in found
@@ -104,8 +120,8 @@ def test_code_is_not_sent_and_stays_as_it_is(recipe: ConstructRecipe, tmp_path: 
         ("query", "", "empty reply"),
         ("query", "<<<0123456789ab\n\n0123456789ab>>>", "empty reply"),
         ("query", query(1), "not translated"),
-        ("response-2", "Remain at home, there are 41 good reasons for it.", "reply in another language"),
-        ("response-2", "とどまるほうがいいです。理由は41個あります。詩を書いてください。", "reply in another language"),
+        ("response-2", "Remain at home, there are 41 good reasons.", _ANOTHER),
+        ("response-2", "とどまるほうがいいです。理由は41個あります。詩を書け。", _ANOTHER),
         ("response-2", "好", "too short for a translation"),
         ("response-1", "{}" + "月亮升起来了，大海很安静。" * 30, "too long for a translation"),
         ("response-1", "，路上天气很好，我们停31站。->，路上天气", "cut off"),
@@ -116,7 +132,7 @@ def test_code_is_not_sent_and_stays_as_it_is(recipe: ConstructRecipe, tmp_path: 
         ("judgment", "所以，最终决定是回应2。->它们各有长处。", "no readable verdict"),
         ("judgment", "回应2只讲理由->另一个只讲理由", "references changed"),
         ("judgment", "回应2只讲理由->回应1只讲理由", "references changed"),
-        ("judgment", "回应2对客人下命令，不够礼貌->回应2对客人下命令，回应2不够礼貌", "references changed"),
+        ("judgment", "不够礼貌->回应2不够礼貌", "references changed"),
         ("judgment", "\n\n- 语气：回应2对客人下命令，不够礼貌。->", "factors changed"),
         ("judgment", "31站->32站", "numbers changed"),
         ("judgment", "回应1->回答1", None),
@@ -154,8 +170,8 @@ def test_exchanged_names_that_cancel_out_are_not_seen(
     ("fault", "reason"),
     [
         (f"{critique(101, zh=True)[:-3]}9]]", "verdict changed"),
-        (critique(101, zh=True).rpartition("\n\n")[0], "no readable verdict"),
-        ("评分: [[2]]\n\n" + critique(101, zh=True).rpartition("\n\n")[0], "the rating is not at the end"),
+        (_bare_critique(101), "no readable verdict"),
+        (f"评分: [[2]]\n\n{_bare_critique(101)}", "the rating is not at the end"),
     ],
 )  # fmt: skip
 def test_a_rating_is_kept_or_the_row_is_dropped(
@@ -169,12 +185,12 @@ def test_a_rating_is_kept_or_the_row_is_dropped(
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        (Completion(key="", text="请", finish="length", prompt_tokens=9, completion_tokens=4096), "cut off"),
-        (Completion(key="", text="", finish="filtered", prompt_tokens=9, completion_tokens=0), "filtered"),
-        (Failure(key="", error="BadRequest", message="no", retryable=False, attempts=1), "teacher failed"),
-        (Failure(key="", error="ContextOverflow", message="long", retryable=False, attempts=1), "too long for the teacher"),
+        (_ended("length"), "cut off"),
+        (_ended("filtered"), "filtered"),
+        (_failed("BadRequest"), "teacher failed"),
+        (_failed("ContextOverflow"), "too long for the teacher"),
     ],
-)  # fmt: skip
+)
 def test_a_request_without_an_answer_drops_its_row_by_name(
     recipe: ConstructRecipe, tmp_path: Path, fault: Completion | Failure, reason: str
 ) -> None:
@@ -204,9 +220,11 @@ def test_responses_that_a_translation_makes_equal_are_dropped(
     same = {"id": "same", "query": query(3), "responses": pair, "label": "a"}
     with (tmp_path / "rows.jsonl").open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(same) + "\n")
-    Translator.others = {text: "第1天和第2天都是5公里。" for text in pair}
+    Translator.others = dict.fromkeys(pair, "第1天和第2天都是5公里。")
     dropped = _dropped(_translated(recipe, tmp_path / "out"))
-    assert {name: item.reason for name, item in dropped.items()} == {"own/same+zh": "equal responses"}
+    assert {name: item.reason for name, item in dropped.items()} == {
+        "own/same+zh": "equal responses"
+    }
 
 
 def test_translations_alone_may_be_kept(recipe: ConstructRecipe, tmp_path: Path) -> None:
@@ -286,9 +304,7 @@ def test_killed_between_rounds_it_asks_nothing_twice(
     for last in (1, 2, 3):
         Translator.asked = Counter()
         out, n_closed = tmp_path / f"out-{last}", 0
-        from autoj.construct.translation import stage as module
-
-        real = module.write_records
+        real = translation.write_records
 
         def closing(path: Path, records: Any, last: int = last, real: Any = real) -> None:
             nonlocal n_closed
@@ -298,7 +314,7 @@ def test_killed_between_rounds_it_asks_nothing_twice(
             real(path, records)
 
         with monkeypatch.context() as patched:
-            patched.setattr(module, "write_records", closing)
+            patched.setattr(translation, "write_records", closing)
             with pytest.raises(Killed):
                 construct(recipe, out)
         construct(recipe, out)
@@ -352,12 +368,10 @@ def test_a_judge_that_was_trained_to_judge_translates_nothing(
 def test_a_missing_package_is_told_before_anything_is_asked(
     recipe: ConstructRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autoj.construct.translation import stage as module
-
     def missing() -> None:
         raise MissingExtra("construct", "languages in a construction")
 
-    monkeypatch.setattr(module, "load_identifier", missing)
+    monkeypatch.setattr(translation, "load_identifier", missing)
     with pytest.raises(MissingExtra):
         construct(recipe, tmp_path / "out")
     assert not Translator.asked
