@@ -7,6 +7,7 @@ responses, which turns a critique of (first, second) into one of (second, first)
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,6 +24,8 @@ DECISION_OPENING: dict[Language, str] = {
     "en": "So, the final decision is",
     "zh": "所以，最终决定是",
 }
+RATING_OPENING: dict[Language, str] = {"en": "Rating: [[", "zh": "评分: [["}
+"""The text that a rating follows, as the prompts of single responses ask for it."""
 _NAMES: dict[Language, dict[Shown, str]] = {
     "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
     "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},
@@ -215,14 +218,43 @@ def swap_responses(text: str) -> str:
 def _swapped_numbers(text: str) -> str:
     pieces: list[str] = []
     position = 0
+    for at in _numbers(text):
+        pieces += text[position:at], _OTHER[text[at]]
+        position = at + 1
+    return "".join([*pieces, text[position:]])
+
+
+def count_responses(text: str) -> tuple[int, int]:
+    """The number of times that a critique names the first response, and the second one.
+
+    >>> count_responses("Response 1 beats Response 2; Responses 1 and 2 are polite.")
+    (2, 2)
+    >>> count_responses("回应1比回应2好，回应1更短。")
+    (2, 1)
+    """
+    named = [text[at] for at in _numbers(text)]
+    return named.count("1"), named.count("2")
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """The positions of the digits that name a response."""
+    position = 0
     while (found := _NAMED.search(text, position)) is not None:
-        pieces += text[position : found.start()], found["word"], _OTHER[found["number"]]
+        yield found.start("number")
         position = found.end()
         # "Responses 1 and 2": the second number has no noun of its own.
         if (listed := _LISTED.match(text, position)) is not None:
-            pieces += listed["joint"], _OTHER[listed["number"]]
+            yield listed.start("number")
             position = listed.end()
-    return "".join([*pieces, text[position:]])
+
+
+def closed_by_rating(critique: str, rating: float, language: Language = "en") -> str:
+    r"""A critique of one response with its rating at the end, as the judge would write it.
+
+    >>> closed_by_rating("Too short.", 3)
+    'Too short.\n\nRating: [[3]]'
+    """
+    return f"{critique}\n\n{RATING_OPENING[language]}{rating:g}]]"
 
 
 def _swapped_relatives(line: str) -> str:

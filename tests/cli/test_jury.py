@@ -317,9 +317,14 @@ def test_a_jury_and_a_run_do_not_share_a_folder(run, bench, pairs_file):
     assert code == 2
     assert "alone is the run of one judge" in err
     assert run("judge", pairs_file, "--judge", THREE, "--out", "together")[0] == 0
-    code, _, err = run("judge", pairs_file, "--judge", "one.yaml", "--out", "together")
-    assert code == 2
-    assert "together is the folder of a jury" in err
+    # Each command that writes one judge's run refuses it in the same words, and so does its plan.
+    one = ("--judge", "one.yaml", "--out", "together")
+    for command in ("judge", "rate", "select"):
+        for plan in ((), ("--plan",)):
+            code, _, err = run(command, pairs_file, *one, *plan)
+            assert code == 2
+            assert "together is the folder of a jury, not of one judge's run" in err
+            assert "Choose another --out for one judge." in err
 
 
 def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):

@@ -126,3 +126,15 @@ def test_what_is_long_takes_no_time(filling: str) -> None:
 def test_closing_marks_of_a_heading_are_no_name() -> None:
     made = reformat("## Depth ##\nResponse 1 is deeper.", "1")
     assert made.factors[0].name == "Depth"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("回答一个问题，回答一下，再回复一次。", "回答一个问题，回答一下，再回复一次。"),
+        ("回答一更好，第二个回答较短。", "回应1更好，回应2较短。"),
+        ("答案A比助手 2好。", "回应1比回应2好。"),
+    ],
+)
+def test_chinese_names_of_responses_are_told_from_other_words(text: str, named: str) -> None:
+    assert named_alike(text, "zh") == named

@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from autoj import critiques
 from autoj.construct.languages import identify, known_languages
 from autoj.construct.ordering import with_drawn_order
 from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
+from autoj.construct.stated_judgments import rated, with_own_judgment
 from autoj.datasets import open_cases, open_queries, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError, LaterTurn, UnknownComponent
-from autoj.records import Case, Winner
+from autoj.records import Case
 from autoj.scenarios import Library, load_library
 
 _READ_CHARACTERS = 2_000
@@ -25,7 +25,6 @@ _READ_CHARACTERS = 2_000
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
 _IDENTIFIED_AT_ONCE = 1_024
-_LABELS: dict[str, Winner] = {"1": "a", "2": "b", "tie": "tie"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -167,6 +166,10 @@ def _rows(
             continue
         seen.add(hash(row.id))
         fault = _fault(row, stage, queries)
+        if fault is None and len(row.responses) == 1:
+            judged = rated(row)
+            fault = None if isinstance(judged, Case) else judged
+            row = judged if isinstance(judged, Case) else row
         if fault is None:
             yield row
         else:
@@ -180,22 +183,12 @@ def _row(case: Case, source: PairFile, library: Library) -> Case:
         # A stage that judges by criteria drops rows of unknown ones; others need no library.
         with suppress(UnknownComponent):
             scenario = library.find(scenario).name
-    meta = dict(case.meta)
-    if "judgment" in meta and not _states_label(meta["judgment"], case):
-        del meta["judgment"]
     return replace(
-        case,
+        with_own_judgment(case),
         id=f"{source.called}/{case.id}",
         source=source.name or case.source or source.called,
         scenario=scenario,
-        meta=meta,
     )
-
-
-def _states_label(judgment: object, case: Case) -> bool:
-    """True for a judgment that training can use: in the layout of Table 18, with the label."""
-    found = critiques.parse(judgment) if isinstance(judgment, str) else None
-    return found is not None and _LABELS[found.decision] == case.label
 
 
 def _in_languages(outcomes: Iterator[Outcome], stage: Collect) -> Iterator[Outcome]:
@@ -240,12 +233,14 @@ def _fault(case: Case, stage: Collect, queries: bool) -> tuple[str, str | None] 
 
 
 def _fault_of_pair(case: Case, stage: Collect) -> tuple[str, str | None] | None:
-    if len(case.responses) != 2:
+    is_judged_single = len(case.responses) == 1 and "judgment" in case.meta
+    if len(case.responses) != 2 and not is_judged_single:
         return "not two responses", f"{len(case.responses)} responses"
     if not all(response.text.strip() for response in case.responses):
         return "empty response", None
-    if case.responses[0].text == case.responses[1].text:
+    if not is_judged_single and case.responses[0].text == case.responses[1].text:
         return "equal responses", None
-    if case.label is None and stage.unlabelled == "drop":
+    # A judgment of one response states its rating.
+    if case.label is None and stage.unlabelled == "drop" and not is_judged_single:
         return "no label", None
     return None

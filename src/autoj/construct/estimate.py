@@ -23,11 +23,15 @@ from autoj.construct.recipe import (
     ConstructRecipe,
     JudgePairs,
     JudgeSingles,
+    Negatives,
+    Translate,
     asked_by,
 )
 from autoj.construct.single_judgments import MERGED, single_specs
 from autoj.construct.stages import StageSummary
 from autoj.construct.teacher import scenario_fault
+from autoj.construct.translation.lengths import count_texts
+from autoj.construct.translation.stage import Specs, translation_specs
 from autoj.errors import DataError
 from autoj.records import Case
 from autoj.runs import RunSpec
@@ -94,7 +98,9 @@ def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> Const
         return ConstructEstimate(done=done, teachers=(), not_estimated=())
     own = None if recipe.scenarios is None else Path(recipe.scenarios)
     library = load_library(own)
-    pairs = pairs_among(list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept()))
+    rows = list(stage_folder(out, n_free, recipe.stages[n_free - 1].stage).kept())
+    pairs = pairs_among(rows)
+    n_made = len(rows) - len(pairs)
     teachers: list[TeacherEstimate] = []
     # The most pairs of a scenario that an earlier teacher lets through; None while there is none.
     quota: int | None = None
@@ -109,11 +115,19 @@ def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> Const
             case JudgeSingles():
                 fitting = _fitting(pairs, library, recipe)
                 teachers.append(_of_singles(fitting, quota, stage, single_specs(stage, own)))
+                n_made += teachers[-1].n_kept_most
             case JudgePairs():
                 spec = pair_spec(stage, own)
                 fitting = _fitting(pairs, library if spec.needs_scenario else None, recipe)
                 teachers.append(_of_pairs(fitting, quota, stage, spec))
                 quota = stage.quota
+            case Negatives():
+                shares = stage.borrowed + stage.both_borrowed + stage.damaged
+                n_made += round(shares * _counts(pairs, quota).total())
+            case Translate():
+                # Once a teacher has judged, the rows are those that it lets through.
+                n_rows = _counts(pairs, quota).total() + n_made if teachers else None
+                teachers.append(_of_translation(rows, n_rows, stage, translation_specs(stage)))
     others = (stage for stage in recipe.stages[n_free:] if asked_by(stage) is None)
     return ConstructEstimate(
         done=done,
@@ -184,6 +198,33 @@ def _of_singles(
     return _estimated(stage.stage, spec, n_responses, n_requests, read / 3, n_responses)
 
 
+def _of_translation(
+    rows: Sequence[Case], n_rows: int | None, stage: Translate, specs: Specs
+) -> TeacherEstimate:
+    """The estimate of a translation.
+
+    Args:
+        rows: the rows before the first teacher.
+        n_rows: the most rows that earlier teachers let through; None where there are none.
+        stage: states the language and the fields.
+        specs: the settings, by field.
+    """
+    counted = count_texts(rows, stage, specs)
+    n_in = counted.n_rows if n_rows is None else n_rows
+    n_texts, read, written = counted.n_texts, counted.prompt_tokens, counted.completion_tokens
+    n_requests = (counted.n_first, n_texts)
+    if n_rows is not None:
+        share = n_rows / max(1, counted.n_rows)
+        n_judgments = n_rows if "judgment" in specs else 0
+        n_texts = round(n_texts * share) + n_judgments
+        read = round(read * share) + 2 * WRITTEN_TOKENS * n_judgments
+        written = round(written * share) + WRITTEN_TOKENS * n_judgments
+        n_requests = (0, n_texts)
+    (spec, *_) = specs.values()
+    means = (read / max(1, n_texts), written / max(1, n_texts))
+    return _estimated(stage.stage, spec, n_in, n_requests, means[0], n_in, means[1])
+
+
 def _estimated(
     stage: str,
     spec: RunSpec,
@@ -191,13 +232,13 @@ def _estimated(
     n_requests: tuple[int, int],
     prompt_tokens: float,
     n_kept_most: int,
-    written_tokens: int = WRITTEN_TOKENS,
+    written_tokens: float = WRITTEN_TOKENS,
 ) -> TeacherEstimate:
-    """The estimate of a stage by its requests and the mean tokens of a prompt."""
+    """The estimate of a stage by its requests and the mean tokens of a prompt and an answer."""
     written = min(written_tokens, spec.decoding.max_tokens)
     least, most = n_requests
     read = (round(least * prompt_tokens), round(most * prompt_tokens))
-    wrote = (least * written, most * written)
+    wrote = (round(least * written), round(most * written))
     costs = [price_usd(spec.judge, *tokens) for tokens in zip(read, wrote, strict=True)]
     return TeacherEstimate(
         stage=stage,

@@ -28,7 +28,7 @@ from autoj.construct.stages import native_row, replaced_files
 from autoj.critiques import swap_responses
 from autoj.jsonl import encode
 from autoj.protocols import load_protocol
-from autoj.records import WINNERS, Case, Winner
+from autoj.records import WINNERS, Case, Winner, normalise_query
 
 _FILES = (
     "train", "validation", "held_out", "release", "messages", "preference", "preference_messages",
@@ -123,7 +123,10 @@ def _part(case: Case, stage: Mix, seed: int) -> str:
     """The file of a row; all rows of a query are in one."""
     if case.scenario in stage.held_out:
         return "held_out"
-    return "validation" if _drawn(case.cluster, seed) < stage.validation else "train"
+    query = case.meta.get("original_query")
+    # A translation goes where its original is: training on it would teach the validation's answers.
+    cluster = normalise_query(query) if isinstance(query, str) else case.cluster
+    return "validation" if _drawn(cluster, seed) < stage.validation else "train"
 
 
 def _drawn(name: str, seed: int) -> float:

@@ -157,6 +157,27 @@ DAMAGE_SHARES: dict[DamageKind, float] = {
     "repeated": 1, "padded": 1, "shuffled_words": 0.3, "gibberish": 0.1, "empty": 0.3,
     "needless_refusal": 0.3,
 }  # fmt: skip
+TranslatedField: TypeAlias = Literal["query", "responses", "judgment"]
+TRANSLATED: tuple[TranslatedField, ...] = ("query", "responses", "judgment")
+"""In the order in which they are asked for."""
+
+
+class Translate(_RecipePart):
+    """Adds translations for a bilingual judge; rows in the language go on as they are."""
+
+    stage: Literal["translate"]
+    teacher: str
+    """A judge's name, card, or `backend:model`."""
+    to: Literal["en", "zh"]
+    """The language."""
+    fields: tuple[TranslatedField, ...] = Field(TRANSLATED, min_length=1)
+    """The texts to translate; the others stay as they are, but for a judgment, which is left out
+    where it is not translated."""
+    keep_original: bool = True
+    """False replaces each row by its translation."""
+    max_tokens: int | None = Field(None, ge=16)
+    """The most tokens of a translation; None takes half of the teacher's context, up to 4,096, or
+    the card's if that is more."""
 
 
 class Negatives(_RecipePart):
@@ -211,7 +232,15 @@ class Mix(_RecipePart):
 
 
 Stage: TypeAlias = Annotated[
-    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | JudgeSingles | Negatives | Mix,
+    Collect
+    | Deduplicate
+    | Decontaminate
+    | Classify
+    | JudgePairs
+    | JudgeSingles
+    | Translate
+    | Negatives
+    | Mix,
     Field(discriminator="stage"),
 ]
 
@@ -219,7 +248,7 @@ Stage: TypeAlias = Annotated[
 def asked_by(stage: Stage) -> str | None:
     """The judge that a stage asks; None where it asks nobody."""
     match stage:
-        case JudgePairs() | JudgeSingles():
+        case JudgePairs() | JudgeSingles() | Translate():
             return stage.teacher
         case Classify():
             return stage.judge
@@ -255,11 +284,21 @@ class ConstructRecipe(_RecipePart):
             raise ValueError(f"the first stage must be collect, found {kinds[0]}")
         # What a second one of these makes would have the ids of what the first one made, and a
         # second classify would find no row without a scenario.
-        for only_once in ("collect", "classify", "judge-singles", "negatives", "mix"):
+        for only_once in (
+            "collect",
+            "classify",
+            "judge-singles",
+            "translate",
+            "negatives",
+            "mix",
+        ):
             if kinds.count(only_once) > 1:
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:
             raise ValueError("stage mix must be the last one")
+        if "negatives" in kinds and "translate" in kinds[: kinds.index("negatives")]:
+            # Damage is done to English words, and a borrowed response would be in any language.
+            raise ValueError("stage translate must come after negatives")
         return self
 
     @model_validator(mode="after")

@@ -26,7 +26,11 @@ _NAMES = (
 )
 _NAMES_ZH = (
     re.compile(r"第(?P<which>一|二)个?(?:回应|回答|回复|答案|助手)"),
-    re.compile(r"(?:回应|回答|回复|答案|助手)\s*(?P<which>[12一二]|[AB](?![A-Za-z]))"),
+    # "回答一个问题" answers a question, and names nothing.
+    re.compile(
+        r"(?:回应|回答|回复|答案|助手)\s*"
+        r"(?P<which>[12]|[一二](?![个下些种次点般样直定系旦起切条句道段位者])|[AB](?![A-Za-z]))"
+    ),
 )
 # "the second" alone is a response where a sentence that names one goes on about the other.
 _VERB = (

@@ -21,7 +21,7 @@ from pathlib import Path
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
 from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
-from autoj.critiques import strip_rating
+from autoj.critiques import closed_by_rating, strip_rating
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
 from autoj.records import Case, Critique, Failure, Judgment, Rating
@@ -203,6 +203,6 @@ def _rated_case(
         return _Row(case=bare, reason="the rating is not at the end")
     if not critique:
         return _Row(case=bare, reason="no critique")
-    judgment = f"{critique}\n\nRating: [[{value:g}]]"
+    judgment = closed_by_rating(critique, value)
     meta = {**case.meta, "judgment": judgment, "teacher": teacher}
     return _Row(case=replace(bare, label=value, meta=meta))

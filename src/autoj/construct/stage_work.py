@@ -29,11 +29,13 @@ from autoj.construct.recipe import (
     Mix,
     Negatives,
     Stage,
+    Translate,
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder
 from autoj.construct.staleness import runs_set_aside
 from autoj.construct.teacher import Teacher
+from autoj.construct.translation.stage import translate, translation_specs
 from autoj.errors import UnknownComponent
 from autoj.records import Case
 from autoj.runs.budget import Budget
@@ -111,6 +113,8 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
             pair_spec(stage, own_scenarios(recipe))
         case JudgeSingles():
             single_specs(stage, own_scenarios(recipe))
+        case Translate():
+            translation_specs(stage)
         case Negatives():
             check_encoder(stage)
         case Mix():
@@ -168,6 +172,15 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
                 job.teacher(stage.teacher),
                 job.folder.path,
                 seed=recipe.seed,
+                spent=job.spent,
+            )
+        case Translate():
+            yield from translate(
+                list(job.rows()),
+                stage,
+                translation_specs(stage),
+                job.teacher(stage.teacher),
+                job.folder.path,
                 spent=job.spent,
             )
         case Negatives():

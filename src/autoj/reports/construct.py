@@ -20,6 +20,9 @@ from autoj.reports import render
 from autoj.reports.construct_review import reviewed_view
 from autoj.reports.text import visible_text
 
+_KEPT = {"classify": "names", "translate": "rows"}
+"""The results of teachers that write no judgments."""
+
 
 def construction_view(construction: Construction) -> RenderableType:
     """The stages of a construction, with the reasons of drops, and the way on."""
@@ -121,7 +124,7 @@ def _teacher(teacher: TeacherEstimate) -> RenderableType:
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
-    kept = "names" if teacher.stage == "classify" else "judgments"
+    kept = _KEPT.get(teacher.stage, "judgments")
     return render.facts(
         [
             ("stage", teacher.stage),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 from autoj.datasets.base import Cases
 from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
 from autoj.jsonl import write_records
-from autoj.records import Case
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
@@ -26,12 +25,12 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.growth import MAY_GROW, grown, known_cases, n_known_cases
-from autoj.runs.intake import bad_row, taken_cases
+from autoj.runs.intake import REFERENCES, bad_row, count_references, taken_cases
 from autoj.runs.kind import Kind
 from autoj.runs.lock import locked
-from autoj.runs.merge.staging import OF_A_RUN, recover
+from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
-from autoj.runs.place import check_place
+from autoj.runs.place import check_place, is_of_a_run
 from autoj.runs.rereading import take_calibration, take_reading
 from autoj.runs.settings import (
     Difference,
@@ -111,7 +110,7 @@ def _discard(path: Path, made: list[Path]) -> None:
     """Removes the files of a run, and its folder and those above it that were made for it."""
     with suppress(OSError):
         for file in path.iterdir():
-            if file.name in OF_A_RUN:
+            if is_of_a_run(file.name):
                 file.unlink()
     # A folder that holds anything else stays.
     with suppress(OSError):
@@ -244,7 +243,7 @@ def _write_cases(
     bad_rows: list[DataError] = []
     counts: Counter[str] = Counter()
     taken, dealer = taken_cases(cases, spec, bad_rows)
-    taken = _counted(taken, counts)
+    taken = count_references(taken, counts)
     stated: dict[str, Any] = {}
     if not changed:
         write_records(path / CASES, name_scenarios(taken, spec))
@@ -264,13 +263,6 @@ def _write_cases(
     stated |= {
         "versions": versions(),
         "n_bad_rows": len(bad_rows),
-        "n_references": counts["references"],
+        "n_references": counts[REFERENCES],
     }
     return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
-
-
-def _counted(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:
-    """The same cases; those with a reference answer are counted."""
-    for case in cases:
-        counts["references"] += case.reference is not None
-        yield case

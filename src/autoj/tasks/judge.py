@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
-from autoj.errors import AutojError, ConfigError
+from autoj.errors import AutojError
 from autoj.jsonl import count_lines, read_records
 from autoj.protocols import OwnProtocol
 from autoj.records import Failure
@@ -18,7 +18,7 @@ from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import LEDGER
 from autoj.runs.judging import open_ledger
-from autoj.runs.kind import Kind, is_jury
+from autoj.runs.kind import Kind, refuse_jury
 from autoj.runs.reuse import KnownAnswers, reused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import run_folder
@@ -69,11 +69,7 @@ def judge(
     if budget is not None:
         budget.check(spec.judge)
     path = out or run_folder(spec, cases)
-    if is_jury(path):
-        raise ConfigError(
-            f"{path} is the folder of a jury, not of one judge's run",
-            hint="Choose another --out for one judge.",
-        )
+    refuse_jury(path)
     meter = Meter(spec.judge)
     with (
         open_run(path, spec, cases, kind) as folder,

@@ -16,7 +16,7 @@ from pathlib import Path
 from autoj.backends import load_reader
 from autoj.backends.base import Backend, Reader
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, DataError
+from autoj.errors import DataError
 from autoj.jsonl import count_lines
 from autoj.records import Case, Completion, Failure
 from autoj.runs.cost import has_prices
@@ -24,7 +24,7 @@ from autoj.runs.estimate import RunEstimate, answered, estimate_run
 from autoj.runs.files import LEDGER
 from autoj.runs.folder import RunFolder
 from autoj.runs.intake import taken_cases
-from autoj.runs.kind import Kind, is_jury
+from autoj.runs.kind import Kind, refuse_jury
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.opening import check_run, open_run
@@ -174,11 +174,7 @@ def plan_jury(
 
 def _check_place(path: Path) -> None:
     """Refuses, as the run itself would, a folder of other things."""
-    if is_jury(path):
-        raise ConfigError(
-            f"{path} is the folder of a jury, not of one judge's run",
-            hint="Choose another --out for one judge.",
-        )
+    refuse_jury(path)
     if path.exists() and not path.is_dir():
         raise DataError("is a file, not a run's folder", path=path, hint="Choose another --out.")
     check_place(path)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run
 from autoj.runs.budget import Budget, Caps
 from autoj.runs.cost import Cost, cost_of_sessions
-from autoj.runs.kind import is_jury
+from autoj.runs.kind import refuse_jury
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks import default_paths
 from autoj.tasks.engine import load_engine
@@ -57,8 +56,7 @@ def select(
         BackendError: the engine broke down; earlier judgments are kept.
     """
     path = out or default_paths.selection_folder(spec, cases)
-    if is_jury(path):
-        raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")
+    refuse_jury(path)
     if spec.task == "rate":
         return judge(
             cases,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from autoj.runs.files import (
     VERDICTS,
 )
 from autoj.runs.folder import RunFolder
+from autoj.runs.intake import REFERENCES, count_references
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader, RecordedAnswer
 from autoj.runs.lock import locked
@@ -128,10 +130,12 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
     ledger = MergedLedger(folders, lambda key: _case_of(key, folders))
     ledger.write(draft / LEDGER)
     n_failed = merge_failures(folders, draft)
-    n_cases = write_records(draft / CASES, cases)
+    counts: Counter[str] = Counter()
+    n_cases = write_records(draft / CASES, count_references(cases, counts))
     n_bad_rows = _join_lines([s.path / BAD_ROWS for s in cases.first_sources()], draft)
     _join_lines([folder / TIMINGS for folder in folders], draft)
-    record = _settings(sources, cases) | {"n_bad_rows": n_bad_rows}
+    stated = {"n_bad_rows": n_bad_rows, "n_references": counts[REFERENCES]}
+    record = _settings(sources, cases) | stated
     write_settings(draft, record)
     folder = RunFolder(draft)
     spec = folder.spec()
