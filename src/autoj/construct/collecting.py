@@ -27,6 +27,10 @@ _SHORT_CHARACTERS = 60
 _IDENTIFIED_AT_ONCE = 1_024
 
 
+LABELS = ("a", "b", "tie", "rating", "none")
+"""The kinds of labels of collected rows."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SourceCounts:
     """The rows of one source."""
@@ -37,7 +41,7 @@ class SourceCounts:
     format: str
     n_in: int = 0
     n_kept: int = 0
-    labels: dict[str, int] = field(default_factory=lambda: {"a": 0, "b": 0, "tie": 0, "none": 0})
+    labels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LABELS, 0))
     """Kept rows by label, after the order was drawn."""
 
     def add(self, outcome: Outcome) -> None:
@@ -45,7 +49,13 @@ class SourceCounts:
         self.n_in += 1
         if isinstance(outcome, Case):
             self.n_kept += 1
-            self.labels["none" if outcome.label is None else str(outcome.label)] += 1
+            self.labels[_kind_of_label(outcome)] += 1
+
+
+def _kind_of_label(row: Case) -> str:
+    if row.label is None:
+        return "none"
+    return row.label if isinstance(row.label, str) else "rating"
 
 
 def collect(

@@ -8,10 +8,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.construct.collect_file import CollectedFile
+from autoj.construct.collecting import LABELS
 from autoj.reports import render
 from autoj.reports.text import visible_text
-
-_LABELS = ("a", "b", "tie", "none")
 
 
 def collected_view(collected: CollectedFile) -> RenderableType:
@@ -32,7 +31,7 @@ def collected_view(collected: CollectedFile) -> RenderableType:
 
 def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
     """The rows of each source, and its labels as "a", "b" and tie in the order that was drawn."""
-    kinds = [kind for kind in _LABELS if any(source["labels"][kind] for source in sources)]
+    kinds = [kind for kind in LABELS if any(source["labels"][kind] for source in sources)]
     if kinds == ["none"]:
         kinds = []
     named = [f"label {kind}" for kind in kinds]
