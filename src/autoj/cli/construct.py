@@ -10,12 +10,14 @@ import typer
 
 from autoj.cli import _console, _options, _progress
 from autoj.cli._help import App
-from autoj.construct.estimate import estimate
+from autoj.construct.estimate import ConstructEstimate, estimate
+from autoj.construct.expectation import Expectation, expect, lacks_declared_data
 from autoj.construct.pipeline import Construction
 from autoj.construct.pipeline import construct as run_construction
-from autoj.construct.recipe import read_construct_recipe
+from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
 from autoj.errors import DataError
 from autoj.reports.construct import construction_view, estimate_view
+from autoj.reports.construct_expected import expectation_view
 from autoj.reports.construct_stage import stage_view
 from autoj.runs.budget import Budget
 
@@ -49,23 +51,36 @@ def run(
 
     Killed at any moment, the same command goes on. The word run may be left out.
 
+    A dry run counts the rows of files that are here; of data sets that are not, it takes what the
+    recipe declares, and says so.
+
     Example: autoj construct examples/construct.yaml --out data/mine --dry-run
     """
     _console.set_json(as_json)
     wanted = read_construct_recipe(recipe)
-    with _progress.watching() as watch:
-        if dry_run:
-            found = estimate(wanted, out, watch)
-        else:
-            budget = Budget(max_usd, max_requests)
-            done = run_construction(wanted, out, budget=budget, watch=watch)
     if dry_run:
-        if as_json:
-            _console.print_json(asdict(found))
-        else:
-            _console.print_result(estimate_view(found))
+        _show_cost(wanted, out, as_json)
         return
+    with _progress.watching() as watch:
+        budget = Budget(max_usd, max_requests)
+        done = run_construction(wanted, out, budget=budget, watch=watch)
     _show(done, as_json)
+
+
+def _show_cost(recipe: ConstructRecipe, out: Path, as_json: bool) -> None:
+    """Shows what a construction would ask; what is not on this machine enters as declared."""
+    record: Expectation | ConstructEstimate
+    with _progress.watching() as watch:
+        if lacks_declared_data(recipe):
+            record = expected = expect(recipe, watch)
+            view = expectation_view(expected)
+        else:
+            record = estimated = estimate(recipe, out, watch)
+            view = estimate_view(estimated)
+    if as_json:
+        _console.print_json(asdict(record))
+    else:
+        _console.print_result(view)
 
 
 @construct_app.command("show")

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from autoj.construct.contamination import find_test_set
 from autoj.construct.recipe import ConstructRecipe, Decontaminate
 from autoj.datasets import open_cases
 from autoj.errors import DataError, SpecMismatch
@@ -25,13 +26,17 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
     """
     files = [Path(source.data) for source in recipe.sources]
     files += [
-        Path(name)
+        find_test_set(name)
         for stage in recipe.stages
         if isinstance(stage, Decontaminate)
         for name in stage.against
     ]
     digests = {str(path): sha256_of(path) for name in files for path in open_cases(name).paths}
-    return {"recipe": recipe.model_dump(mode="json"), "files": digests}
+    # What is said for a dry run alone may be corrected later.
+    recorded = recipe.model_dump(
+        mode="json", exclude={"assumed": True, "sources": {"__all__": {"declared"}}}
+    )
+    return {"recipe": recorded, "files": digests}
 
 
 def make_folder(out: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from autoj.construct.declared import Assumed, DeclaredRows
 from autoj.construct.held_out import held_out_scenarios
 from autoj.yaml_files import read_fields
 
@@ -26,6 +27,8 @@ class PairFile(_RecipePart):
     """The scenario of all its rows, for a source of one kind; None keeps what rows state."""
     limit: int | None = Field(None, ge=1)
     """The most rows to take; None takes all."""
+    declared: DeclaredRows | None = None
+    """Its rows by its card, for a dry run where it is not at hand."""
 
     @property
     def called(self) -> str:
@@ -61,7 +64,7 @@ class Decontaminate(_RecipePart):
 
     stage: Literal["decontaminate"]
     against: tuple[str, ...] = Field(min_length=1)
-    """The files of the test sets."""
+    """The test sets: files, or names that `autoj data` lists, such as eval-p."""
     ngrams: int | None = Field(13, ge=2)
     """Words per n-gram that shared text is found by; None compares letters and digits alone."""
     threshold: float = Field(0.7, gt=0, le=1)
@@ -110,7 +113,11 @@ class JudgeSingles(_RecipePart):
     teacher: str
     """A judge's name, card, or `backend:model`."""
     quota: int = Field(17, ge=1)
-    """The responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    """The most responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    total: int | None = Field(None, ge=1)
+    """The most responses altogether, of all scenarios in turn; None sets no limit."""
+    sources: tuple[str, ...] = ()
+    """The sources whose responses are drawn, by name; empty draws from all."""
     max_tokens: int | None = Field(None, ge=16)
     """The most tokens of a critique; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
@@ -196,6 +203,8 @@ class ConstructRecipe(_RecipePart):
     stages: tuple[Stage, ...] = Field(min_length=1)
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
+    assumed: Assumed = Assumed()
+    """For a dry run where a source is not at hand."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -208,6 +217,18 @@ class ConstructRecipe(_RecipePart):
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:
             raise ValueError("stage mix must be the last one")
+        return self
+
+    @model_validator(mode="after")
+    def _sources_are_named(self) -> Self:
+        names = [source.called for source in self.sources]
+        for stage in self.stages:
+            drawn = stage.sources if isinstance(stage, JudgeSingles) else ()
+            if unknown := [name for name in drawn if name not in names]:
+                raise ValueError(
+                    f"stage {stage.stage}: no source is called {unknown[0]!r}; there are "
+                    f"{', '.join(names)}"
+                )
         return self
 
     @model_validator(mode="after")
