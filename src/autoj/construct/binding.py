@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from autoj.construct.contamination import find_test_set
-from autoj.construct.recipe import ConstructRecipe, Decontaminate
+from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import open_cases
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
@@ -31,6 +31,7 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
         if isinstance(stage, Decontaminate)
         for name in stage.against
     ]
+    files += [Path(stage.data) for stage in recipe.stages if isinstance(stage, Mathematics)]
     digests = {str(path): sha256_of(path) for name in files for path in open_cases(name).paths}
     # What is said for a dry run alone may be corrected later.
     recorded = recipe.model_dump(

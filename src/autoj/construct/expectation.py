@@ -29,6 +29,7 @@ from autoj.construct.recipe import (
     Deduplicate,
     JudgePairs,
     JudgeSingles,
+    Mathematics,
 )
 from autoj.datasets import is_at_hand
 from autoj.errors import DataError
@@ -139,6 +140,8 @@ def _absent(recipe: ConstructRecipe) -> Iterator[str]:
     for stage in recipe.stages:
         if isinstance(stage, Decontaminate):
             yield from (name for name in stage.against if not _is_here(name))
+        elif isinstance(stage, Mathematics) and not is_at_hand(Path(stage.data)):
+            yield stage.data
 
 
 def _is_here(test_set: str) -> bool:

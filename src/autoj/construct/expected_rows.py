@@ -17,6 +17,7 @@ from autoj.construct.recipe import (
     Deduplicate,
     JudgePairs,
     JudgeSingles,
+    Mathematics,
     Mix,
     Negatives,
     PairFile,
@@ -167,8 +168,11 @@ def lead_through(stage: Stage, rows: ExpectedRows, recipe: ConstructRecipe) -> E
             asked = _judge_singles(stage, rows, recipe)
             n_made = round(rows.n_singles)
         case Negatives():
-            rows.n_made = sum(wanted_kinds(stage, round(sum(rows.pairs.values()))).values())
-            n_made = round(rows.n_made)
+            n_made = sum(wanted_kinds(stage, round(sum(rows.pairs.values()))).values())
+            rows.n_made += n_made
+        case Mathematics():
+            n_made = stage.pairs + stage.singles
+            rows.n_made += n_made
         case Mix():
             pass
         case _:

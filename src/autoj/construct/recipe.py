@@ -164,6 +164,22 @@ class Negatives(_RecipePart):
         return self
 
 
+class Mathematics(_RecipePart):
+    """Adds pairs and rated responses about problems with worked solutions, such as GSM8K's.
+
+    The authors added 1,000 of each when their judge failed at mathematics. Theirs were judged by
+    GPT-4; these are labelled and explained by rules.
+    """
+
+    stage: Literal["mathematics"]
+    data: str
+    """Problems in the layout of GSM8K, such as `hf-dataset:openai/gsm8k:main:train`."""
+    pairs: int = Field(1000, ge=0)
+    """The pairs to make."""
+    singles: int = Field(1000, ge=0)
+    """The rated responses to make, of other problems as far as there are enough."""
+
+
 class Mix(_RecipePart):
     """Writes the training files: native rows, the release's layout, chats and preferences."""
 
@@ -188,7 +204,15 @@ class Mix(_RecipePart):
 
 
 Stage: TypeAlias = Annotated[
-    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | JudgeSingles | Negatives | Mix,
+    Collect
+    | Deduplicate
+    | Decontaminate
+    | Classify
+    | JudgePairs
+    | JudgeSingles
+    | Negatives
+    | Mathematics
+    | Mix,
     Field(discriminator="stage"),
 ]
 
@@ -212,7 +236,7 @@ class ConstructRecipe(_RecipePart):
         if kinds[0] != "collect":
             raise ValueError(f"the first stage must be collect, found {kinds[0]}")
         # What these two make would have the ids of what the first one made.
-        for only_once in ("collect", "judge-singles", "negatives", "mix"):
+        for only_once in ("collect", "judge-singles", "negatives", "mathematics", "mix"):
             if kinds.count(only_once) > 1:
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:

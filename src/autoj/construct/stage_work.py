@@ -15,6 +15,7 @@ from autoj.construct.classifying import classify
 from autoj.construct.collecting import check_languages, collect
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
+from autoj.construct.mathematics import add_mathematics, check_problems
 from autoj.construct.mixing import write_mix
 from autoj.construct.negatives import add_negatives, check_encoder, embed_queries, pairs_among
 from autoj.construct.pair_judgments import judge_pairs, pair_spec
@@ -26,6 +27,7 @@ from autoj.construct.recipe import (
     Deduplicate,
     JudgePairs,
     JudgeSingles,
+    Mathematics,
     Mix,
     Negatives,
     Stage,
@@ -107,6 +109,8 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
             single_specs(stage, own_scenarios(recipe))
         case Negatives():
             check_encoder(stage)
+        case Mathematics():
+            check_problems(stage)
         case Mix():
             library = load_library(own_scenarios(recipe))
             for name in stage.held_out:
@@ -159,6 +163,8 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
             pairs = pairs_among(cases)
             embeddings = embed_queries(pairs) if stage.borrows and pairs else None
             yield from add_negatives(cases, stage, embeddings, recipe.seed, job.notes)
+        case Mathematics():
+            yield from add_mathematics(job.rows(), stage, recipe.seed, job.notes)
         case Mix():
             job.notes.update(asdict(write_mix(job.rows(), stage, job.train, recipe.seed)))
             yield from job.rows()

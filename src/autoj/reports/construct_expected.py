@@ -35,7 +35,7 @@ def _sources(sources: tuple[ExpectedSource, ...]) -> render.Listing:
 
 
 def _stages(stages: tuple[ExpectedStage, ...]) -> render.Listing:
-    numbers = ("in", "kept", "made", "requests", "prompt tokens", "written", "USD")
+    numbers = ("in", "kept", "made", "requests", "tokens", "USD")
     listing = render.Listing(render.Column.text("stage"), *map(render.Column.number, numbers))
     for stage in stages:
         listing.add(
@@ -44,8 +44,7 @@ def _stages(stages: tuple[ExpectedStage, ...]) -> render.Listing:
             stage.n_kept,
             stage.n_made or None,
             stage.n_requests or None,
-            stage.prompt_tokens or None,
-            stage.completion_tokens or None,
+            stage.prompt_tokens + stage.completion_tokens or None,
             render.number(stage.usd, 2),
         )
     return listing
