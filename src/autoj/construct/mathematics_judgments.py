@@ -64,7 +64,7 @@ def _step_of(answer: Answer) -> dict[str, str]:
 def _about_method(
     good: str, bad: str, better: Answer, worse: Answer, generator: Random
 ) -> list[Factor]:
-    """What tells the two ways apart."""
+    """The factors that tell the two ways apart."""
     texts = _METHODS[worse.kind]
     name, text = generator.choice(texts)
     found = [Factor(name=name, explanation=text.format(good=good, bad=bad, **_step_of(worse)))]
