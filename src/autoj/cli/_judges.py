@@ -12,7 +12,7 @@ from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.records import JudgeCard
 from autoj.runs import RunSpec, make_spec
-from autoj.tasks.jury_folder import Jury, make_jury
+from autoj.tasks.jurors import Jury, make_jury
 from autoj.verdicts.jury import Method
 
 JudgeNames: TypeAlias = Annotated[

@@ -13,8 +13,8 @@ from autoj.reports.jury_summary import summarise_jury
 from autoj.reports.scenario_sources import Breakdown
 from autoj.reports.summary import summarise
 from autoj.runs.budget import Budget
+from autoj.tasks.jurors import Jury
 from autoj.tasks.jury import judge_by_jury
-from autoj.tasks.jury_folder import Jury
 from autoj.tasks.run import Run
 
 N_SHOWN = 20

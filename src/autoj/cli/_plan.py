@@ -10,7 +10,7 @@ from autoj.cli._progress import watching
 from autoj.datasets.base import Cases
 from autoj.reports.plan import plan_view
 from autoj.runs.spec import RunSpec
-from autoj.tasks.jury_folder import Jury
+from autoj.tasks.jurors import Jury
 from autoj.tasks.plan import plan_all
 
 

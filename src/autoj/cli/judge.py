@@ -15,7 +15,7 @@ from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
-from autoj.tasks.jury_folder import Jury
+from autoj.tasks.jurors import Jury
 
 
 def judge(

@@ -28,7 +28,7 @@ from autoj.judges import load_card
 from autoj.records import WINNERS, Case, Decision, Failure, Judgment, Winner
 from autoj.runs import RunFolder, RunSpec, make_spec
 from autoj.runs.resolving import read_outcomes
-from autoj.verdicts.resolve import to_winner
+from autoj.verdicts.own_frame import to_winner
 
 WAVES, OUTCOMES = "waves", "outcomes.jsonl"
 _NO_SCENARIO = ""

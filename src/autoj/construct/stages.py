@@ -21,8 +21,9 @@ from typing import IO, Any, TypeAlias
 
 from autoj.datasets import open_cases
 from autoj.errors import DataError
-from autoj.jsonl import decode_as, encode, read_records, storage_error, write_records
+from autoj.jsonl import decode_as, encode, read_records, write_records
 from autoj.records import Case
+from autoj.system_errors import storage_error
 
 KEPT, DROPPED, SUMMARY = "kept.jsonl", "dropped.jsonl", "summary.json"
 

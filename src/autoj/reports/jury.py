@@ -25,8 +25,8 @@ from autoj.reports.verdict_cells import (
     wins_text,
 )
 from autoj.runs.cost import Cost
+from autoj.tasks.jurors import Jury
 from autoj.tasks.jury import JuryRun
-from autoj.tasks.jury_folder import Jury
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
 
 _WIDTH = 80

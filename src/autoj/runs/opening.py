@@ -6,22 +6,19 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
 from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
-from autoj.jsonl import storage_error, write_records
+from autoj.jsonl import write_records
 from autoj.records import Case
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
     FAILURES,
-    FOLLOW,
     LEDGER,
-    VERDICTS,
     FileDigest,
     digests_in,
     digests_of,
@@ -35,6 +32,7 @@ from autoj.runs.lock import locked
 from autoj.runs.merge.staging import OF_A_RUN, recover
 from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place
+from autoj.runs.rereading import take_calibration, take_reading
 from autoj.runs.settings import (
     Difference,
     differences,
@@ -45,6 +43,7 @@ from autoj.runs.settings import (
     write_settings,
 )
 from autoj.runs.spec import RunSpec
+from autoj.system_errors import storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -136,8 +135,8 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
-    _take_calibration(folder, spec)
-    _take_reading(folder, spec)
+    take_calibration(folder, spec)
+    take_reading(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
@@ -268,51 +267,6 @@ def _write_cases(
         "n_references": counts["references"],
     }
     return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
-
-
-def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
-    """Puts the spec's calibration into `run.json`, where it differs."""
-    record = folder.settings()
-    wanted = asdict(spec.judge)["calibration"]
-    # Parsed, not compared as text: a run from before a field was added has the same calibration.
-    known = folder.spec().judge.calibration.get(spec.protocol)
-    if known == spec.judge.calibration.get(spec.protocol):
-        return
-    _log.warning(
-        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
-        folder.path,
-        spec.judge.name,
-    )
-    record = _without_critiques(folder, spec, record)
-    record["spec"]["judge"]["calibration"] = wanted
-    write_settings(folder.path, record)
-
-
-def _take_reading(folder: RunFolder, spec: RunSpec) -> None:
-    """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
-    record = folder.settings()
-    if record["spec"].get("prompt") == spec.prompt:
-        return
-    _log.warning(
-        "%s was read by another text of prompt %s; its answers are read again",
-        folder.path,
-        spec.protocol,
-    )
-    record = _without_critiques(folder, spec, record)
-    record["spec"]["prompt"] = spec.prompt
-    write_settings(folder.path, record)
-
-
-def _without_critiques(folder: RunFolder, spec: RunSpec, record: dict[str, Any]) -> dict[str, Any]:
-    """Has critiques planned anew, because winners may change; returns `run.json` without them."""
-    if not spec.critique:
-        return record
-    # A critique is written for a winner. Without these two files the run is not finished, and
-    # the critiques are planned anew; those that still fit are in the ledger.
-    folder.forget_digests(VERDICTS, FOLLOW)
-    (folder.path / VERDICTS).unlink(missing_ok=True)
-    (folder.path / FOLLOW).unlink(missing_ok=True)
-    return with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
 
 
 def _counted(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:

@@ -32,14 +32,8 @@ from autoj.tasks.jury_folder import (
     read_jury_verdicts,
     write_jury_verdicts,
 )
-from autoj.tasks.selection_folder import (
-    MATCHES,
-    answered_matches,
-    pair_spec,
-    replay_all,
-    write_picks_by_rating,
-    write_picks_of_tournaments,
-)
+from autoj.tasks.selection_folder import MATCHES, write_picks_by_rating, write_picks_of_tournaments
+from autoj.tasks.tournaments import answered_matches, pair_spec, replay_all
 
 _DEPTH = 4
 """The most folders below the given one: a jury of an audit has three."""

@@ -35,8 +35,9 @@ from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder, run_folder, selection_folder
 from autoj.tasks.engine import load_engine
-from autoj.tasks.jury_folder import Jury, check_jury_place, pairs_alone
-from autoj.tasks.selection_folder import pair_spec
+from autoj.tasks.jurors import Jury, pairs_alone
+from autoj.tasks.jury_folder import check_jury_place
+from autoj.tasks.tournaments import pair_spec
 from autoj.verdicts.knockout import match_case
 
 _N_TIMED = 8

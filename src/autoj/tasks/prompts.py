@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from autoj.errors import ConfigError
-from autoj.jsonl import storage_error
 from autoj.prompts import read_text
 from autoj.protocols import file_of, protocol_from
 from autoj.runs import RunFolder
+from autoj.system_errors import storage_error
 
 
 def text_of(name: str) -> str | None:

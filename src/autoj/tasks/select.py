@@ -18,14 +18,13 @@ from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge, tell_bad_rows, tell_growth, tell_unused_references
 from autoj.tasks.jury import total_of
 from autoj.tasks.run import Run
-from autoj.tasks.selection_folder import (
+from autoj.tasks.selection_folder import write_picks_by_rating, write_picks_of_tournaments
+from autoj.tasks.tournaments import (
     answered_matches,
     cases_of_matches,
     clear_for,
     pair_spec,
     replay_all,
-    write_picks_by_rating,
-    write_picks_of_tournaments,
 )
 
 

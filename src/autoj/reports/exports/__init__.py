@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.jsonl import storage_error
 from autoj.reports.exports import alpaca_eval, mt_bench, reward_bench
 from autoj.reports.exports.base import Export, JudgedRun
 from autoj.reports.exports.tables import write_csv, write_jsonl, write_parquet
 from autoj.runs import RunFolder
 from autoj.runs.kind import is_jury
+from autoj.system_errors import storage_error
 from autoj.tasks.classify import SCENARIOS
 
 __all__ = ["EXPORTS", "JudgedRun", "export_record", "export_run"]

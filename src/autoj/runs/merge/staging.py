@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from autoj.jsonl import storage_error
 from autoj.runs.lock import HOLDER, LOCK, locked
+from autoj.system_errors import storage_error
 
 OF_A_RUN = {
     HOLDER, LOCK, "run.json", "run.json.draft", "jury.json",
