@@ -28,7 +28,7 @@ from autoj.metrics import (
 )
 from autoj.metrics.base import proportion
 from autoj.metrics.length_bias import is_close_in_length, share_of_longer
-from autoj.metrics.rows import cluster_number, pair_row
+from autoj.metrics.rows import pair_row, scored_row
 from autoj.records import WINNERS, Case, Estimate, Verdict
 from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
@@ -68,19 +68,6 @@ def share_of(name: str, scores: Sequence[tuple[Case, float | None]]) -> Estimate
     """The mean of scores between 0 and 1; None is unscored."""
     return proportion(
         name, [scored_row(case, score) for case, score in scores], lambda row: row.rating
-    )
-
-
-def scored_row(case: Case, score: float | None) -> Row:
-    """A row that holds one score of a case, in `rating`."""
-    return Row(
-        cluster=cluster_number(case.cluster),
-        label=None,
-        winner=None,
-        winners=(),
-        consistent=None,
-        scenario=case.scenario,
-        rating=score,
     )
 
 
