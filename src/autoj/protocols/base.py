@@ -8,13 +8,14 @@ the judge's text after its prompt is parsed.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from autoj.records import Case, Completion, Message, Reading, Verdict
+from autoj.records import Case, Completion, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import Library
 
 Subject = Literal["pair", "response", "critiques", "query"]
@@ -95,6 +96,30 @@ class JudgeProtocol(Protocol):
         self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
     ) -> Reading:
         """Reads the completion of `follow`."""
+
+
+class AskedOnce(ABC):
+    """A protocol whose judge writes one text, which is read as it is; nothing is asked after it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
+        """Reads a judge's text, as in `JudgeProtocol`."""
+
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
+        """The reading of the completion's text."""
+        return self.parse(completion.text, judged)
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """None: the text is all there is."""
+        return None
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """Not used, as there is no follow-up."""
+        return Unreadable(reason="this protocol makes no second request")
 
 
 def judged_texts(protocol: JudgeProtocol, case: Case, shown: tuple[int, ...]) -> tuple[str, ...]:
