@@ -138,6 +138,11 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
     ]
+    if any(teacher.stage == "translate" for teacher in found.teachers):
+        said.append(
+            "Of a translation the least is what is asked if no query's is kept, the most if all "
+            "are; Chinese is taken for a third as many characters as English, and each for a token."
+        )
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."
