@@ -122,6 +122,11 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         said.append(
             "The embedded classifier's guesses stand here for the names that the judge will give."
         )
+    if any(teacher.stage == "translate" for teacher in found.teachers):
+        said.append(
+            "Of a translation the least is what is asked if no query's is kept, the most if all "
+            "are; Chinese is taken for a third as many characters as English, and each for a token."
+        )
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."

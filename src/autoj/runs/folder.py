@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -223,9 +224,9 @@ class RunFolder:
             write_settings(self.path, {**record, "cost_usd": usd})
 
     def add_timing(self, record: dict[str, Any]) -> None:
-        """Records the time of a session."""
+        """Records the counts and the time of a session that ends now."""
         appender = jsonl.Appender(self.path / files.TIMINGS)
-        appender.append(record)
+        appender.append({"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **record})
         appender.close()
 
     def timings(self) -> tuple[int, float]:
