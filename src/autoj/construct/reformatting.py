@@ -41,6 +41,8 @@ _AFTER_DECISION = re.compile(
     r"[*_\"'“”\])\s]*(?:is (?:the )?better(?: one| response)?|更好)?[.。]?[*_\"'”]*\s*",
     re.IGNORECASE,
 )
+# A small model goes on with the options that it has not chosen.
+_LEFT_OVER = re.compile(r"(?:\n[ \t]{0,8}[-*•]?[ \t]{0,4}(?:Tie|Response [12])\b\.?[ \t]{0,4})+\Z")
 # "Response 1: in JSON; Response 2: in JSON": a statement that is made of both.
 _SAME_OF_BOTH = re.compile(
     r"(?P<first>Response [12]|回应[12])[:：]? ?(?P<said>[^\n]{1,400}?)"
@@ -137,7 +139,7 @@ def _without_decision(text: str) -> tuple[str, str]:
             continue
         before, after = paragraph[: found[0].start()], paragraph[found[-1].end() :]
         stated = _AFTER_DECISION.match(after)
-        remark = after[stated.end() :] if stated else ""
+        remark = _LEFT_OVER.sub("", after[stated.end() :]) if stated else ""
         is_open = not stated and not _BEGUN.search(after)
         kept.append(_without_marker(before))
     return "\n\n".join(kept), remark
@@ -177,10 +179,13 @@ def _factors(text: str, language: Language) -> Iterator[Factor]:
 
 
 def _merged(factors: Iterable[Factor]) -> list[Factor]:
-    """Joins those of one name: what a teacher says of each response in turn is one factor."""
-    texts: dict[str, list[str]] = {}
+    """Joins those of one name: what a teacher says of each response in turn is one factor.
+
+    What it says twice stands once.
+    """
+    texts: dict[str, dict[str, None]] = {}
     for factor in factors:
-        texts.setdefault(factor.name, []).append(factor.explanation)
+        texts.setdefault(factor.name, {})[factor.explanation] = None
     return [
         _without_the_same(Factor(name=name, explanation=joined(its))) for name, its in texts.items()
     ]
