@@ -51,7 +51,7 @@ def check_the_menu(name: str, text: str) -> None:
         assert protocol.subject == "query"
         assert reading.name in scenario_names()
     elif isinstance(reading, Critique):
-        assert protocol.name.startswith("single-critique")
+        assert protocol.name.startswith(("single-critique", "scenario-seeds"))
         assert reading.text.strip()
     else:
         assert isinstance(reading, Unreadable)
