@@ -4,6 +4,7 @@
 AutojError                  the root; `hint` says what to do about it
 ├─ UserError                the caller can fix it: exit code 2, no traceback
 │  ├─ DataError             a row or a file that cannot be read (path, line, field)
+│  │  └─ LaterTurn          a row about a later turn of a conversation
 │  ├─ ConfigError           an invalid setting
 │  ├─ SpecMismatch          a run folder that was made with other settings
 │  ├─ RunBusy               a run folder that another process is writing to
@@ -97,6 +98,10 @@ class DataError(UserError):
         self.path = Path(path)
         self.line = line
         self.field = field
+
+
+class LaterTurn(DataError):
+    """A row about a later turn of a conversation, which cannot be judged by itself."""
 
 
 class ConfigError(UserError):

@@ -25,7 +25,7 @@ seed: 3
 sources:
   - {{data: {pairs}, name: own}}
 stages:
-  - {{stage: collect}}
+  - {{stage: collect, shuffle: false}}
   - {{stage: deduplicate, threshold: null}}
   - {{stage: decontaminate, against: [{tested}], ngrams: 5}}
   - {{stage: classify}}

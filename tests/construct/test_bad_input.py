@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from autoj.construct import negatives
+from autoj.construct.binding import RECIPE
 from autoj.construct.estimate import estimate
-from autoj.construct.folder import RECIPE, Construction
+from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
 from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
@@ -28,7 +29,8 @@ def make(recipe: ConstructRecipe, tmp_path: Path) -> Make:
 
     def made(rows: list[dict[str, Any]], *stages: str, source: str = "") -> ConstructRecipe:
         write_records(tmp_path / "own.jsonl", rows)
-        listed = "\n".join(f"  - {{stage: {stage}}}" for stage in ("collect", *stages, "mix"))
+        named = ("collect, shuffle: false", *stages, "mix")
+        listed = "\n".join(f"  - {{stage: {stage}}}" for stage in named)
         text = f"title: x\nsources: [{{data: {tmp_path / 'own.jsonl'}{source}}}]\nstages:\n{listed}"
         path = tmp_path / "own.yaml"
         path.write_text(text.replace("TEACHER", str(tmp_path / "teacher.yaml")))

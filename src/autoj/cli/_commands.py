@@ -22,6 +22,10 @@ COMMANDS = {
         "autoj.cli.show:show",
         "Show a run, or one of its cases with its judgments, even while it is running.",
     ),
+    "report": Listed(
+        "autoj.cli.report:report",
+        "Write runs as one HTML file to open, filter and send: figures, cases, differences.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",
@@ -29,6 +33,10 @@ COMMANDS = {
     "diff": Listed(
         "autoj.cli.diff:diff",
         "Compare two runs on the same cases: verdicts that differ, agreement, kappa.",
+    ),
+    "drift": Listed(
+        "autoj.cli.drift:drift",
+        "Compare a run with its baseline: verdicts that flipped, repeatability, a limit for CI.",
     ),
     "export": Listed(
         "autoj.cli.export:export", "Write a run's verdicts in the format of another tool."
@@ -53,6 +61,10 @@ COMMANDS = {
     "leaderboard": Listed(
         "autoj.cli.leaderboard:leaderboard",
         "Show published figures, your measured judges and the baselines, side by side.",
+    ),
+    "collect": Listed(
+        "autoj.cli.collect:collect",
+        "Collect labelled pairs of public or own sources into one file, or their queries alone.",
     ),
     "construct": Listed(
         "autoj.cli.construct:construct_app",

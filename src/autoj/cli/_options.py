@@ -12,13 +12,25 @@ from autoj.cli import _completion
 JUDGED = "What to judge"
 MEASURED = "What to measure"
 TRAINED_ON = "What to train on"
+COLLECTED = "What to collect"
 SHOWN = "What to show"
 REMOVED = "What to remove"
 ASKING = "How to ask"
 COMPUTING = "How to compute"
 SPENDING = "What to spend"
 OUTPUT = "Output"
-TITLES = (JUDGED, MEASURED, TRAINED_ON, SHOWN, REMOVED, ASKING, COMPUTING, SPENDING, OUTPUT)
+TITLES = (
+    JUDGED,
+    MEASURED,
+    TRAINED_ON,
+    COLLECTED,
+    SHOWN,
+    REMOVED,
+    ASKING,
+    COMPUTING,
+    SPENDING,
+    OUTPUT,
+)
 """Titles of the sections of `--help`, in the order in which they are shown."""
 
 JudgeName: TypeAlias = Annotated[

@@ -74,6 +74,10 @@ class TerminalWatch(Watch):
         pace = (now - self._started) / max(n_done, 1)
         left = (n_total - n_done) * pace
         money = f", {self._cost}" if self._cost else ""
+        if n_total <= n_done:
+            # Whoever reads a file lazily knows no more than what was read.
+            print_message(f"{self._what}: {n_done:,} done{money}")
+            return
         print_message(
             f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left{money}"
         )

@@ -16,7 +16,8 @@ from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct as run_construction
 from autoj.construct.recipe import read_construct_recipe
 from autoj.errors import DataError
-from autoj.reports.construct import construction_view, estimate_view, stage_view
+from autoj.reports.construct import construction_view, estimate_view
+from autoj.reports.construct_stage import stage_view
 from autoj.runs.budget import Budget
 
 COMMANDS = {

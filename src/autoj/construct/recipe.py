@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from autoj.construct.held_out import held_out_scenarios
+from autoj.datasets import data_name
 from autoj.errors import UnknownComponent
 from autoj.yaml_files import read_fields
 
@@ -26,11 +28,15 @@ class PairFile(_RecipePart):
     """The scenario of all its rows, for a source of one kind; None keeps what rows state."""
     limit: int | None = Field(None, ge=1)
     """The most rows to take; None takes all."""
+    format: str | None = None
+    """The format's name; None recognises it from the fields of the first row."""
+    map: str | None = None
+    """Columns of other names, as `autoj judge --map` takes them, in place of a format."""
 
     @property
     def called(self) -> str:
         """The name that its rows' ids begin with."""
-        return self.name or Path(self.data).name.partition(".")[0]
+        return self.name or data_name(Path(self.data))
 
 
 class Collect(_RecipePart):
@@ -39,6 +45,14 @@ class Collect(_RecipePart):
     stage: Literal["collect"]
     languages: tuple[str, ...] = ()
     """ISO 639-1 codes of the queries to keep, by `py3langid`; empty keeps all and asks nothing."""
+    turns: Literal["first", "single"] = "first"
+    """"first" keeps the first turn of a longer conversation, with the vote on the whole, as the
+    paper does; "single" drops longer conversations."""
+    shuffle: bool = True
+    """True draws the order of the two responses by the seed, so that a source that always has the
+    better one first does not tell it to the teacher."""
+    purpose: Literal["training", "testing"] = "training"
+    """"testing" admits sources that serve testing only (MT-Bench; paper, section 3.3)."""
     unlabelled: Literal["drop", "keep"] = "drop"
     """The treatment of pairs without a label; kept ones take the teacher's decision as theirs."""
     max_characters: int = Field(24_000, ge=100)
@@ -133,6 +147,18 @@ class JudgeSingles(_RecipePart):
     """Longer judgments are dropped."""
 
 
+DamageKind: TypeAlias = Literal[
+    "changed_numbers", "swapped_names", "negated", "constraint_broken", "cut_off", "repeated",
+    "padded", "shuffled_words", "gibberish", "empty", "needless_refusal",
+]  # fmt: skip
+# One look tells the last four from a real answer, so they are rare.
+DAMAGE_SHARES: dict[DamageKind, float] = {
+    "changed_numbers": 1, "swapped_names": 1, "negated": 1, "constraint_broken": 1, "cut_off": 1,
+    "repeated": 1, "padded": 1, "shuffled_words": 0.3, "gibberish": 0.1, "empty": 0.3,
+    "needless_refusal": 0.3,
+}  # fmt: skip
+
+
 class Negatives(_RecipePart):
     """Adds pairs whose label needs no teacher: borrowed responses and damaged copies."""
 
@@ -143,11 +169,22 @@ class Negatives(_RecipePart):
     """Ties of two borrowed responses, likewise."""
     damaged: float = Field(0.10, ge=0, le=1)
     """Pairs of a response and its damaged copy, likewise."""
+    damages: dict[DamageKind, Annotated[float, Field(ge=0)]] = DAMAGE_SHARES
+    """The shares of the kinds of damage among them, in any unit; a kind left out is not made."""
+    thin: float = Field(1.0, ge=0, le=1)
+    """The share of the surplus of made pairs to drop that length or the overlap of words with the
+    query decides; 1 leaves either rule right half of the time, 0 drops none."""
 
     @property
     def borrows(self) -> bool:
         """True where similar queries must be found."""
         return self.borrowed > 0 or self.both_borrowed > 0
+
+    @model_validator(mode="after")
+    def _damages_are_named(self) -> Self:
+        if self.damaged > 0 and not sum(self.damages.values()) > 0:
+            raise ValueError("damages: at least one kind needs a share above 0")
+        return self
 
 
 class Mix(_RecipePart):
@@ -155,12 +192,22 @@ class Mix(_RecipePart):
 
     stage: Literal["mix"]
     held_out: tuple[str, ...] = ()
-    """Scenarios left out of training (Appendix C); their rows go to `held_out.jsonl`."""
+    """Scenarios left out of training, whose rows go to `held_out.jsonl`; or a setting of Appendix
+    C, which is recorded as its scenarios: setting-1, one of each group, or setting-2, NLP Tasks."""
     validation: float = Field(0.05, ge=0, lt=0.5)
     """The share of queries that go to `validation.jsonl`."""
     swap: bool = True
-    """True writes each pair in both orders in the layouts of other trainers (section 4); `autoj
-    train` swaps by itself."""
+    """True writes each pair in both orders in the layouts of other trainers, and each single
+    response twice (section 4); `autoj train` swaps by itself."""
+
+    @field_validator("held_out", mode="before")
+    @classmethod
+    def _setting_as_scenarios(cls, value: object) -> object:
+        if value == "setting-1" or value == "setting-2":
+            return held_out_scenarios(value)
+        if isinstance(value, str):
+            raise ValueError("expected a list of scenarios, setting-1 or setting-2")
+        return value
 
 
 Stage: TypeAlias = Annotated[

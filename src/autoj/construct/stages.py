@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -146,16 +146,7 @@ class StageFolder:
         Raises:
             StorageFull: the disk is full.
         """
-        counts: Counter[str] = Counter()
-        n_kept = 0
-        with replaced_files(self.path, (KEPT, DROPPED)) as (kept, dropped):
-            for outcome in outcomes:
-                if isinstance(outcome, Case):
-                    kept.write(encode(native_row(outcome)))
-                    n_kept += 1
-                else:
-                    dropped.write(encode(outcome))
-                    counts[outcome.reason] += 1
+        n_kept, counts = write_outcomes(self.path, (KEPT, DROPPED), outcomes)
         n_out = n_kept + counts.total()
         summary = StageSummary(
             name=self.name,
@@ -170,9 +161,40 @@ class StageFolder:
         return summary
 
 
+def write_outcomes(
+    folder: Path, names: tuple[str, str], outcomes: Iterable[Outcome]
+) -> tuple[int, Counter[str]]:
+    """Writes kept rows to one file and dropped ones to another; both appear at the end.
+
+    Args:
+        folder: made where there is none.
+        names: the files of the kept and of the dropped rows.
+        outcomes: the rows, read once.
+
+    Returns:
+        The number of kept rows, and that of dropped ones by reason.
+
+    Raises:
+        StorageFull: the disk is full.
+    """
+    counts: Counter[str] = Counter()
+    n_kept = 0
+    with replaced_files(folder, names) as (kept, dropped):
+        for outcome in outcomes:
+            if isinstance(outcome, Case):
+                kept.write(encode(native_row(outcome)))
+                n_kept += 1
+            else:
+                dropped.write(encode(outcome))
+                counts[outcome.reason] += 1
+    return n_kept, counts
+
+
 @contextmanager
 def replaced_files(folder: Path, names: Sequence[str]) -> Iterator[list[IO[bytes]]]:
     """Opens several files of a folder for writing; they appear together at the end of the block.
+
+    Where the block fails, nothing of them is left.
 
     Args:
         folder: made where there is none.
@@ -194,10 +216,16 @@ def replaced_files(folder: Path, names: Sequence[str]) -> Iterator[list[IO[bytes
             draft.replace(folder / name)
     except OSError as error:
         raise storage_error(error, folder) from error
+    finally:
+        for draft in drafts:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def native_row(case: Case) -> dict[str, Any]:
     """A case as a native row, which every command reads.
+
+    One without responses is a row of a query alone, which has no field for them.
 
     >>> from autoj.records import Response
     >>> case = Case(id="1", query="Why?", cluster="why", label="a",
@@ -205,20 +233,16 @@ def native_row(case: Case) -> dict[str, Any]:
     >>> native_row(case)["responses"]
     ['So.', 'No.']
     """
-    row: dict[str, Any] = {
-        "id": case.id,
-        "query": case.query,
-        "responses": [
+    row: dict[str, Any] = {"id": case.id, "query": case.query}
+    if case.responses:
+        row["responses"] = [
             response.text
             if response.model is None
             else {"text": response.text, "model": response.model}
             for response in case.responses
-        ],
-        "label": case.label,
-        "scenario": case.scenario,
-        "source": case.source,
-        "language": case.language,
-    }
+        ]
+        row["label"] = case.label
+    row |= {"scenario": case.scenario, "source": case.source, "language": case.language}
     if case.meta:
         row["meta"] = dict(case.meta)
     return row

@@ -26,6 +26,8 @@ __all__ = [
     "ColumnMap",
     "Join",
     "data_files_in",
+    "data_name",
+    "data_paths",
     "format_names",
     "is_dataset",
     "open_answers",
@@ -47,7 +49,13 @@ def format_names() -> tuple[str, ...]:
     return tuple(name for name in components.names("datasets") if name not in _NO_FORMATS)
 
 
-def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
+def open_cases(
+    path: Path,
+    format: str | None = None,
+    columns: ColumnMap | None = None,
+    *,
+    first_turns: bool = False,
+) -> Cases:
     """Opens a file of cases, or a data set of Hugging Face.
 
     Args:
@@ -56,6 +64,8 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
             recognised; or `hf-dataset:NAME[:SPLIT]`, or the folder of a saved data set.
         format: a format's name; None recognises it from the fields of the first row.
         columns: maps columns to fields, in place of a format.
+        first_turns: True takes the first turn of conversations alone, with the label of the whole,
+            where a format holds conversations that differ in their earlier turns.
 
     Raises:
         DataError: the file cannot be read, is empty, is of no known format, or lacks a column.
@@ -82,7 +92,15 @@ def open_cases(path: Path, format: str | None = None, columns: ColumnMap | None 
     # A format whose columns may have several names says which it reads.
     describe = getattr(module, "describe", None)
     note = None if describe is None else describe(first_row(path)[1])
-    return Cases(format=chosen, paths=paths, read=lambda: module.read(path), name=name, note=note)
+    read = getattr(module, "read_first_turns", module.read) if first_turns else module.read
+    return Cases(
+        format=chosen,
+        paths=paths,
+        read=lambda: read(path),
+        name=name,
+        note=note,
+        testing_only=getattr(module, "TESTING_ONLY", False),
+    )
 
 
 def open_queries(path: Path, format: str | None = None, columns: ColumnMap | None = None) -> Cases:
@@ -173,13 +191,36 @@ def open_answers(
     )
 
 
-def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
-    """The files that hold a data set, and the name of its runs where it is not the first file's."""
+def data_name(path: Path) -> str:
+    """A short name of a file or a data set, for tables and ids; nothing is read.
+
+    >>> data_name(Path("votes/june.jsonl.gz")), data_name(Path("hf-dataset:owner/name:train"))
+    ('june', 'name-train')
+    """
+    if str(path) == "-":
+        return "stdin"
     if not is_dataset(path):
-        return (path,), stream_name(path) if is_stream(path) else None
+        return path.name.partition(".")[0]
     wanted = parse_name(path)
     named = [Path(wanted.name).name, wanted.config, wanted.split]
-    return data_files(path), "-".join(part for part in named if part)
+    return "-".join(part for part in named if part)
+
+
+def data_paths(path: Path) -> tuple[Path, ...]:
+    """The local files that hold the rows of a file or a data set, whatever its format.
+
+    Raises:
+        DataError: there is no such data set.
+        MissingExtra: a data set needs packages that are not installed.
+    """
+    return data_files(path) if is_dataset(path) else (path,)
+
+
+def _place(path: Path) -> tuple[tuple[Path, ...], str | None]:
+    """The files that hold a data set, and the name of its runs where it is not the first file's."""
+    if is_dataset(path):
+        return data_paths(path), data_name(path)
+    return data_paths(path), stream_name(path) if is_stream(path) else None
 
 
 def _rows_alone(path: Path) -> Iterator[dict[str, Any]]:

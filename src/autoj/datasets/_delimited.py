@@ -21,8 +21,9 @@ from autoj.errors import DataError
 from autoj.inputs import open_file, row_limit, skip_line, too_long
 
 NUMBERS = frozenset({
-    "annotator1", "annotator2", "annotator3", "annotator_index", "gt_label", "idx", "label", "pid",
-    "pred_score", "preference",
+    "annotator1", "annotator2", "annotator3", "annotator_index", "better_response_id", "gt_label",
+    "idx", "label", "labels", "pid", "pred_score", "preference", "safer_response_id",
+    "score_ratio", "upvote_ratio",
 })  # fmt: skip
 """Columns of numbers in the known formats; none of them is ever a judged text."""
 

@@ -1,8 +1,12 @@
 """Data sets of Hugging Face, by name on the Hub or by folder; the datasets library is an extra.
 
 `hf-dataset:NAME`, `hf-dataset:NAME:SPLIT` and `hf-dataset:NAME:CONFIG:SPLIT` name one. NAME is a
-name on the Hub (`owner/name`) or a folder: one of data files, or one that `save_to_disk` wrote,
-which may also be given by its bare path. With several splits one must be named.
+name on the Hub (`owner/name`, or `owner/name@REVISION` for a branch or a commit) or a folder: one
+of data files, or one that `save_to_disk` wrote, which may also be given by its bare path. With
+several splits one must be named.
+
+Some older data sets are scripts that fetch them, which the library no longer runs. The Hub keeps a
+copy of each as Parquet files, and that is read: a folder for each configuration, on a branch.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from autoj.datasets._arrow import rows_of
 from autoj.errors import DataError, MissingExtra
 
 _PREFIX = "hf-dataset:"
+_PARQUET_COPY = "refs/convert/parquet"
 _ROWS_AT_ONCE = 256
 # Marker files that `save_to_disk` writes: of a single data set, and of several splits.
 _SAVED = "state.json"
@@ -31,6 +36,8 @@ class DatasetName:
     """The name on the Hub, or a folder."""
     config: str | None = None
     split: str | None = None
+    revision: str | None = None
+    """A branch, a tag or a commit on the Hub; None is its newest state."""
 
 
 def is_dataset(path: Path) -> bool:
@@ -49,8 +56,8 @@ def parse_name(path: Path) -> DatasetName:
     Raises:
         DataError: it has too many parts, or an empty one.
 
-    >>> parse_name(Path("hf-dataset:owner/name:test"))
-    DatasetName(name='owner/name', config=None, split='test')
+    >>> parse_name(Path("hf-dataset:owner/name@v0:test"))
+    DatasetName(name='owner/name', config=None, split='test', revision='v0')
     """
     if not str(path).startswith(_PREFIX):
         return DatasetName(name=str(path))
@@ -61,9 +68,16 @@ def parse_name(path: Path) -> DatasetName:
             path=path,
             hint="Expected hf-dataset:NAME, hf-dataset:NAME:SPLIT or hf-dataset:NAME:CONFIG:SPLIT.",
         )
-    if len(parts) == 3:
-        return DatasetName(name=parts[0], config=parts[1], split=parts[2])
-    return DatasetName(name=parts[0], split=parts[1] if len(parts) == 2 else None)
+    name, _, revision = parts[0].partition("@")
+    # A folder's name may have that sign, too.
+    if not revision or os.path.isdir(os.path.expanduser(parts[0])):
+        name, revision = parts[0], ""
+    return DatasetName(
+        name=name,
+        config=parts[1] if len(parts) == 3 else None,
+        split=parts[-1] if len(parts) > 1 else None,
+        revision=revision or None,
+    )
 
 
 def read_dataset(path: Path) -> Iterator[tuple[int, dict[str, Any] | DataError]]:
@@ -105,13 +119,21 @@ def _open(path: Path) -> Any:
         if saved:
             found = datasets.load_from_disk(str(folder))
         else:
-            name = str(folder) if folder.is_dir() else wanted.name
-            found = datasets.load_dataset(name, wanted.config)
+            found = _loaded(datasets, str(folder) if folder.is_dir() else wanted.name, wanted)
     # The library raises its own errors, the Hub client's and Python's, dozens of kinds.
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"cannot be loaded ({type(error).__name__}: {reason})", path=path) from None
     return _split_of(path, found, wanted.split)
+
+
+def _loaded(datasets: Any, name: str, wanted: DatasetName) -> Any:
+    try:
+        return datasets.load_dataset(name, wanted.config, revision=wanted.revision)
+    except RuntimeError as error:
+        if "scripts are no longer supported" not in str(error) or wanted.revision is not None:
+            raise
+        return datasets.load_dataset(name, data_dir=wanted.config, revision=_PARQUET_COPY)
 
 
 def _split_of(path: Path, found: Any, split: str | None) -> Any:

@@ -5,24 +5,36 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from autoj.datasets._rows import read_rows
 from autoj.datasets._winner_words import winner_of
-from autoj.errors import DataError, UnknownComponent
+from autoj.errors import DataError, UnknownComponent, shortened
 from autoj.jsonl import encode
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query
 from autoj.scenarios import resolve_scenario
 
+_MOST_NAMES, _LONGEST_NAME = 20, 40
+
 
 class FieldError(Exception):
-    """A missing or invalid field; `read_file` adds the file and the line."""
+    """A missing or invalid field; `read_file` adds the file and the line.
 
-    def __init__(self, field: str | None, message: str) -> None:
+    Args:
+        field: the field; None for the whole row.
+        message: what is wrong with it.
+        kind: the kind of error that it becomes.
+    """
+
+    def __init__(
+        self, field: str | None, message: str, *, kind: type[DataError] = DataError
+    ) -> None:
         super().__init__(message)
         self.field = field
         self.message = message
+        self.kind = kind
 
 
 class ReadRow(NamedTuple):
@@ -49,6 +61,8 @@ class Cases:
     """The name of its runs; None is the first file's name."""
     note: str | None = None
     """A remark for the user on the way it was read."""
+    testing_only: bool = False
+    """True for the data of a benchmark that a judge is measured by."""
 
     @property
     def place(self) -> Path:
@@ -113,7 +127,7 @@ def read_file_of_several(
         try:
             cases = tuple(to_cases(row, line))
         except FieldError as error:
-            yield ReadRow(line, DataError(error.message, path=path, line=line, field=error.field))
+            yield ReadRow(line, error.kind(error.message, path=path, line=line, field=error.field))
         else:
             yield from (ReadRow(line, case) for case in cases)
 
@@ -140,11 +154,34 @@ def require(row: dict[str, Any], field: str, kind: type | tuple[type, ...], want
         FieldError: it is missing or of another type.
     """
     if field not in row:
-        raise FieldError(field, f"is missing; expected {wanted}")
+        raise missing(row, field, wanted)
     value = row[field]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise FieldError(field, f"expected {wanted}, found {type(value).__name__} {_short(value)}")
     return value
+
+
+def missing(row: dict[str, Any], field: str, wanted: str) -> FieldError:
+    """The error of a field that a row lacks, with the fields that it has."""
+    names = [repr(shortened(str(name), _LONGEST_NAME)) for name in islice(row, _MOST_NAMES)]
+    more = f" and {len(row) - _MOST_NAMES:,} more" if len(row) > _MOST_NAMES else ""
+    there = f"{', '.join(names)}{more}" if names else "nothing"
+    return FieldError(field, f"is missing; expected {wanted}; the row has {there}")
+
+
+def require_in(
+    row: dict[str, Any], outer: str, field: str, kind: type | tuple[type, ...], wanted: str
+) -> Any:
+    """A required field of an object in a row, checked for its type.
+
+    Raises:
+        FieldError: either is missing or of another type; the field is told as `outer.field`.
+    """
+    inner = require(row, outer, dict, "an object")
+    try:
+        return require(inner, field, kind, wanted)
+    except FieldError as error:
+        raise FieldError(f"{outer}.{field}", error.message) from None
 
 
 def require_text(row: dict[str, Any], field: str) -> str:
@@ -166,7 +203,7 @@ def number_of(row: dict[str, Any], field: str, winners: dict[int, Winner]) -> Wi
     """
     menu = ", ".join(f"{number} ({winner})" for number, winner in winners.items())
     if field not in row:
-        raise FieldError(field, f"is missing; expected {menu}")
+        raise missing(row, field, menu)
     value = row[field]
     if not isinstance(value, int) or isinstance(value, bool) or value not in winners:
         raise FieldError(field, f"expected {menu}, found {_short(value)}")

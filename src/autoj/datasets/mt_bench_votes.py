@@ -2,7 +2,7 @@
 
 A vote on the first turn is a case. A vote on a later turn is about conversations that differ in
 their earlier turns, which cannot be judged yet: it is a bad row here, and `published_verdicts`
-reads the votes of both turns.
+reads the votes of both turns. The 80 queries serve testing (paper, section 3.3).
 
 **Source**: lmsys/mt_bench_human_judgments on the Hugging Face Hub; lm-sys/FastChat,
 fastchat/llm_judge/compute_agreement.py (arXiv 2306.05685).
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autoj.datasets import chatbot_arena
 from autoj.datasets._preferences import decode
 from autoj.datasets.base import (
     FieldError,
@@ -23,14 +24,18 @@ from autoj.datasets.base import (
     read_file,
     require,
 )
+from autoj.errors import LaterTurn
 from autoj.records import Case, Response
 
+TESTING_ONLY = True
+"""Its queries are those of a benchmark: `autoj collect` takes them for a test set alone."""
 FIELDS = '"conversation_a", "conversation_b" and "winner"'
 
 
 def matches(row: dict[str, Any]) -> bool:
     """True where a row has the fields of this format."""
-    return {"conversation_a", "conversation_b"} <= row.keys()
+    both = {"conversation_a", "conversation_b"} <= row.keys()
+    return both and not chatbot_arena.matches(row)
 
 
 def read(path: Path) -> Iterator[ReadRow]:
@@ -42,7 +47,9 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     """The case of one vote; several people may have voted on the same pair."""
     turn = require(row, "turn", int, "1 or 2")
     if turn != 1:
-        raise FieldError("turn", "conversations of several turns cannot be judged yet")
+        raise FieldError(
+            "turn", "conversations of several turns cannot be judged yet", kind=LaterTurn
+        )
     texts = [_turn(row, name) for name in ("conversation_a", "conversation_b")]
     if texts[0][0] != texts[1][0]:
         raise FieldError("conversation_b", "begins with another query than conversation_a")

@@ -62,7 +62,8 @@ def to_case(row: dict[str, Any], line: int) -> Case:
         responses=responses,
         line=line,
         label=label,
-        source="reward-bench",
+        # Other preference sets have this layout and no subsets.
+        source="reward-bench" if subset else None,
         meta={"subset": subset} if subset else {},
     )
 

@@ -62,12 +62,25 @@ def read(path: Path) -> Iterator[ReadRow]:
     Raises:
         DataError: the file cannot be read, or the columns of texts hold names of models.
     """
+    return _read(path, first_turn=False)
+
+
+def read_first_turns(path: Path) -> Iterator[ReadRow]:
+    """The rows of a table; of cells that are lists of turns the first turn alone.
+
+    Raises:
+        DataError: as `read`.
+    """
+    return _read(path, first_turn=True)
+
+
+def _read(path: Path, *, first_turn: bool) -> Iterator[ReadRow]:
     _, row = first_row(path)
     layout = layout_of(row) or _EXACT
     if layout.models_as_texts:
         _check_texts(path, layout)
     # Rows may leave fields out, and name others.
-    return read_file(path, lambda row, line: _case(row, line, layout_of(row) or layout))
+    return read_file(path, lambda row, line: _case(row, line, layout_of(row) or layout, first_turn))
 
 
 def describe(row: dict[str, Any]) -> str | None:
@@ -83,16 +96,19 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     return _case(row, line, layout_of(row) or _EXACT)
 
 
-def _case(row: dict[str, Any], line: int, layout: Layout) -> Case:
+def _case(row: dict[str, Any], line: int, layout: Layout, first_turn: bool = False) -> Case:
     plain, turns = _without_lists(row, layout)
+    # Its texts are those of the first turn.
     case = ColumnMap(columns=layout.columns).to_case(plain, line)
-    if turns is not None:
-        texts = turns[1]
+    if turns is not None and first_turn:
+        case = replace(case, meta={**case.meta, "n_turns": len(turns[0]) // 2})
+    elif turns is not None:
+        query, texts = as_texts(turns)
         responses = tuple(
             Response(text=text, model=response.model)
             for text, response in zip(texts, case.responses, strict=True)
         )
-        case = replace(case, query=turns[0], responses=responses)
+        case = replace(case, query=query, responses=responses)
     return replace(case, label=_vote(row, layout.votes)) if layout.votes else case
 
 
@@ -109,8 +125,8 @@ def _vote(row: dict[str, Any], columns: tuple[str, ...]) -> Winner | None:
 
 def _without_lists(
     row: dict[str, Any], layout: Layout
-) -> tuple[dict[str, Any], tuple[str, tuple[str, ...]] | None]:
-    """The row with the first turn of cells that are JSON lists, and the texts of all turns."""
+) -> tuple[dict[str, Any], list[list[Message]] | None]:
+    """The row with the first turn of cells that are JSON lists, and the whole conversations."""
     targets = [name for name in ("query", "a", "b", "response") if name in layout.columns]
     columns = [layout.columns[name] for name in targets]
     lists = [_turns(row.get(column)) for column in columns]
@@ -131,7 +147,7 @@ def _without_lists(
         for texts in said
     ]
     first = {column: texts[0] for column, texts in zip(columns, [asked, *said], strict=True)}
-    return row | first, as_texts(conversations)
+    return row | first, conversations
 
 
 def _turns(cell: object) -> list[str] | None:

@@ -1,9 +1,8 @@
-"""A construction for a reader: its stages, one stage's drops, and its cost before it is asked."""
+"""A construction for a reader: its stages, and its cost before it is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -15,19 +14,17 @@ from autoj.construct.estimate import (
     TeacherEstimate,
 )
 from autoj.construct.folder import Construction
-from autoj.construct.pipeline import TRAIN
-from autoj.construct.stages import StageFolder, StageSummary
+from autoj.construct.stage_work import TRAIN
+from autoj.construct.stages import StageSummary
 from autoj.reports import render
 from autoj.reports.construct_review import reviewed_view
-from autoj.reports.text import excerpt, visible_text
-
-_QUERY_CHARACTERS = 60
+from autoj.reports.text import visible_text
 
 
 def construction_view(construction: Construction) -> RenderableType:
     """The stages of a construction, with the reasons of drops, and the way on."""
     summaries, stale = construction.summaries, construction.stale
-    parts: list[RenderableType] = [_stages(summaries, stale), *_drops(summaries)]
+    parts: list[RenderableType] = [stages_listing(summaries, stale), *drops_listing(summaries)]
     if construction.reviewed is not None:
         parts += [Text(), reviewed_view(construction.reviewed)]
     n_done = sum(summary.name not in stale for summary in summaries)
@@ -48,7 +45,10 @@ def construction_view(construction: Construction) -> RenderableType:
     return Group(*parts)
 
 
-def _stages(summaries: tuple[StageSummary, ...], stale: Collection[str] = ()) -> render.Listing:
+def stages_listing(
+    summaries: tuple[StageSummary, ...], stale: Collection[str] = ()
+) -> render.Listing:
+    """The counts and the cost of stages, one a line."""
     numbers = ("in", "kept", "dropped", "made", "requests", "tokens", "USD")
     listing = render.Listing(render.Column.text("stage"), *map(render.Column.number, numbers))
     for summary in summaries:
@@ -66,7 +66,7 @@ def _stages(summaries: tuple[StageSummary, ...], stale: Collection[str] = ()) ->
     return listing
 
 
-def _drops(summaries: tuple[StageSummary, ...]) -> list[RenderableType]:
+def drops_listing(summaries: tuple[StageSummary, ...]) -> list[RenderableType]:
     """The reasons of all stages, and what each test set shared."""
     dropped = [
         (summary.name, reason, count)
@@ -87,7 +87,7 @@ def _mixed(summary: StageSummary) -> RenderableType:
         "n_train": "rows to train on",
         "n_validation": "for validation",
         "n_held_out": "of held-out scenarios",
-        "n_release": "prompts with judgments, in both orders",
+        "n_release": "prompts with judgments, for other trainers",
         "n_preference": "decided pairs (prompt, chosen, rejected)",
     }
     return render.facts(
@@ -95,53 +95,9 @@ def _mixed(summary: StageSummary) -> RenderableType:
     )
 
 
-def stage_view(stage: StageFolder, n_shown: int) -> RenderableType:
-    """One stage: its figures, and the first rows that it dropped.
-
-    Args:
-        stage: a finished stage.
-        n_shown: the number of dropped rows to list.
-    """
-    summary = stage.summary()
-    assert summary is not None
-    listing = render.Listing(
-        render.Column.text("dropped"),
-        render.Column.text("because"),
-        render.Column.prose("found"),
-        render.Column.text("query"),
-    )
-    for item in islice(stage.dropped(), n_shown):
-        query = "" if item.case is None else excerpt(item.case.query, _QUERY_CHARACTERS)
-        listing.add(item.id, item.reason, excerpt(item.detail or "", _QUERY_CHARACTERS), query)
-    parts: list[RenderableType] = [_stages((summary,)), *_drops((summary,))]
-    parts += [_contaminated(summary)] if "contamination" in summary.notes else []
-    n_dropped = sum(summary.dropped.values())
-    if n_dropped:
-        parts += [Text(), listing]
-    if n_dropped > n_shown:
-        parts.append(
-            visible_text(f"{n_dropped - n_shown:,} more are in {stage.path / 'dropped.jsonl'}")
-        )
-    return Group(*parts)
-
-
-def _contaminated(summary: StageSummary) -> render.Listing:
-    numbers = ("its rows", "shared", "our rows", "same text")
-    listing = render.Listing(render.Column.prose("test set"), *map(render.Column.number, numbers))
-    for report in summary.notes["contamination"]:
-        listing.add(
-            report["path"],
-            report["n_rows"],
-            report["n_shared_test"],
-            report["n_shared_ours"],
-            report["n_same_text"],
-        )
-    return listing
-
-
 def estimate_view(found: ConstructEstimate) -> RenderableType:
     """The cost of a construction, with the assumptions behind it."""
-    parts: list[RenderableType] = [_stages(found.done), *_drops(found.done), Text()]
+    parts: list[RenderableType] = [stages_listing(found.done), *drops_listing(found.done), Text()]
     if not found.teachers:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
     for teacher in found.teachers:

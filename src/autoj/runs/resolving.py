@@ -281,9 +281,10 @@ def read_answer(
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
-def _read_follow(
+def read_follow(
     asked: Asked, verdict: Verdict, answers: Answers, reader: JudgeProtocol
 ) -> Judgment | Failure | None:
+    """The outcome of a question that followed from a verdict; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
@@ -307,7 +308,7 @@ def with_critiques(
     verdict: Verdict, asked: Iterable[Asked], answers: Answers, reader: JudgeProtocol
 ) -> Verdict:
     """A verdict with the critiques that were asked for it, as far as they exist."""
-    written = [_read_follow(row, verdict, answers, reader) for row in asked]
+    written = [read_follow(row, verdict, answers, reader) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict
 
@@ -351,7 +352,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
             follow = [asked for asked in folder.follow() if asked.case_id == case_id]
             follow = _checked(path / FOLLOW, case, follow)
             judgments += [
-                (asked, _read_follow(asked, verdict, reader, protocol)) for asked in follow
+                (asked, read_follow(asked, verdict, reader, protocol)) for asked in follow
             ]
             verdict = with_critiques(verdict, follow, reader, protocol)
     return CaseRecord(

@@ -1,0 +1,50 @@
+"""A collection for a reader: its sources, the labels it kept, and why rows were dropped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from autoj.construct.collect_file import CollectedFile
+from autoj.reports import render
+from autoj.reports.text import visible_text
+
+_LABELS = ("a", "b", "tie", "none")
+
+
+def collected_view(collected: CollectedFile) -> RenderableType:
+    """The rows by source, the reasons of drops, and the files."""
+    parts: list[RenderableType] = [sources_listing(collected.summary.notes["sources"])]
+    if collected.summary.dropped:
+        listing = render.Listing(
+            render.Column.text("dropped because"), render.Column.number("rows")
+        )
+        for reason, n_rows in collected.summary.dropped.items():
+            listing.add(reason, n_rows)
+        parts += [Text(), listing]
+    parts += [Text(), visible_text(f"{collected.path} has the rows")]
+    if collected.summary.dropped:
+        parts.append(visible_text(f"{collected.dropped} has the dropped ones, with their reasons"))
+    return Group(*parts)
+
+
+def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
+    """The rows of each source, and its labels as "a", "b" and tie in the order that was drawn."""
+    kinds = [kind for kind in _LABELS if any(source["labels"][kind] for source in sources)]
+    if kinds == ["none"]:
+        kinds = []
+    named = [f"label {kind}" for kind in kinds]
+    numbers = map(render.Column.number, ("in", "kept", "dropped", *named))
+    listing = render.Listing(render.Column.text("source"), render.Column.text("format"), *numbers)
+    for source in sources:
+        listing.add(
+            source["name"],
+            source["format"],
+            source["n_in"],
+            source["n_kept"],
+            source["n_in"] - source["n_kept"],
+            *(source["labels"][kind] for kind in kinds),
+        )
+    return listing
