@@ -24,7 +24,7 @@ _READ_CHARACTERS = 2_000
 """The beginning of a text that its language is identified by."""
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
-_IDENTIFIED_AT_ONCE = 1_024
+_IDENTIFIED_AT_ONCE = 2_048
 _LABELS: dict[str, Winner] = {"1": "a", "2": "b", "tie": "tie"}
 
 
@@ -79,9 +79,10 @@ def collect(
     counts: list[SourceCounts] = []
     seen: set[int] = set()
     for source, cases in zip(recipe.sources, opened, strict=True):
-        counted = SourceCounts(name=source.called, data=source.data, format=cases.format)
+        name = source.called
+        counted = SourceCounts(name=name, data=source.data, format=cases.format)
         counts.append(counted)
-        rows = _rows(cases, source, stage, library, seen, queries)
+        rows = _rows(cases, source, name, stage, library, seen, queries)
         for outcome in _in_languages(rows, stage) if stage.languages else rows:
             if isinstance(outcome, Case) and stage.shuffle:
                 outcome = with_drawn_order(outcome, recipe.seed)
@@ -146,20 +147,20 @@ def _opened(source: PairFile, stage: Collect, queries: bool) -> Cases:
 def _rows(
     cases: Cases,
     source: PairFile,
+    name: str,
     stage: Collect,
     library: Library,
     seen: set[int],
     queries: bool,
 ) -> Iterator[Outcome]:
     """The rows of a source, each of use or with the reason for which it is not."""
-    name = source.called
     for line, item in islice(cases.read(), source.limit):
         if isinstance(item, DataError):
             reason = "later turn" if isinstance(item, LaterTurn) else "cannot be read"
             detail = item.reason if item.field is None else f"{item.field}: {item.reason}"
             yield Dropped(id=f"{name}:{line}", reason=reason, detail=detail)
             continue
-        row = _row(item, source, library)
+        row = _row(item, source, name, library)
         if queries:
             row = replace(row, responses=(), label=None)
         if hash(row.id) in seen:
@@ -173,7 +174,7 @@ def _rows(
             yield Dropped(id=row.id, reason=fault[0], detail=fault[1], case=row)
 
 
-def _row(case: Case, source: PairFile, library: Library) -> Case:
+def _row(case: Case, source: PairFile, name: str, library: Library) -> Case:
     """A row of a source under a name of its own, with its scenario in the library's spelling."""
     scenario = source.scenario or case.scenario
     if scenario is not None:
@@ -185,8 +186,8 @@ def _row(case: Case, source: PairFile, library: Library) -> Case:
         del meta["judgment"]
     return replace(
         case,
-        id=f"{source.called}/{case.id}",
-        source=source.name or case.source or source.called,
+        id=f"{name}/{case.id}",
+        source=source.name or case.source or name,
         scenario=scenario,
         meta=meta,
     )

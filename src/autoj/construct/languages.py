@@ -2,7 +2,7 @@
 
 `py3langid` walks a text's bytes in Python. Here the bytes of several hundred texts are walked
 together, each step one operation of numpy; languages and probabilities are those of
-`LanguageIdentifier.classify`, at three times the speed for long texts and six for short ones.
+`LanguageIdentifier.classify`, at about six times the speed. Wu and Cantonese count as Chinese.
 
 **Source:** Lui and Baldwin 2012, "langid.py: an off-the-shelf language identification tool", as
 `py3langid` 0.4 does it: the logarithm of each n-gram's count, and probabilities at a temperature of
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,9 @@ from autoj.errors import MissingExtra
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-_Bytes: TypeAlias = NDArray[np.uint8]
-_TEXTS_AT_ONCE = 256
+# Varieties that share their script with Chinese: short texts of it are often taken for them.
+_VARIETIES = {"wuu": "zh", "yue": "zh"}
+_TEXTS_AT_ONCE = 512
 """Texts of about the same length that are walked together."""
 
 
@@ -44,14 +45,14 @@ def known_languages() -> frozenset[str]:
     Raises:
         MissingExtra: py3langid is not installed.
     """
-    return frozenset(str(code) for code in _model().nb_classes)
+    return frozenset(str(code) for code in _model().nb_classes) - _VARIETIES.keys()
 
 
 def identify(texts: Sequence[str]) -> list[Identified]:
     """Identifies the languages of texts.
 
     Args:
-        texts: any number; memory is used for 256 at a time.
+        texts: any number; memory is used for 512 at a time.
 
     Raises:
         MissingExtra: py3langid is not installed.
@@ -104,15 +105,17 @@ class _Walker:
                 scores[first] += scores[again]
                 scores[again] = 0.0
             best = int(scores.argmax())
-            yield Identified(str(self.model.nb_classes[best]), float(scores[best]))
+            language = str(self.model.nb_classes[best])
+            yield Identified(_VARIETIES.get(language, language), float(scores[best]))
 
     def _scores(self, texts: Sequence[bytes]) -> NDArray[np.float32]:
         """The scores of each text, [n_texts, n_languages]; zeros for one without n-grams."""
         from scipy.sparse import csr_matrix
 
-        ngrams = self._ngrams(texts)
+        ngrams, starts = self._ngrams(texts)
         there = ngrams >= 0
-        ends = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
+        # The ends of the texts, counted in n-grams instead of bytes.
+        ends = np.concatenate(([0], np.cumsum(there)))[np.append(starts, len(ngrams))]
         columns = ngrams[there]
         counts: Any = csr_matrix(
             (np.ones(len(columns), dtype=np.float32), columns, ends),
@@ -124,18 +127,18 @@ class _Walker:
         scores[ends[:-1] == ends[1:]] = 0.0
         return scores
 
-    def _ngrams(self, texts: Sequence[bytes]) -> NDArray[np.int32]:
-        """The n-gram that ends at each byte, [n_texts, n_bytes]; -1 where none does."""
-        lengths = np.array([len(text) for text in texts])
-        n_texts, n_bytes = len(texts), int(lengths.max(initial=0))
-        letters: _Bytes = np.zeros((n_bytes, n_texts), dtype=np.uint8)
-        for number, text in enumerate(texts):
-            letters[: len(text), number] = np.frombuffer(text, dtype=np.uint8)
-        found = np.full((n_bytes, n_texts), -1, dtype=np.int32)
-        state = np.zeros(n_texts, dtype=np.int64)
+    def _ngrams(self, texts: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The n-gram that ends at each byte of all texts, -1 where none does; and their starts."""
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        letters = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        found = np.empty(len(letters), dtype=np.int32)
+        place, state = starts.copy(), np.zeros(len(texts), dtype=np.int64)
         # As the longest texts come first, those that go on are the first ones.
-        n_going = np.searchsorted(-lengths, -np.arange(n_bytes), side="left").tolist()
-        for position, n in enumerate(n_going):
-            state = self._next[self._row[state[:n]] + letters[position, :n]]
-            found[position, :n] = self._ngram[state]
-        return np.ascontiguousarray(found.T)
+        steps = np.arange(lengths.max(initial=0))
+        for n_going in np.searchsorted(-lengths, -steps, side="left").tolist():
+            place = place[:n_going]
+            state = self._next[self._row[state[:n_going]] + letters[place]]
+            found[place] = self._ngram[state]
+            place += 1
+        return found, starts
