@@ -20,21 +20,30 @@ WORKERS ?= 2
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[embedded,dev]'
+	$(BIN)/python -m pip install --quiet -e '.[embedded,report,dev]'
 	touch $(STAMP)
+
+# The report is tested in a browser where one is to be had; its tests skip elsewhere, and say so.
+CHROMIUM := command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	{ command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	apt-get update -qq >/dev/null && apt-get install -y -qq chromium >/dev/null; } || \
+	echo 'no Chromium: the tests of pages skip'
 
 # An exact release of torch takes a CPU build where the package index has one.
 $(TEST_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet -e '.[embedded,train,openai,data,classifier,construct,dev]'
+	$(BIN)/python -m pip install --quiet \
+		-e '.[embedded,train,openai,data,classifier,construct,report,browser,dev]'
+	$(CHROMIUM)
 	touch $(TEST_STAMP)
 
 $(DOCS_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	touch $(DOCS_STAMP)
 
-judge: $(STAMP)  ## judge the example pairs with the embedded judge and print the table
-	$(BIN)/autoj judge examples/pairs.jsonl
+judge: $(STAMP)  ## judge the example pairs with the embedded judge: a table, and a report to open
+	$(BIN)/autoj judge examples/pairs.jsonl --out runs/examples
+	$(BIN)/autoj report runs/examples --out runs/examples.html
 
 # A worker that has nothing left takes half of what the other one still has: both end together.
 test: $(TEST_STAMP)  ## run the tests: no GPU, no network beyond the package index, nothing slow

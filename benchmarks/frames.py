@@ -30,6 +30,8 @@ wrapper: none
 protocols: [pairwise]
 context_tokens: 4096
 """
+_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>"}
+"""These have frames of their own up to Python 3.11 only."""
 _PAIR = '{"id": "1", "query": "Why?", "responses": ["So.", "No."]}\n'
 
 
@@ -68,7 +70,7 @@ def _frames(frame: FrameType | None) -> list[tuple[str, str]]:
     frames: list[tuple[str, str]] = []
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(_PACKAGE):
+        if path.is_relative_to(_PACKAGE) and frame.f_code.co_name not in _COMPREHENSIONS:
             frames.append((path.relative_to(_PACKAGE).as_posix(), frame.f_code.co_name))
         frame = frame.f_back
     frames.reverse()

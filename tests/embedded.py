@@ -19,7 +19,7 @@ from autoj.errors import Unavailable
 from autoj.jsonl import write_records
 from autoj.judges import load_card
 from autoj.runs import judge_run, make_spec, open_run
-from autoj.runs.resolving import CaseRecord, read_case
+from autoj.runs.case_record import CaseRecord, read_case
 
 N_SUMS = int(os.environ.get("AUTOJ_REAL_PAIRS", "20"))
 """How many pairs real weights judge on each engine; fewer are quicker."""

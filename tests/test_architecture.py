@@ -19,6 +19,7 @@ import autoj
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
     {"records", "errors"},
+    {"system_errors"},
     {"inputs"},
     {"jsonl", "fetching", "components", "chat", "critiques", "trust", "yaml_files"},
     {"calibration", "scenarios", "backends", "metrics", "prompts"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,7 +114,10 @@ def test_the_layout_is_read_without_its_numbers_too() -> None:
     )
 
 
-@pytest.mark.parametrize("run", ["\n", " ", "\n \n", "- ", "\nThe final decision: ", "2. "])
+@pytest.mark.parametrize(
+    "run",
+    ["\n", " ", "\n \n", "- ", "\nThe final decision: ", "2. ", "the first ", "both responses "],
+)
 def test_long_hostile_texts_are_parsed_to_their_end(run: str) -> None:
     body = run * (LONG // len(run))
     assert critiques.parse(critiques.FACTORS_HEADING["en"] + body + "x") is None
@@ -144,7 +149,30 @@ SWAPS = [
     ("Respond to 1", "Respond to 1"),
     ("In 1 response, 2 facts", "In 1 response, 2 facts"),
     ("a Tie", "a Tie"),
-]
+    ("Response 1's tone", "Response 2's tone"),
+    ("The first response is warm.", "The second response is warm."),
+    ("FIRST RESPONSE: the 2nd reply", "SECOND RESPONSE: the 1st reply"),
+    ("the first and the second response", "the second and the first response"),
+    ("the first or second responses", "the second or first responses"),
+    ("The first response beats the second.", "The second response beats the first."),
+    ("the second lacks the first response's wit", "the first lacks the second response's wit"),
+    ("第一个回应比第二个更好", "第二个回应比第一个更好"),
+    ("第1条回复", "第2条回复"),
+    # The exchanged names have changed what these stand for.
+    ("Response 1 beats Response 2: the former is", "Response 2 beats Response 1: the former is"),
+    ("回应1比回应2好，前者更短。", "回应2比回应1好，前者更短。"),
+    ("Both responses rhyme; the former is apt.", "Both responses rhyme; the latter is apt."),
+    ("Both responses rhyme. The latter's tone", "Both responses rhyme. The former's tone"),
+    ("两个回应都押韵，但后者更短。", "两个回应都押韵，但前者更短。"),
+    # These are no names of responses.
+    ("Both responses are kind.", "Both responses are kind."),
+    ("Both responses name the former king.", "Both responses name the former king."),
+    ("The first responders came", "The first responders came"),
+    ("First, the second law of motion", "First, the second law of motion"),
+    ("The first response quotes the second law.", "The second response quotes the second law."),
+    ("The first one. The second response.", "The first one. The first response."),
+    ("Response 1st", "Response 1st"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "swapped"), SWAPS)
@@ -156,7 +184,9 @@ def test_swapping_exchanges_the_names_and_nothing_else(text: str, swapped: str) 
 FRAGMENTS = [
     *(text for row in SWAPS for text in row),
     "Response", "response ", "responses", "回应", "回复", "1", "2", "12", ".", ".5", " and ",
-    " or ", "和", "与", "/", "&", "、", "#", " ", "\t", "\u00a0", "\n", "s", "1st",
+    " or ", "和", "与", "/", "&", "、", "#", " ", "\t", "\u00a0", "\n", "s", "1st", "2nd", "st",
+    "the ", "The ", "first", "Second", "FIRST", " response", " replies", " is ", "former", "latter",
+    "both responses", "两个回应", "前者", "后者", "第一个", "第2个", "更", ", ", "'s", "。",
 ]  # fmt: skip
 tricky_text = st.lists(st.sampled_from(FRAGMENTS), max_size=10).map("".join)
 
@@ -166,12 +196,14 @@ def test_swapping_twice_gives_the_text_back(text: str) -> None:
     assert critiques.swap_responses(critiques.swap_responses(text)) == text
 
 
+NAMES = re.compile("first|second|1st|2nd|former|latter|前者|后者|[12一二]", re.IGNORECASE)
+
+
 @given(text=tricky_text)
-def test_swapping_changes_only_ones_and_twos(text: str) -> None:
+def test_swapping_changes_only_names(text: str) -> None:
     swapped = critiques.swap_responses(text)
-    assert len(swapped) == len(text)
-    changed = {(old, new) for old, new in zip(text, swapped, strict=True) if old != new}
-    assert changed <= {("1", "2"), ("2", "1")}
+    assert NAMES.sub("", swapped) == NAMES.sub("", text)
+    assert len(NAMES.findall(swapped)) == len(NAMES.findall(text))
 
 
 def test_swapping_a_whole_critique_exchanges_its_decision_too() -> None:

@@ -7,6 +7,7 @@ responses, which turns a critique of (first, second) into one of (second, first)
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,6 +24,8 @@ DECISION_OPENING: dict[Language, str] = {
     "en": "So, the final decision is",
     "zh": "所以，最终决定是",
 }
+RATING_OPENING: dict[Language, str] = {"en": "Rating: [[", "zh": "评分: [["}
+"""The text that a rating follows, as the prompts of single responses ask for it."""
 _NAMES: dict[Language, dict[Shown, str]] = {
     "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
     "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},
@@ -151,36 +154,131 @@ def _parse_factor(piece: str) -> Factor:
 
 _NAMED = re.compile(
     r"(?P<word>\bresponses?[ \t\u00a0]*#?|(?:回应|回复|回答)[ \t]*)"
-    r"(?P<number>[12])(?![0-9]|\.[0-9])",
+    r"(?P<number>[12])(?![0-9]|\.[0-9]|st|nd)",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
     r"(?P<joint>[ \t]*(?:\band\b|\bor\b|[/&和与、或])[ \t]*)"
     r"(?P<number>[12])(?![0-9A-Za-z_]|\.[0-9])"
 )
+_SENTENCE = re.compile(r"[^.!?。！？\n]*[.!?。！？\n]?")
+_PLACE = r"(?:[Ff]irst|FIRST|1st|[Ss]econd|SECOND|2nd)"
+_PLACE_ZH = r"第[一二12][个条份]"
+_PLACED_RESPONSE = re.compile(
+    rf"\b{_PLACE}(?=(?: (?:and|or) (?:the )?{_PLACE})? (?:[Rr]esponse|RESPONSE|[Rr]eply)\b"
+    rf"|(?: (?:and|or) (?:the )?{_PLACE})? (?:[Rr]esponses|RESPONSES|[Rr]eplies)\b)"
+    rf"|{_PLACE_ZH}(?=回应|回复|回答)"
+)
+# Words after "the first" or "the former" that are no noun, so that it stands for a response.
+_ALONE = (
+    r"(?=\Z|[.,;:!?)\n*'’]|--| (?:is|was|does|did|has|had|can|could|would|should|may|one|but|while"
+    r"|and|or|than|in|on|by|for|with|because|also|only|merely|simply|just|even|still|not|fails"
+    r"|lacks|gives|offers|provides|contains|includes|misses|mentions|explains|answers|focuses|goes"
+    r"|covers|ignores|uses|adds|makes|shows|seems|remains|wins)\b)"
+)
+_ALONE_ZH = r"(?=\Z|[，。；：、！？\n更较好差则的是没有在而也只还不提给])"
+_PLACED = re.compile(
+    rf"{_PLACED_RESPONSE.pattern}|\b(?<=[Tt]he ){_PLACE}{_ALONE}|{_PLACE_ZH}{_ALONE_ZH}"
+)
+_MENTIONED = re.compile(
+    rf"(?P<named>{_NAMED.pattern}|{_PLACED_RESPONSE.pattern})"
+    r"|(?P<together>\b(?:[Bb]oth|[Tt]wo) (?:responses|replies)\b|两个(?:回应|回复|回答))"
+    rf"|(?P<relative>(?<=[Tt]he )(?:former|latter){_ALONE}|[前后]者)"
+)
 _OTHER = {"1": "2", "2": "1"}
+_OTHER_WORD = dict(
+    pair
+    for one, other in (
+        ("first", "second"), ("First", "Second"), ("FIRST", "SECOND"), ("1st", "2nd"),
+        ("former", "latter"), ("前者", "后者"),
+        ("第一个", "第二个"), ("第一条", "第二条"), ("第一份", "第二份"),
+        ("第1个", "第2个"), ("第1条", "第2条"), ("第1份", "第2份"),
+    )
+    for pair in ((one, other), (other, one))
+)  # fmt: skip
 
 
 def swap_responses(text: str) -> str:
-    """Exchanges "Response 1" and "Response 2" (and their Chinese names) in a critique.
+    """Exchanges the names of the two responses in a critique: "Response 1", "the first response".
 
+    "The former" and "the latter" are exchanged where they stand for "both responses". Where they
+    stand for responses that were named before them, the exchanged names have changed their meaning.
     Swapping twice restores the text.
 
     **Source:** section 4 of the paper, which swaps the order of each training pair.
 
     >>> swap_responses("Response 1 beats Response 2; Responses 1 and 2 are polite.")
     'Response 2 beats Response 1; Responses 2 and 1 are polite.'
+    >>> swap_responses("The first response is long, the second is not.")
+    'The second response is long, the first is not.'
     """
+    return "".join(_swapped_relatives(line) for line in _swapped_numbers(text).splitlines(True))
+
+
+def _swapped_numbers(text: str) -> str:
     pieces: list[str] = []
     position = 0
+    for at in _numbers(text):
+        pieces += text[position:at], _OTHER[text[at]]
+        position = at + 1
+    return "".join([*pieces, text[position:]])
+
+
+def count_responses(text: str) -> tuple[int, int]:
+    """The number of times that a critique names the first response, and the second one.
+
+    >>> count_responses("Response 1 beats Response 2; Responses 1 and 2 are polite.")
+    (2, 2)
+    >>> count_responses("回应1比回应2好，回应1更短。")
+    (2, 1)
+    """
+    named = [text[at] for at in _numbers(text)]
+    return named.count("1"), named.count("2")
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """The positions of the digits that name a response."""
+    position = 0
     while (found := _NAMED.search(text, position)) is not None:
-        pieces += text[position : found.start()], found["word"], _OTHER[found["number"]]
+        yield found.start("number")
         position = found.end()
         # "Responses 1 and 2": the second number has no noun of its own.
         if (listed := _LISTED.match(text, position)) is not None:
-            pieces += listed["joint"], _OTHER[listed["number"]]
+            yield listed.start("number")
             position = listed.end()
-    return "".join([*pieces, text[position:]])
+
+
+def closed_by_rating(critique: str, rating: float, language: Language = "en") -> str:
+    r"""A critique of one response with its rating at the end, as the judge would write it.
+
+    >>> closed_by_rating("Too short.", 3)
+    'Too short.\n\nRating: [[3]]'
+    """
+    return f"{critique}\n\n{RATING_OPENING[language]}{rating:g}]]"
+
+
+def _swapped_relatives(line: str) -> str:
+    """A paragraph with "the former" exchanged where "both responses" is the last mention."""
+    pieces: list[str] = []
+    position = 0
+    stands_for_both = False
+    for found in _MENTIONED.finditer(line):
+        if found["relative"] is None:
+            stands_for_both = found["together"] is not None
+        elif stands_for_both:
+            pieces += line[position : found.start()], _OTHER_WORD[found[0]]
+            position = found.end()
+    return _swapped_places("".join([*pieces, line[position:]]))
+
+
+def _swapped_places(line: str) -> str:
+    """A paragraph with "the first response" exchanged, and "the second" in the same sentence."""
+    return "".join(
+        _PLACED.sub(lambda found: _OTHER_WORD[found[0]], sentence)
+        if _PLACED_RESPONSE.search(sentence)
+        else sentence
+        for sentence in _SENTENCE.findall(line)
+    )
 
 
 _CLOSING_RATING = re.compile(r"[\[［【]{2}[^\[\]［］【】\n]{1,20}[\]］】]{2}[*_]{0,3}\s?[.。]?\Z")

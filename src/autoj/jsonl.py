@@ -6,7 +6,6 @@ skips it. A line that cannot be made again may end in a checksum of itself (`enc
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import re
@@ -20,8 +19,9 @@ from typing import Any, TypeVar, cast
 import msgspec
 import orjson
 
-from autoj.errors import DataError, StorageFull, is_full, system_advice
+from autoj.errors import DataError
 from autoj.inputs import cannot_read, local_file
+from autoj.system_errors import storage_error
 
 T = TypeVar("T")
 
@@ -191,26 +191,6 @@ def sha256_of(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise cannot_read(error, path) from None
-
-
-# Errors of a path that cannot be written to: the user can choose another one, or raise a limit.
-_NO_PLACE = {
-    errno.EACCES, errno.EEXIST, errno.EFBIG, errno.EISDIR, errno.ELOOP, errno.EMFILE,
-    errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
-}  # fmt: skip
-
-
-def storage_error(error: OSError, path: Path) -> Exception:
-    """`StorageFull` for a full disk, `DataError` for an unwritable path, else the error itself."""
-    if is_full(error):
-        return StorageFull(
-            f"{path}: the disk is full; everything written before this record is kept",
-            hint="Free some space and run the same command again: it continues where it stopped.",
-        )
-    if error.errno in _NO_PLACE:
-        hint = system_advice(error)
-        return DataError(f"cannot be written: {error.strerror}", path=path, hint=hint)
-    return error
 
 
 class Appender:

@@ -243,6 +243,14 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenCompletion(Completion):
+    """A completion with the log-probability of its own text, from an engine that states it."""
+
+    logprob: float | None = None
+    """The natural log-probability of the whole text; None where it is not stated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A request without a completion; never counted as a score."""
 

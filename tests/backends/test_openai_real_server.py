@@ -29,7 +29,7 @@ from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Judgment, Unreadable
 from autoj.runs import judge_run, make_spec, open_run
-from autoj.runs.resolving import CaseRecord
+from autoj.runs.case_record import CaseRecord
 
 from ..embedded import N_SUMS, judged, probabilities
 from .test_openai import ask

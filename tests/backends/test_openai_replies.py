@@ -18,9 +18,9 @@ from autoj.backends.openai import load
 from autoj.backends.openai.replies import _positions
 from autoj.backends.openai.retries import WaitLog
 from autoj.errors import BackendError, ConfigError
-from autoj.records import Completion, Failure
+from autoj.records import Completion, Failure, WrittenCompletion
 
-from .openai_server import Answer, completion, error, serving
+from .openai_server import Answer, completion, error, scored, serving
 from .test_openai import CARD, QUICK, answer, ask, backend_of
 
 BOMB_BYTES = 40_000_000
@@ -229,3 +229,34 @@ def test_a_long_wait_is_said_once(caplog) -> None:
         "judge 'gpt-4' waits 90 seconds: the rate limit is reached",
         "judge 'gpt-4' waits 90 seconds: once more",
     ]
+
+
+def test_the_log_probability_of_a_written_text_is_the_sum_of_its_tokens() -> None:
+    tokens = [{"Yes": -0.25}, {",": -0.5}, {" it is": -1.0}]
+    sent: list[dict[str, Any]] = []
+
+    def decide(body: dict[str, Any], n_before: int) -> Answer:
+        sent.append(body)
+        return scored(tokens)
+
+    with serving(decide) as server:
+        got = answer(server, ask(), text_logprobs=True)
+    assert isinstance(got, WrittenCompletion)
+    assert (got.text, got.logprob) == ("Yes, it is", -1.75)
+    assert sent[0]["logprobs"] is True
+    assert "top_logprobs" not in sent[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None, [], "no", [{}], [{"logprob": "x"}], [{"logprob": 0.5}], [{"logprob": None}],
+        [{"logprob": -0.5}, {}], [{"logprob": -9999.0}], [3],
+    ],
+)  # fmt: skip
+def test_log_probabilities_that_cannot_be_read_leave_an_answer_without(content: object) -> None:
+    answered = completion("Yes.", logprobs={"content": content})
+    with serving(lambda body, n: answered) as server:
+        got = answer(server, ask())
+    assert type(got) is Completion
+    assert got.text == "Yes."

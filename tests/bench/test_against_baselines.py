@@ -118,7 +118,8 @@ def test_with_its_run_a_judge_is_compared_case_by_case(eval_p_file, tmp_path, pa
         (0.1, 0.02, 9, True),
         (0.1, -0.02, 9, False),
         (-0.1, None, 9, False),
-        (0.1, None, 9, True),  # the same on each case: there is no chance in it
+        (0.1, None, 9, False),  # the same on each case: how surely, nobody knows
+        (1.0, None, 2, False),
         (0.1, None, 1, False),  # of one query nobody knows
         (None, None, 0, False),
     ],

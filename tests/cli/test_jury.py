@@ -11,12 +11,11 @@ import pytest
 
 from autoj.backends.base import Backend
 from autoj.backends.scripted import Answer
-from autoj.cli._judging import show_jury
+from autoj.cli._showing import show_jury
 from autoj.errors import DataError
 from autoj.jsonl import whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request
 from autoj.tasks import engine
-from autoj.tasks.jury import JuryRun
 
 from ..scripted import Killed, Recorder, by_hash
 
@@ -318,9 +317,14 @@ def test_a_jury_and_a_run_do_not_share_a_folder(run, bench, pairs_file):
     assert code == 2
     assert "alone is the run of one judge" in err
     assert run("judge", pairs_file, "--judge", THREE, "--out", "together")[0] == 0
-    code, _, err = run("judge", pairs_file, "--judge", "one.yaml", "--out", "together")
-    assert code == 2
-    assert "together is the folder of a jury" in err
+    # Each command that writes one judge's run refuses it in the same words, and so does its plan.
+    one = ("--judge", "one.yaml", "--out", "together")
+    for command in ("judge", "rate", "select"):
+        for plan in ((), ("--plan",)):
+            code, _, err = run(command, pairs_file, *one, *plan)
+            assert code == 2
+            assert "together is the folder of a jury, not of one judge's run" in err
+            assert "Choose another --out for one judge." in err
 
 
 def test_other_settings_for_a_jury_show_the_difference(run, bench, pairs_file):
@@ -337,23 +341,25 @@ def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, ca
     for flags in (("--orders", "one"), ("--limit", 2), ("--jury", "majority", "--limit", 2)):
         assert run("judge", pairs_file, "--judge", THREE, "--out", "r", *flags)[0] == 2
     assert {name: (folder / name).read_bytes() for name in before} == before
-    show_jury(JuryRun.open(folder), None, 2, as_json=False)
+    show_jury(folder, None, 2)
     assert "mean of their probabilities" in capsys.readouterr().out
 
 
 def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_file, capsys):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
-    show_jury(JuryRun.open(Path("r")), None, 2, as_json=False)
+    show_jury(Path("r"), None, 2)
     shown = capsys.readouterr().out
     assert "3 judges, mean of their probabilities" in shown
     assert "6 more in" in shown
-    show_jury(JuryRun.open(Path("r")), None, 2, as_json=True)
-    assert len(json.loads(capsys.readouterr().out)["verdicts"]) == N_CASES
+    code, out, _ = run("show", "r", "--json")
+    assert code == 0
+    assert len(json.loads(out)["verdicts"]) == N_CASES
+    assert run("show", "r")[0] == 0
     bench.dies_after = {"hash": 3}
     with pytest.raises(Killed):
         run("judge", pairs_file, "--judge", THREE + ",hash.yaml", "--out", "r")
     with pytest.raises(DataError, match="some of its judges have not finished"):
-        show_jury(JuryRun.open(Path("r")), None, 2, as_json=False)
+        show_jury(Path("r"), None, 2)
 
 
 def test_more_judges_than_fit_are_numbered_and_hostile_text_is_spelled_out(run, bench, tmp_path):

@@ -85,6 +85,8 @@ class Teacher(ScriptedBackend):
                 attempts=1,
             )
         number = int(request.case_id.rpartition("/")[2].partition("#")[0])
+        if request.protocol.startswith("scenario"):
+            return _scenario_of(number)
         if request.protocol.startswith("single"):
             return _about_one(request, number)
         says = ("Response 1", "Response 2", "Tie")[number % 3]
@@ -127,6 +129,13 @@ def recipe(teacher: None, tmp_path: Path) -> ConstructRecipe:
     )
     (tmp_path / "construct.yaml").write_text(text)
     return read_construct_recipe(tmp_path / "construct.yaml")
+
+
+def _scenario_of(number: int) -> str:
+    """A name of most queries: the classifier's own, another one, or none that can be read."""
+    if number % 12 == 8:
+        return "It might be a plan, or it might not."
+    return "Scenario: Chitchat." if number % 12 == 4 else "planning"
 
 
 def _about_one(request: Request, number: int) -> str:

@@ -111,6 +111,32 @@ TEXTS: tuple[tuple[str, Shown, tuple[str, ...] | str], ...] = (
      ("语气", "深度")),
     ("**准确性**：回答一是对的，而回答二是错的。\n\n最终决定：回应1", "1", ("准确性",)),
     ("回应1给出了三个理由，而回应2没有。\n\n所以，最终决定是回应1。", "1", ("整体",)),
+    # Small models: the word "factor" in the place of a name, and each response in turn
+    ("- factor: The first response names the dose, while the second only warns.\n- Response 1: "
+     "Names the dose.\n- Response 2: Only warns." + END, "1", ("overall",)),
+    ("- Factor: Tone of voice\n- Response 1: Curt.\n- Response 2: Warm.\n\n- Factor: Depth\n"
+     "- Response 1: Two reasons.\n- Response 2: One." + END, "1", ("Tone of voice", "Depth")),
+    ("- Factor 1: Sources\n  - Response 1: Names two\n  - Response 2: Names none\n- Factor 2: "
+     "Order\n  - Response 2: By date" + END, "1", ("Sources", "Order")),
+    ("- **Response 1**:\n  - It answers at once.\n\n- **Response 2**:\n  - It asks back." + END,
+     "1", ("overall",)),
+    ("**Response 1**\n- Clarity: plain words.\n- Depth: thin.\n\n**Response 2**\n- Clarity: "
+     "jargon.\n- Depth: thorough." + END, "1", ("Clarity", "Depth")),
+    ("- **Clarity**:\n  - Response 1 is plain\n  - Response 2 is full of jargon" + END, "1",
+     ("Clarity",)),
+    ("- Layout: Response 1: a table; Response 2: a table.\n- Depth: Response 2 is thin." + END, "1",
+     ("Depth",)),
+    ("- Tone: Response 1 is polite, while Response 2 is polite.\n- Depth: Response 2 is thin."
+     + END, "1", ("Depth",)),
+    # The decision as the last item of a list, or in a paragraph of its own
+    ("- Depth: Response 1 gives reasons.\n- So, the final decision is Response 1.", "1",
+     ("Depth",)),
+    ("- **Depth**: Response 1 gives reasons.\n- **So, the final decision is** Response 1.", "1",
+     ("Depth",)),
+    ("1. Depth: Response 1 gives reasons.\n2. So, the final decision is Response 1.", "1",
+     ("Depth",)),
+    ("- Depth: Response 1 gives reasons.\n\nSo, the final decision is:\n\n- **Response 1**", "1",
+     ("Depth",)),
     # Nothing can be made of these
     ("So, the final decision is Tie.", "tie", "it gives no reason for its decision"),
     ("", "1", "it gives no reason for its decision"),

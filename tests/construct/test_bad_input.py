@@ -12,7 +12,8 @@ import pytest
 from autoj.construct import negatives
 from autoj.construct.binding import RECIPE
 from autoj.construct.estimate import estimate
-from autoj.construct.pipeline import Construction, construct
+from autoj.construct.folder import Construction
+from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
 from autoj.errors import ConfigError, DataError, MissingExtra, UnknownComponent
 from autoj.jsonl import write_records

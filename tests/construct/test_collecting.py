@@ -40,6 +40,23 @@ def test_languages_are_identified_and_the_confidence_is_kept(tmp_path: Path) -> 
     assert chinese.language == "zh"
 
 
+def test_varieties_of_chinese_in_its_script_are_chinese(tmp_path: Path) -> None:
+    pytest.importorskip("py3langid")
+    rows: list[dict[str, object]] = [
+        {"query": query, "responses": ["好的。", "不行。"]}
+        for query in (
+            "侬今朝夜饭吃啥物事？阿拉一道去白相好伐？",
+            "你哋今晚食咩嘢呀？我哋一齊去啦，好唔好呀？",
+        )
+    ]
+    found = _outcomes(tmp_path / "rows.jsonl", rows, languages=["zh"])
+    assert [type(row) for row in found] == [Case, Case]
+    (refused,) = _outcomes(tmp_path / "rows.jsonl", rows[:1], languages=["en"])
+    assert isinstance(refused, Dropped)
+    assert refused.detail is not None
+    assert refused.detail.startswith("zh (")
+
+
 def test_a_short_query_is_identified_with_its_responses(tmp_path: Path) -> None:
     pytest.importorskip("py3langid")
     responses = ["The sum of both numbers is four.", "It is five, I would say, or close to it."]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from autoj import critiques
-from autoj.construct.pipeline import Construction, construct
+from autoj.construct.folder import Construction
+from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
 from autoj.construct.stages import StageFolder
 from autoj.errors import BackendError, DataError, SpecMismatch, Unfinished

@@ -91,6 +91,12 @@ def test_labels_of_the_release_become_winners() -> None:
     assert cases[1].responses == (Response(text="No."), Response(text="Rain on the tin roof."))
 
 
+def test_a_prompt_of_the_release_tells_its_language() -> None:
+    cases = cases_of(FILES / "autoj-training.jsonl")
+    assert [case.language for case in cases] == ["en", "en", "zh"]
+    assert [len(case.responses) for case in cases] == [2, 1, 1]
+
+
 def test_critiques_keep_the_names_of_their_critics() -> None:
     first, second = cases_of(FILES / "autoj-critique.jsonl")
     assert first.critiques == ("Too short.", "Fine.")

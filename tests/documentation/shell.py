@@ -69,6 +69,10 @@ class Session:
     def _run_line(self, line: str) -> str:
         words = shlex.split(line, comments=True)
         target = None
+        if "<" in words:
+            words, (source,) = words[: words.index("<")], words[words.index("<") + 1 :]
+            keys = io.StringIO(Path(source).read_text(encoding="utf-8"))
+            self._monkeypatch.setattr(sys, "stdin", keys)
         if ">" in words:
             words, (target,) = words[: words.index(">")], words[words.index(">") + 1 :]
         words = [found for word in words for found in _expanded(word)]

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from autoj.datasets import open_cases
-from autoj.errors import DataError, StorageFull, UserError, system_error
+from autoj.errors import DataError, StorageFull, UserError
 from autoj.inputs import cannot_read
-from autoj.jsonl import storage_error, write_records
+from autoj.jsonl import write_records
+from autoj.system_errors import storage_error, system_error
 
 
 @pytest.mark.parametrize(

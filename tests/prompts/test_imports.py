@@ -224,6 +224,9 @@ def test_a_broken_folder_is_told(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "configs.yaml").write_text(text, encoding="utf-8")
     with pytest.raises((DataError, ConfigError), match=said):
         import_alpaca_eval(tmp_path)
+    with pytest.raises(DataError, match="nowhere: there is no such folder"):
+        import_alpaca_eval(tmp_path / "nowhere")
+    (tmp_path / "other").mkdir()
     with pytest.raises(DataError, match=r"holds no configs\.yaml"):
         import_alpaca_eval(tmp_path / "other")
 
@@ -306,3 +309,14 @@ def test_what_is_no_rubric_is_told(tmp_path: Path, content: object, said: str) -
     (tmp_path / "x.json").write_text("{" * 50_000, encoding="utf-8")
     with pytest.raises(DataError, match="is not JSON"):
         import_prometheus(tmp_path / "x.json")
+
+
+def test_a_missing_rubric_is_told_as_one(tmp_path: Path) -> None:
+    for path in (tmp_path / "rubric.json", tmp_path):
+        with pytest.raises(DataError, match="there is no such rubric") as told:
+            import_prometheus(path)
+        assert told.value.hint is not None
+        assert "score5_description" in told.value.hint
+    (tmp_path / "long.json").write_text(" " * 300_000)
+    with pytest.raises(DataError, match="longer than a rubric may be"):
+        import_prometheus(tmp_path / "long.json")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.errors import DataError
+from autoj.errors import ConfigError, DataError
 from autoj.prompts import Prompt, read_prompt, read_text, write_prompt
 from autoj.prompts.answers import Choices, JsonField, Like, Patterns, Rule
 from autoj.prompts.template import KNOWN, fill, literal, placeholders
@@ -60,6 +63,42 @@ def test_each_way_of_reading_an_answer_can_be_said(answer: str) -> None:
     prompt = read_prompt(RATED.format(answer=answer), PLACE)
     assert prompt.answer == ANSWERS[answer]
     assert read_prompt(write_prompt(prompt, ["a note"]), PLACE) == prompt
+
+
+EDGES = st.lists(
+    st.sampled_from(
+        ["\n", " ", "words", "---", "\r", "<!-- user -->", "<!-- system -->", "<!--x-->"]
+    )
+).map("".join)
+
+
+@given(before=EDGES, after=EDGES, system=st.none() | EDGES)
+def test_a_prompt_is_written_so_that_it_is_read_or_refused(
+    before: str, after: str, system: str | None
+) -> None:
+    user = f"{before}{BODY.strip()}{after}"
+    prompt = replace(read_prompt(FRONT + BODY, PLACE), user=user, system=system)
+    with suppress(ConfigError):
+        assert read_prompt(write_prompt(prompt), PLACE) == prompt
+
+
+@pytest.mark.parametrize(
+    ("system", "user", "said"),
+    [
+        (None, f"\n{BODY}x", "the user message of prompt 'mine' begins or ends with an empty line"),
+        (None, BODY, "begins or ends with an empty line"),
+        ("Be fair.\n", f"{BODY}x", "the system message of prompt 'mine' begins or ends"),
+        (None, f"{BODY}<!-- user -->\nx", "has the line '<!-- user -->', which begins a message"),
+        ("", f"{BODY}x", "the system message of prompt 'mine' is empty"),
+        (None, f"{BODY}x\ry", "has a carriage return"),
+    ],
+)
+def test_what_a_file_would_not_keep_is_refused_by_name(
+    system: str | None, user: str, said: str
+) -> None:
+    prompt = replace(read_prompt(FRONT + BODY, PLACE), user=user, system=system)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        write_prompt(prompt)
 
 
 FAULTS = [

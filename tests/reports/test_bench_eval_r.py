@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoj.bench.eval_r.best_of_n import BestOfN
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
-from autoj.reports.bench_eval_r import selection_view
+from autoj.reports.bench_eval_r import best_of_n_view
 
 from .pages import check_pages, estimate, page, rows
 
@@ -64,7 +64,7 @@ def trivial(name: str) -> Result:
 
 def test_pages():
     check_pages(
-        lambda name: selection_view([result(name)], [trivial("oracle")]),
+        lambda name: best_of_n_view([result(name)], [trivial("oracle")]),
         "6.125 [6.09, 6.16]", "+0.250 [+0.24, +0.26]", "-0.125 [-0.14, -0.12]", "<0.001",
         "-0.300 [-0.35, -0.25]", "1,234",
     )  # fmt: skip
@@ -72,7 +72,7 @@ def test_pages():
 
 def test_three_sizes_stand_beside_each_other():
     heads = [
-        words for words in rows(page(selection_view([], [trivial("oracle")]))) if "best" in words
+        words for words in rows(page(best_of_n_view([], [trivial("oracle")]))) if "best" in words
     ]
     assert [words[2:] for words in heads] == [
         ["best", "of", "2", "best", "of", "4", "best", "of", "8"],
@@ -81,7 +81,7 @@ def test_three_sizes_stand_beside_each_other():
 
 
 def test_what_is_missing_is_said_with_its_reason():
-    view = selection_view([result("mine", None)], [trivial("oracle")])
+    view = best_of_n_view([result("mine", None)], [trivial("oracle")])
     text = page(view)
     assert "not counted         no rating to pick by: 1,200 at 2" in text
     assert "mine: no best of 16: None" in text
@@ -90,5 +90,5 @@ def test_what_is_missing_is_said_with_its_reason():
 
 def test_a_note_that_judges_share_is_said_once():
     assert (
-        page(selection_view([result("x"), result("y")], [trivial("oracle")])).count("a note") == 1
+        page(best_of_n_view([result("x"), result("y")], [trivial("oracle")])).count("a note") == 1
     )

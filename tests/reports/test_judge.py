@@ -8,8 +8,9 @@ from rich.console import Group
 
 from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Response, Verdict
-from autoj.reports.judge import convention_table, summary_table, verdict_table
+from autoj.reports.judge import summary_table, verdict_table
 from autoj.reports.summary import summarise
+from autoj.reports.win_rates import convention_table
 from autoj.runs import RunCounts, make_spec
 
 from ..scripted import CARD

@@ -14,7 +14,8 @@ from autoj.records import Case, Response, Verdict, Winner
 from autoj.reports.jury import jury_summary_view, jury_table
 from autoj.reports.jury_summary import JurySummary, summarise_jury
 from autoj.runs import make_spec
-from autoj.tasks.jury_folder import Juror, Jury, read_jury_verdicts, write_jury, write_jury_verdicts
+from autoj.tasks.jurors import Juror, Jury
+from autoj.tasks.jury_folder import read_jury_verdicts, write_jury, write_jury_verdicts
 
 from ..scripted import CARD
 from .pages import check_pages

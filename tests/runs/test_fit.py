@@ -9,7 +9,7 @@ import pytest
 from autoj.errors import ConfigError
 from autoj.records import Case, Decoding, Response
 from autoj.runs import make_spec
-from autoj.runs.judging import judge_case
+from autoj.runs.in_memory import judge_case
 from autoj.runs.plan import plan_case
 
 from ..scripted import CARD, Recorder

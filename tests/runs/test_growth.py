@@ -17,8 +17,8 @@ from autoj.records import Case
 from autoj.runs import RunFolder, RunSpec, judge_run, make_spec, merge_runs, open_run
 from autoj.runs.opening import check_run
 from autoj.tasks.judge import judge
+from autoj.tasks.jurors import make_jury
 from autoj.tasks.jury import judge_by_jury
-from autoj.tasks.jury_folder import make_jury
 from autoj.tasks.select import select
 from autoj.tasks.selection_folder import make_select_spec
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from autoj.datasets import open_cases
 from autoj.records import Case, Judgment, Request, Response, Unreadable
 from autoj.runs import judge_case, judge_run, make_spec, open_run
-from autoj.runs.resolving import read_case
+from autoj.runs.case_record import read_case
 
 from ..scripted import CARD, Recorder
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
 from autoj.records import Calibration, Case, JudgeCard, Response, Verdict
-from autoj.tasks.jury_folder import choose_method, make_jurors, pairs_alone
+from autoj.tasks.jurors import choose_method, make_jurors, pairs_alone
 from autoj.verdicts.jury import JURY_RULES, as_vote, jury_rating, jury_verdict
 
 from ..scripted import CARD

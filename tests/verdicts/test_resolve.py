@@ -32,6 +32,7 @@ from autoj.records import (
     Verdict,
     Winner,
 )
+from autoj.verdicts import own_frame
 from autoj.verdicts import resolve as verdicts
 from autoj.verdicts.resolve import OnConflict
 
@@ -299,8 +300,8 @@ def test_identical_responses_are_tied_by_probability(page: Probabilities, shown:
 
 @pytest.mark.parametrize("shown", SHOWN)
 def test_a_decision_is_renamed_from_the_page_to_the_case(shown: Shown) -> None:
-    winner = verdicts.to_winner(shown, (0, 1))
-    assert verdicts.to_winner(shown, (1, 0)) == OTHER[winner]
+    winner = own_frame.to_winner(shown, (0, 1))
+    assert own_frame.to_winner(shown, (1, 0)) == OTHER[winner]
 
 
 def test_critiques_of_the_swapped_page_are_renamed_into_the_cases_frame() -> None:

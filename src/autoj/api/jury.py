@@ -12,7 +12,7 @@ from autoj.api.judge import Judge
 from autoj.errors import ConfigError
 from autoj.records import Case, JudgeCard, Verdict
 from autoj.runs import judge_case
-from autoj.tasks.jury_folder import Juror, choose_method, make_jurors
+from autoj.tasks.jurors import Juror, choose_method, make_jurors
 from autoj.verdicts.jury import JuryVerdict, Method, as_vote, jury_rating, jury_verdict
 
 

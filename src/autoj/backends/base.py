@@ -25,6 +25,8 @@ class Limits:
     """True where it calls `on_text` while it generates."""
     readings_per_score: int = 1
     """The most times that a prompt is read where its choices are scored."""
+    scores_texts: bool = False
+    """True where a choice may be a text of any length, such as a whole response."""
 
 
 class Reader(Protocol):

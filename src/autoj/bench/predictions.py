@@ -10,7 +10,8 @@ from autoj.datasets.native import is_score
 from autoj.errors import DataError
 from autoj.inputs import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
-from autoj.verdicts.resolve import settle, to_winner
+from autoj.verdicts.own_frame import to_winner
+from autoj.verdicts.resolve import settle
 
 _UNREAD = -1
 """The release's label for a judgment that it could not read."""

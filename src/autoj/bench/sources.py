@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from autoj.bench.base import align
 from autoj.bench.predictions import read_predictions, read_scores
@@ -13,6 +13,7 @@ from autoj.datasets import open_cases
 from autoj.datasets.base import Cases, ReadRow
 from autoj.datasets.sampling import sample_cases
 from autoj.errors import ConfigError, DataError
+from autoj.judges import load_card
 from autoj.protocols import find_protocol, protocol_names, protocols_of
 from autoj.records import WINNERS, Calibration, Case, JudgeCard, Verdict
 from autoj.runs import RunFolder, make_spec, resolve_run
@@ -166,6 +167,21 @@ def judge_all(
     run = judge(cases, spec, out, budget=budget, watch=watch)
     run.check_whole()
     return run
+
+
+def rating_spec(judge: str, protocol: str | None = None, **settings: Any) -> RunSpec:
+    """The settings of a run in which a judge rates responses, without critiques.
+
+    Args:
+        judge: its name, the path of its card, or backend:model.
+        protocol: None takes the judge's own.
+        settings: further ones of `make_spec`.
+
+    Raises:
+        UnknownComponent: there is no such judge.
+        ConfigError: it cannot rate by the protocol.
+    """
+    return make_spec("rate", load_card(judge), protocol=protocol, critique=False, **settings)
 
 
 def get_verdicts(

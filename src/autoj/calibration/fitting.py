@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import minimize
 
 from autoj.calibration.fit_quality import Chances, FileFigures, figures_of
-from autoj.calibration.model import outcome_probabilities
+from autoj.calibration.likelihood import Floats, LabelledPreferences, most_likely, rounded
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 
@@ -21,20 +17,6 @@ N_NEEDED = 100
 """The fewest labelled pairs. For a judge that is right on 60 of 100 decided pairs, the temperature
 is then known to within a half; with 500 pairs, to within a fifth."""
 N_FOLDS = 10
-
-_FLATTEST = 1e-6
-_NARROWEST = 1e-6
-_DIGITS = 5
-_FLAT = (
-    "the preferences do not agree with the labels: the preferred response is not labelled better "
-    "more often than the other one, so no temperature fits"
-)
-_FLAT_BESIDE_SURFACE = (
-    "the judge's preferences add nothing to the style features in predicting the labels; calibrate "
-    "without style features, or use another judge"
-)
-
-_Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +81,6 @@ def fit_calibration(
             leaves them out.
         clusters: the normalised query of each pair, for cross-validation.
         data: the name of the data, for `Calibration.fitted_on`.
-        data: the name of the data, for `Calibration.fitted_on`.
 
     Returns:
         The calibration, with numbers to five digits, and figures before and after. Without a
@@ -110,8 +91,7 @@ def fit_calibration(
             preferences that are all equal or do not agree with the labels, or labels that they
             separate perfectly, so that no finite temperature fits.
 
-    **Source:** maximum weighted likelihood of Rao and Kupper's model (`calibration.model`); its
-    negative logarithm is convex in (1 / T, t, style weight / T), so the best fit is unique.
+    **Source:** maximum weighted likelihood of Rao and Kupper's model (`calibration.likelihood`).
     """
     chosen = [
         (preference, label, place)
@@ -119,7 +99,7 @@ def fit_calibration(
         if preference is not None and label in WINNERS
     ]
     places = [place for _, _, place in chosen]
-    pairs = _Pairs(
+    pairs = LabelledPreferences(
         gaps=np.array([preference for preference, _, _ in chosen], dtype=np.float64),
         names=[label for _, label, _ in chosen],
         leads=None if surface is None else np.array(surface.leads, dtype=np.float64)[places],
@@ -127,7 +107,7 @@ def fit_calibration(
     counts = Counter(pairs.names)
     _check(pairs.gaps, counts, tie_share)
     weights = _weights(pairs.names, counts, tie_share)
-    fitted = _fit(pairs, weights)
+    fitted = most_likely(pairs, weights)
     n: dict[Winner, int] = {label: counts[label] for label in WINNERS}
     raw = None if before is None else [before[place] for place in places]
     held_out = None
@@ -138,7 +118,7 @@ def fit_calibration(
             temperature=fitted.temperature,
             tie=fitted.tie,
             surface={
-                name: _rounded(fitted.share * weight)
+                name: rounded(fitted.share * weight)
                 for name, weight in (surface.weights.items() if surface else ())
             },
             fitted_on=_described(data, n, tie_share)
@@ -154,43 +134,8 @@ def fit_calibration(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pairs:
-    """Labelled pairs with a known preference."""
-
-    gaps: _Floats
-    """The preference for a over b, `[n]`."""
-    names: Sequence[Winner]
-    """The labels, `[n]`."""
-    leads: _Floats | None
-    """The difference in style score, a minus b, `[n]`; None where it is left out."""
-
-    def some(self, places: npt.NDArray[np.int64]) -> _Pairs:
-        """The pairs at the given indices."""
-        return _Pairs(
-            gaps=self.gaps[places],
-            names=[self.names[place] for place in places],
-            leads=None if self.leads is None else self.leads[places],
-        )
-
-    def under(self, fitted: _Fit) -> tuple[_Floats, Sequence[Winner], list[Chances | None]]:
-        """The style-corrected preferences, the labels, and the probabilities."""
-        gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
-        model = Calibration(temperature=fitted.temperature, tie=fitted.tie)
-        return gaps, self.names, [outcome_probabilities(gap, model) for gap in gaps]
-
-
-class _Fit(NamedTuple):
-    """The parameters of a calibration."""
-
-    temperature: float
-    tie: float
-    share: float
-    """The factor of the style differences, in units of the preference."""
-
-
 def _held_out(
-    pairs: _Pairs, clusters: Sequence[str], tie_share: float | None
+    pairs: LabelledPreferences, clusters: Sequence[str], tie_share: float | None
 ) -> FileFigures | None:
     """Figures by calibrations that were fitted without a pair's query; None where a fit fails."""
     queries = sorted(set(clusters))
@@ -204,7 +149,7 @@ def _held_out(
         counts = Counter(seen.names)
         try:
             _check(seen.gaps, counts, tie_share)
-            fitted = _fit(seen, _weights(seen.names, counts, tie_share))
+            fitted = most_likely(seen, _weights(seen.names, counts, tie_share))
         except ConfigError:
             return None
         gaps[shown], _, found = pairs.some(shown).under(fitted)
@@ -214,7 +159,7 @@ def _held_out(
     return figures_of(gaps, pairs.names, chances, weights)
 
 
-def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
+def _check(gaps: Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
     n, n_ties = len(gaps), counts["tie"]
     if tie_share is not None and not 0 < tie_share < 1:
         raise ConfigError(f"the share of ties is {tie_share:g}; expected one between 0 and 1")
@@ -236,89 +181,13 @@ def _check(gaps: _Floats, counts: Mapping[Winner, int], tie_share: float | None)
 
 def _weights(
     names: Sequence[Winner], counts: Mapping[Winner, int], tie_share: float | None
-) -> _Floats:
+) -> Floats:
     """The weight of each pair; weights sum to the number of pairs."""
     if tie_share is None:
         return np.ones(len(names))
     n, n_ties = len(names), counts["tie"]
     tied, decided = tie_share * n / n_ties, (1 - tie_share) * n / (n - n_ties)
     return np.array([tied if name == "tie" else decided for name in names])
-
-
-def _fit(pairs: _Pairs, weights: _Floats) -> _Fit:
-    """The parameters of maximum likelihood."""
-    scale = float(np.median(np.abs(pairs.gaps[pairs.gaps != 0])))
-    # Preferences in units of their median.
-    columns = [pairs.gaps / scale] if pairs.leads is None else [pairs.gaps / scale, pairs.leads]
-    n_more = len(columns) - 1
-    # Signs are turned to the labelled response; for a tie either sign is as likely.
-    sides = np.array([{"a": 1.0, "b": -1.0, "tie": 1.0}[name] for name in pairs.names])
-    tied = np.array([name == "tie" for name in pairs.names])
-    toward = np.stack(columns, axis=1) * sides[:, None]
-    has_ties = bool(tied.any())
-    _check_separable(toward[:, 0], tied)
-
-    def loss(parameters: _Floats) -> tuple[float, _Floats]:
-        slopes, tie = parameters[:-1], parameters[-1]
-        ahead = toward @ slopes
-        won, lost = ahead - tie, -ahead - tie
-        each, to_ahead = _log_logistic(won), _logistic(-won)
-        to_tie = -_logistic(-won)
-        # P(tie) = (exp(2t) - 1) P(a) P(b), which is exact where 1 - P(a) - P(b) is not.
-        if has_ties:
-            both = 2 * tie + math.log(-math.expm1(-2 * tie))
-            each += np.where(tied, both + _log_logistic(lost), 0.0)
-            to_ahead -= np.where(tied, _logistic(-lost), 0.0)
-            to_tie += np.where(tied, 2 / -math.expm1(-2 * tie) - _logistic(-lost), 0.0)
-        gradient = np.concatenate([(weights * to_ahead) @ toward, [weights @ to_tie]])
-        return -float(weights @ each) / len(sides), -gradient / len(sides)
-
-    band = (_NARROWEST, None) if has_ties else (0.0, 0.0)
-    found = minimize(
-        loss,
-        x0=np.array([1.0, *[0.0] * n_more, 0.5 if has_ties else 0.0]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None), *[(None, None)] * n_more, band],
-        options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000},
-    )
-    slope, *slopes, tie = (float(value) for value in found.x)
-    if slope <= _FLATTEST:
-        raise ConfigError(_FLAT if pairs.leads is None else _FLAT_BESIDE_SURFACE)
-    if slopes:
-        _check_separable(toward @ found.x[:-1], tied)
-    temperature = scale / slope
-    return _Fit(
-        temperature=_rounded(temperature),
-        tie=_rounded(tie),
-        share=temperature * slopes[0] if slopes else 0.0,
-    )
-
-
-def _check_separable(toward: _Floats, tied: npt.NDArray[np.bool_]) -> None:
-    """Raises where the preferences separate the labels perfectly.
-
-    Args:
-        toward: `[n]`, preferences with their signs turned to the labels.
-        tied: `[n]`, True where the label is a tie.
-    """
-    if toward[~tied].min() >= np.abs(toward[tied]).max(initial=0.0):
-        raise ConfigError(
-            "the preferences separate the labels perfectly, so no finite temperature fits; a "
-            "calibration needs some pairs that the judge gets wrong"
-        )
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
-
-
-def _log_logistic(values: _Floats) -> _Floats:
-    return -np.logaddexp(0.0, -values)
-
-
-def _logistic(values: _Floats) -> _Floats:
-    return np.exp(_log_logistic(values))
 
 
 def _described(data: str | None, n: Mapping[Winner, int], tie_share: float | None) -> str:

@@ -22,6 +22,10 @@ COMMANDS = {
         "autoj.cli.show:show",
         "Show a run, or one of its cases with its judgments, even while it is running.",
     ),
+    "report": Listed(
+        "autoj.cli.report:report",
+        "Write runs as one HTML file to open, filter and send: figures, cases, differences.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",
@@ -29,6 +33,10 @@ COMMANDS = {
     "diff": Listed(
         "autoj.cli.diff:diff",
         "Compare two runs on the same cases: verdicts that differ, agreement, kappa.",
+    ),
+    "drift": Listed(
+        "autoj.cli.drift:drift",
+        "Compare a run with its baseline: verdicts that flipped, repeatability, a limit for CI.",
     ),
     "export": Listed(
         "autoj.cli.export:export", "Write a run's verdicts in the format of another tool."
@@ -61,6 +69,10 @@ COMMANDS = {
     "construct": Listed(
         "autoj.cli.construct:construct_app",
         "Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",
+    ),
+    "testbed": Listed(
+        "autoj.cli.testbed:testbed_app",
+        "Build a testbed of your own: pairs that people label, as Eval-P, Eval-C and Eval-R.",
     ),
     "train": Listed(
         "autoj.cli.train:train",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
+import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from autoj.errors import AutojError
 from autoj.reports.text import visible_text
+
+Found = TypeVar("Found")
 
 _PIPED_COLUMNS = 80
 
@@ -24,9 +28,38 @@ class _Mode:
     json = False
 
 
-def set_json(wanted: bool) -> None:
-    """Set whether stdout is for a machine."""
+def set_json(wanted: bool) -> bool:
+    """Set whether stdout is for a machine; the flag `--json` calls this as it is read."""
     _Mode.json = wanted
+    return wanted
+
+
+def show(
+    found: Found,
+    record: Callable[[Found], Any],
+    view: Callable[[Found], RenderableType],
+    *messages: str,
+) -> None:
+    """Show a result on stdout, in the one form that is wanted.
+
+    Args:
+        found: the result.
+        record: makes plain values of it, for `--json`.
+        view: makes a table of it, for a terminal.
+        messages: printed on stderr after the table, and not for a machine.
+    """
+    if _Mode.json:
+        print_json(record(found))
+        return
+    print_result(view(found))
+    for message in messages:
+        print_message(message)
+
+
+def exit_if(failed: object) -> None:
+    """End the command with exit code 1 if something failed or is left to do."""
+    if failed:
+        raise typer.Exit(1)
 
 
 def print_result(result: RenderableType) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from autoj.cli import _completion
+from autoj.cli import _completion, _console
 
 JUDGED = "What to judge"
 MEASURED = "What to measure"
@@ -140,6 +140,10 @@ By: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--json", help="Print JSON on stdout; messages go to stderr.", rich_help_panel=OUTPUT
+        "--json",
+        callback=_console.set_json,
+        help="Print JSON on stdout; messages go to stderr.",
+        rich_help_panel=OUTPUT,
     ),
 ]
+"""The console knows of it as soon as it is read, so no command needs to pass it on."""

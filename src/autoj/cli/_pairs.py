@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from autoj.bench.eval_p.measure import PairMeasurement, Validation
 from autoj.bench.sources import JudgeSettings, Predictions, Scores, StoredRun, VerdictSource
 from autoj.cli import _console
+from autoj.cli._checks import check_one
 from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.metrics.result import save_result
 from autoj.reports.bench_eval_p import pairs_view
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import OnUnknownScenario
@@ -50,18 +48,16 @@ def one_source(
     Raises:
         ConfigError: they name none, or several.
     """
-    named: list[VerdictSource | None] = [
-        judge,
-        None if run is None else StoredRun(run),
-        None if predictions is None else Predictions(predictions, swapped),
-        None if scores is None else Scores(scores),
-    ]
-    sources = [source for source in named if source is not None]
-    if len(sources) != 1:
-        raise ConfigError("give one of --judge, --run, --predictions and --scores")
+    check_one({"--judge": judge, "--run": run, "--predictions": predictions, "--scores": scores})
     if swapped is not None and predictions is None:
         raise ConfigError("--swapped needs --predictions")
-    return sources[0]
+    if run is not None:
+        return StoredRun(run)
+    if predictions is not None:
+        return Predictions(predictions, swapped)
+    source = judge if scores is None else Scores(scores)
+    assert source is not None
+    return source
 
 
 def other_source(
@@ -72,8 +68,7 @@ def other_source(
     Raises:
         ConfigError: the flags cannot be used together.
     """
-    if against is not None and scores is not None:
-        raise ConfigError("give one of --against and --against-scores")
+    check_one({"--against": against, "--against-scores": scores}, least=0)
     if swapped is not None and (against is None or against.is_dir()):
         raise ConfigError("--against-swapped needs a file of predictions in --against")
     if against is None:
@@ -88,14 +83,8 @@ def validation_set(path: Path | None, scores: Path | None) -> Validation | None:
     return None if path is None else Validation(path=path, scores=scores)
 
 
-def show_pairs(found: PairMeasurement, by: str, save: Path | None, as_json: bool) -> None:
+def show_pairs(found: PairMeasurement, by: str, save: Path | None) -> None:
     """Keep the figures and show them; exit with 1 where a judgment failed."""
-    place = save or (found.folder and found.folder / f"{found.result.bench}.json")
-    if place is not None:
-        save_result(place, found.result)
-    if as_json:
-        _console.print_json(found.as_json())
-    else:
-        _console.print_result(pairs_view(found, by))
-    if found.result.details["n_failed"]:
-        raise typer.Exit(1)
+    found.keep(save)
+    _console.show(found, PairMeasurement.as_json, lambda its: pairs_view(its, by))
+    _console.exit_if(found.result.details["n_failed"])

@@ -18,8 +18,9 @@ from autoj import components, trust
 from autoj.cli import _console
 from autoj.cli._commands import COMMANDS
 from autoj.cli._help import App
-from autoj.errors import AutojError, ConfigError, UserError, system_error
+from autoj.errors import AutojError, ConfigError, UserError
 from autoj.reports.text import visible
+from autoj.system_errors import system_error
 
 app = App(
     COMMANDS,

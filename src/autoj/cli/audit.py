@@ -12,9 +12,9 @@ from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
 from autoj.cli import _completion, _console, _data_options, _options
+from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
 from autoj.datasets import catalog, open_cases
-from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.metrics.result import Result, save_result
 from autoj.reports.audit import audit_view
@@ -95,11 +95,9 @@ def audit(
 
     Example: autoj audit --judge embedded --limit 100
     """
-    _console.set_json(as_json)
-    if (judge is None) == (run is None):
-        raise ConfigError("give one of --judge and --run")
+    check_one({"--judge": judge, "--run": run})
     if run is not None:
-        _finish(audit_card(run), save or run / _RESULT, as_json)
+        _finish(audit_card(run), save or run / _RESULT)
         return
     assert judge is not None
     spec = audit_spec(
@@ -113,20 +111,14 @@ def audit(
     data = open_cases(on or catalog.find("eval-p"), format)
     _console.print_message(f"reading {data.paths[0]} as {data.format}")
     plan = plan_audit(data, spec, n_sample=limit, n_probed=probes, seed=seed)
-    first = plan.parts[0]
-    root = out or audit_folder(first.spec, first.cases, data)
+    root = out or audit_folder(plan.parts[0].spec, plan.parts[0].cases, data)
     with watching() as watch:
         card = run_audit(plan, root, caps=(max_usd, max_requests), watch=watch)
-    _finish(card, save or root / _RESULT, as_json)
+    _finish(card, save or root / _RESULT)
 
 
-def _finish(result: Result, place: Path, as_json: bool) -> None:
+def _finish(card: Result, place: Path) -> None:
     """Keep the card and show it; exit with 1 where a judgment failed."""
-    save_result(place, result)
-    if as_json:
-        _console.print_json(asdict(result))
-    else:
-        _console.print_result(audit_view(result))
-        _console.print_message(f"the card is in {place}")
-    if result.details["n_failed"]:
-        raise typer.Exit(1)
+    save_result(place, card)
+    _console.show(card, asdict, audit_view, f"the card is in {place}")
+    _console.exit_if(card.details["n_failed"])

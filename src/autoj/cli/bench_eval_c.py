@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
-from autoj.bench.eval_c import critics, files, measure
-from autoj.bench.eval_c.run import votes_of_run
+from autoj.bench.eval_c import critics, measure
 from autoj.bench.sources import StoredRun, open_set
 from autoj.cli import _console, _critic_options, _data_options, _options
+from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
-from autoj.datasets import catalog
 from autoj.errors import ConfigError
-from autoj.metrics.result import save_result
 from autoj.reports.bench_eval_c import critic_view
 from autoj.runs.budget import Budget
-
-_ONE_VOTE = "--write-votes writes one vote per case: it needs a new comparison in one order"
 
 
 def eval_c(
@@ -55,57 +49,46 @@ def eval_c(
 
     Example: autoj bench eval-c --critic autoj-13b --judge gpt-4
     """
-    _console.set_json(as_json)
     ours = _critic(critic, critiques, critic_name)
     theirs = _critic(against, against_critiques, against_name)
-    if sum(given is not None for given in (critic, critiques, run, votes)) != 1:
-        raise ConfigError(
-            "give one of --critic, --critiques, --run and --votes: critiques to compare, or an "
-            "existing comparison"
-        )
-    if against is not None and against_critiques is not None:
-        raise ConfigError("give one of --against and --against-critiques")
+    check_one(
+        {"--critic": critic, "--critiques": critiques, "--run": run, "--votes": votes},
+        reason=": critiques to compare, or an existing comparison",
+    )
+    check_one({"--against": against, "--against-critiques": against_critiques}, least=0)
     if ours is None and theirs is not None:
         raise ConfigError(
             "--against cannot be used with --run or --votes, which have both critics already"
         )
     if write_votes is not None and (votes is not None or orders == "both"):
-        raise ConfigError(_ONE_VOTE)
-    suffix = "" if language == "en" else "-zh"
-    source: StoredRun | measure.Votes | measure.NewComparison
+        raise ConfigError(measure.ONE_VOTE)
+    source: measure.ComparisonSource
     compare_by = measure.comparing_protocol(protocol, language)
     if votes is not None:
         source = measure.Votes(path=votes, protocol=compare_by, judge=judge)
-    elif ours is None:
-        assert run is not None
+    elif run is not None:
         source = StoredRun(run)
     else:
-        # Impossible settings end the command before a critic is asked anything.
-        spec = measure.comparison_spec(
+        assert ours is not None
+        source = measure.new_comparison(
+            ours,
+            theirs,
             judge,
-            protocol=protocol,
             language=language,
+            against=against_name,
+            protocol=protocol,
+            critic_protocol=critic_protocol,
             orders=orders,
             on_conflict=on_conflict,
             on_overflow=on_overflow,
             seed=seed,
-        )
-        writing = critics.CritiqueSettings(
-            protocol=critic_protocol,
-            default=f"single{suffix}",
-            on_overflow=on_overflow,
             limit=limit,
+            keep_ratings=keep_ratings,
         )
-        if theirs is None:
-            theirs = critics.reference_critic(language, against_name)
-        source = measure.NewComparison(
-            first=ours, second=theirs, spec=spec, writing=writing, keep_ratings=keep_ratings
-        )
-    place = data or catalog.find(f"eval-c{suffix}")
     budget = Budget(max_usd, max_requests)
     with watching() as watch:
         found = measure.measure_critic(
-            open_set(place, watch),
+            open_set(data or measure.default_set(language), watch),
             source,
             critic=critic_name,
             against=against_name,
@@ -114,8 +97,13 @@ def eval_c(
             watch=watch,
         )
     if write_votes is not None:
-        _write_votes(write_votes, found)
-    _finish(found, by, save, as_json)
+        found.write_votes(write_votes)
+        _console.print_message(f"the votes are in {write_votes}")
+    found.keep(save)
+    _console.show(found, measure.CriticMeasurement.as_json, lambda its: critic_view(its, by))
+    if found.n_not_written:
+        _console.print_message(f"critiques that could not be written: {found.n_not_written:,}")
+    _console.exit_if(found.n_failed)
 
 
 def _critic(
@@ -124,27 +112,3 @@ def _critic(
     if judge is not None:
         return critics.WritingJudge(judge=judge, name=name)
     return None if file is None else critics.CritiqueFile(path=file, name=name)
-
-
-def _write_votes(path: Path, found: measure.CriticMeasurement) -> None:
-    if found.comparison.both_orders or found.folder is None:
-        raise ConfigError(_ONE_VOTE)
-    files.write_votes(path, votes_of_run(found.folder, found.comparison.cases))
-    _console.print_message(f"the votes are in {path}")
-
-
-def _finish(found: measure.CriticMeasurement, by: str, save: Path | None, as_json: bool) -> None:
-    """Keep the result and show it; exit with 1 where a judgment failed."""
-    place = save
-    if place is None and found.folder is not None:
-        place = found.folder.path / f"{found.result.bench}.json"
-    if place is not None:
-        save_result(place, found.result)
-    if as_json:
-        _console.print_json(found.as_json())
-    else:
-        _console.print_result(critic_view(found, by))
-    if found.n_not_written:
-        _console.print_message(f"critiques that could not be written: {found.n_not_written:,}")
-    if found.n_not_written or (found.folder is not None and found.result.details["n_failed"]):
-        raise typer.Exit(1)

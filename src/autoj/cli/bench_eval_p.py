@@ -10,7 +10,7 @@ import typer
 from autoj.bench.eval_p.evaluate import read_unseen
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
-from autoj.cli import _console, _data_options, _options, _pair_options, _pairs
+from autoj.cli import _data_options, _options, _pair_options, _pairs
 from autoj.cli._progress import watching
 from autoj.datasets import catalog
 from autoj.runs.budget import Budget
@@ -58,7 +58,6 @@ def eval_p(
 
     Example: autoj bench eval-p --predictions labels.jsonl --swapped labels_exchanged.jsonl
     """
-    _console.set_json(as_json)
     default = "eval-p" if language == "en" else "eval-p-zh"
     with watching() as watch:
         cases = open_set(data or catalog.find(default), watch)
@@ -80,4 +79,4 @@ def eval_p(
             budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    _pairs.show_pairs(found, by, save, as_json)
+    _pairs.show_pairs(found, by, save)

@@ -9,7 +9,7 @@ import typer
 
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
-from autoj.cli import _console, _data_options, _options, _pair_options, _pairs
+from autoj.cli import _data_options, _options, _pair_options, _pairs
 from autoj.cli._progress import watching
 from autoj.runs.budget import Budget
 
@@ -49,7 +49,6 @@ def pairs(
 
     Example: autoj bench pairs llmbar.jsonl --judge embedded
     """
-    _console.set_json(as_json)
     with watching() as watch:
         cases = open_set(data, watch)
         asked = _pairs.asked_judge(judge, protocol, "en", on_overflow, unknown_scenario, scenarios)
@@ -67,4 +66,4 @@ def pairs(
             budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    _pairs.show_pairs(found, by, save, as_json)
+    _pairs.show_pairs(found, by, save)

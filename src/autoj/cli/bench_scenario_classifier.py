@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from autoj.bench.scenario_classifier.measure import SetMeasurement, measure_classifiers
+from autoj.bench.scenario_classifier.measure import keep_sets, measure_classifiers, sets_record
 from autoj.bench.scenario_classifier.open_sets import SetChoice
-from autoj.bench.scenario_classifier.query_set import BENCH
 from autoj.cli import _console, _options
 from autoj.cli._progress import watching
-from autoj.errors import ConfigError
-from autoj.jsonl import write_records
 from autoj.judges import load_card
-from autoj.metrics.result import save_result
 from autoj.reports.bench_scenario_classifier import sets_view
 from autoj.runs.budget import Budget
 from autoj.tasks.classify import make_classify_spec
-from autoj.tasks.default_paths import slug
 
 
 def scenario_classifier(
@@ -100,43 +95,15 @@ def scenario_classifier(
 
     Example: autoj bench scenario-classifier --classifier fast --classifier my-classifier
     """
-    _console.set_json(as_json)
-    if out is not None:
-        _make_folder(out)
-    budget = Budget(max_usd, max_requests)
     with watching() as watch:
         measured = measure_classifiers(
             SetChoice(data=data, second=second, trained_on=trained_on or ()),
             classifiers=classifier or (),
             judges=[make_classify_spec(load_card(name), protocol) for name in judge or ()],
             out=out,
-            budget=budget,
+            budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    for each in measured:
-        _keep(each, out)
-    record: dict[str, Any] = {"sets": [each.as_json() for each in measured]}
-    if out is not None:
-        write_records(out / f"{BENCH}.json", [record])
-    if as_json:
-        _console.print_json(record)
-    else:
-        _console.print_result(sets_view(measured, all_scenarios=by == "scenario"))
-    if any(result.details["n_failed"] for each in measured for result in each.results):
-        raise typer.Exit(1)
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"--out {path}: cannot create the folder: {error.strerror}") from None
-
-
-def _keep(measured: SetMeasurement, out: Path | None) -> None:
-    """Save each result: in `out`, else in the judge's run."""
-    for result, folder in zip(measured.results, measured.folders, strict=True):
-        if out is not None:
-            save_result(out / f"{result.bench}-{slug(result.judge)}.json", result)
-        elif folder is not None:
-            save_result(folder / f"{result.bench}.json", result)
+    keep_sets(measured, out)
+    _console.show(measured, sets_record, lambda its: sets_view(its, all_scenarios=by == "scenario"))
+    _console.exit_if(any(each.n_failed for each in measured))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.sources import StoredRun
+from autoj.bench.sources import StoredRun, rating_spec
 from autoj.bench.system_level.measure import (
     MeanRatings,
     ModelRatings,
@@ -18,10 +18,7 @@ from autoj.bench.system_level.measure import (
 from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
-from autoj.judges import load_card
-from autoj.metrics.result import save_result
 from autoj.reports.bench_system_level import ranking_view
-from autoj.runs import make_spec
 from autoj.runs.budget import Budget
 
 
@@ -99,7 +96,6 @@ def system_level(
 
     Example: autoj bench system-level --judge embedded --limit 20
     """
-    _console.set_json(as_json)
     if run is not None and ratings is not None:
         raise ConfigError("give --run or --ratings, not both")
     source: ModelRatings
@@ -108,11 +104,8 @@ def system_level(
     elif run is not None:
         source = StoredRun(run)
     else:
-        card = load_card(judge)
         source = RatedModels(
-            spec=make_spec(
-                "rate", card, protocol=protocol, critique=False, on_overflow=on_overflow
-            ),
+            spec=rating_spec(judge, protocol, on_overflow=on_overflow),
             outputs=outputs or (),
             sample=limit,
             seed=seed,
@@ -122,17 +115,8 @@ def system_level(
     budget = Budget(max_usd, max_requests)
     with watching() as watch:
         found = measure_ranking(source, reference=reference, budget=budget, watch=watch)
-    _finish(found, save, as_json)
-
-
-def _finish(found: RankingMeasurement, save: Path | None, as_json: bool) -> None:
-    """Keep the result and show it; exit with 1 where a judgment failed."""
-    place = save or (found.folder and found.folder / f"{found.result.bench}.json")
-    if place is not None:
-        save_result(place, found.result)
-    if as_json:
-        _console.print_json(found.as_json())
-    else:
-        _console.print_result(ranking_view(found.result, found.lengths))
-    if found.result.details.get("n_failed"):
-        raise typer.Exit(1)
+    found.keep(save)
+    _console.show(
+        found, RankingMeasurement.as_json, lambda its: ranking_view(its.result, its.lengths)
+    )
+    _console.exit_if(found.result.details.get("n_failed"))

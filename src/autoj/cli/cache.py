@@ -20,13 +20,9 @@ def show_cache(as_json: _options.Json = False) -> None:
 
     Example: autoj cache show
     """
-    _console.set_json(as_json)
     with AnswerCache() as cache:
         found = (cache.path, cache.models(), cache.n_bytes())
-    if as_json:
-        _console.print_json(cache_record(*found))
-    else:
-        _console.print_result(cache_view(*found))
+    _console.show(found, lambda its: cache_record(*its), lambda its: cache_view(*its))
 
 
 @cache_app.command("clear")
@@ -55,7 +51,6 @@ def clear_cache(
 
     Example: autoj cache clear --older-than 90
     """
-    _console.set_json(as_json)
     with AnswerCache() as cache:
         n_removed = cache.clear(model, older_than)
         n_bytes = cache.n_bytes()

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
-from autoj.reports.calibrate import calibration_view
-from autoj.tasks.calibrate import NATURAL_TIE_SHARE
+from autoj.reports.calibrate import fitted_view
+from autoj.tasks.calibrate import NATURAL_TIE_SHARE, FittedRun
 from autoj.tasks.calibrate import calibrate as fit_to_run
 
 
@@ -53,20 +51,12 @@ def calibrate(
 
     Example: autoj calibrate runs/validation --write judges/mine.yaml
     """
-    _console.set_json(as_json)
     share = None if tie_share == "file" else _share(tie_share)
     with watching() as watch:
         found = fit_to_run(run, tie_share=share, surface=surface, write=write, watch=watch)
-    if as_json:
-        _console.print_json(found.as_json())
-        return
-    parts: list[RenderableType] = [calibration_view(found.fit, found.spec)]
-    if found.card is None:
-        parts += [Text(), Text("Add --write CARD to write this to the judge's card.", style="dim")]
-    _console.print_result(Group(*parts))
-    if found.card is not None:
-        written = f"the calibration of {found.spec.protocol} was written to {found.card}"
-        _console.print_message(written)
+    written = f"the calibration of {found.spec.protocol} was written to {found.card}"
+    messages = [] if found.card is None else [written]
+    _console.show(found, FittedRun.as_json, fitted_view, *messages)
 
 
 def _share(text: str) -> float:

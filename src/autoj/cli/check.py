@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from autoj.cli import _console, _options
-from autoj.reports.check import checked_view
-from autoj.tasks.check import check_folders
+from autoj.reports.check import checked_record, checked_view, mended_lines
+from autoj.tasks.check import are_whole, check_folders
 
 
 def check(
@@ -32,22 +31,10 @@ def check(
 
     Example: autoj check runs/pairs-embedded-1a2b3c4d
     """
-    _console.set_json(as_json)
     found = check_folders(run, repair=repair)
-    if repair and not all(folder.is_whole for folder in found):
+    if repair and not are_whole(found):
         done, found = found, check_folders(run)
-        for folder in done:
-            for file in folder.files:
-                if file.mended is not None:
-                    _console.print_message(f"{folder.path}/{file.name}: {file.mended}")
-    if as_json:
-        _console.print_json(
-            {
-                "folders": [{**asdict(folder), "whole": folder.is_whole} for folder in found],
-                "whole": all(folder.is_whole for folder in found),
-            }
-        )
-    else:
-        _console.print_result(checked_view(found))
-    if not all(folder.is_whole for folder in found):
-        raise typer.Exit(1)
+        for line in mended_lines(done):
+            _console.print_message(line)
+    _console.show(found, checked_record, checked_view)
+    _console.exit_if(not are_whole(found))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from autoj.cli import _classify_options, _console, _data_options, _options
 from autoj.cli._cases import tell_stream
@@ -16,20 +13,20 @@ from autoj.datasets import open_queries, parse_map
 from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.reports.classify import (
+    CONFIDENCE,
     ClassifiedCount,
     ClassifiedSummary,
+    classified_record,
     classified_view,
-    summarise_classified,
+    summarise_classified_run,
 )
-from autoj.reports.cost import cost_record, cost_text
+from autoj.reports.cost import cost_text, session_record
 from autoj.runs.budget import Budget
 from autoj.scenarios.classifier import load_classifier
 from autoj.tasks import classify as task
 from autoj.tasks.classify_file import classify_to_file
-from autoj.tasks.run import Run
 
 _DEFAULT = "fast"
-_CONFIDENCE = 0.5
 
 
 def classify(
@@ -39,7 +36,7 @@ def classify(
     protocol: _classify_options.ScenarioProtocol = None,
     out: _classify_options.RowsOut = None,
     top: _classify_options.Top = 3,
-    confidence: _classify_options.Confidence = _CONFIDENCE,
+    confidence: _classify_options.Confidence = CONFIDENCE,
     max_tokens: _options.MaxTokens = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
@@ -58,7 +55,6 @@ def classify(
 
     Example: autoj classify queries.jsonl --out scenarios.jsonl
     """
-    _console.set_json(as_json)
     mapped = parse_map(columns, queries_alone=True) if columns else None
     _check_flags(
         classifier, judge, protocol, max_tokens, max_usd, max_requests, cache, plan or None
@@ -80,7 +76,7 @@ def classify(
                 on_row=count.add,
                 watch=watch,
             )
-        _show(count.result(), found.path, as_json, {"n_bad_rows": len(found.bad_rows)})
+        _show(count.result(), found.path, {"n_bad_rows": len(found.bad_rows)})
         return
     if out is not None and out.is_file():
         raise ConfigError(f"--out {out} is a file, but with --judge it must be the run's folder")
@@ -88,17 +84,16 @@ def classify(
         load_card(judge), protocol, max_tokens=max_tokens, limit=limit, skip_bad_rows=skip_bad_rows
     )
     if plan:
-        show_plan(cases, spec, out, cache, as_json)
+        show_plan(cases, spec, out, cache)
         return
     with watching() as watch:
         budget = Budget(max_usd, max_requests)
         run = task.classify(cases, spec, out, budget=budget, watch=watch, cache=cache)
-    summary = _summary(run, confidence)
+    summary = summarise_classified_run(run, confidence)
     if (spent := cost_text(run.cost, spec.judge)) is not None:
         _console.print_message(f"cost: {spent}")
-    _show(summary, run.path / task.SCENARIOS, as_json, _session(run))
-    if summary.n_failed or run.stopped:
-        raise typer.Exit(1)
+    _show(summary, run.path / task.SCENARIOS, session_record(run))
+    _console.exit_if(summary.n_failed or run.stopped)
 
 
 def _check_flags(
@@ -113,27 +108,10 @@ def _check_flags(
         )
 
 
-def _show(summary: ClassifiedSummary, path: Path, as_json: bool, besides: dict[str, Any]) -> None:
-    if as_json:
-        _console.print_json({"rows": str(path), "summary": asdict(summary), **besides})
-        return
-    _console.print_result(classified_view(summary))
-    _console.print_message(f"{path} has a row per query")
-
-
-def _session(run: Run) -> dict[str, Any]:
-    return {"session": asdict(run.counts), **cost_record(run.cost)}
-
-
-def _summary(run: Run, confidence: float) -> ClassifiedSummary:
-    return summarise_classified(task.classified_run(run.folder, run.spec), confidence)
-
-
-def show_classified(run: Run, as_json: bool) -> None:
-    """Show a judge's run that named scenarios, as its command did, even while it is running.
-
-    Args:
-        run: one of the kind "classify".
-        as_json: whether stdout is for a machine.
-    """
-    _show(_summary(run, _CONFIDENCE), run.path / task.SCENARIOS, as_json, {})
+def _show(summary: ClassifiedSummary, path: Path, besides: dict[str, Any]) -> None:
+    _console.show(
+        summary,
+        lambda its: classified_record(path, its) | besides,
+        classified_view,
+        f"{path} has a row per query",
+    )

@@ -10,15 +10,26 @@ import typer
 
 from autoj.cli import _console, _options, _progress
 from autoj.cli._help import App
+from autoj.cli._lazy import Listed
 from autoj.construct.estimate import estimate
-from autoj.construct.pipeline import Construction
+from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct as run_construction
 from autoj.construct.recipe import read_construct_recipe
 from autoj.errors import DataError
-from autoj.reports.construct import construction_view, estimate_view, stage_view
+from autoj.reports.construct import construction_view, estimate_view
+from autoj.reports.construct_stage import stage_view
 from autoj.runs.budget import Budget
 
+COMMANDS = {
+    "review": Listed(
+        "autoj.cli.construct_review:review",
+        "Check guessed scenarios by hand: right, another name, or drop; up to 50 of each.",
+    ),
+}
+"""The commands below that have files of their own."""
+
 construct_app = App(
+    COMMANDS,
     no_args_is_help=True,
     default="run",
     help="Make training data of labelled pairs: a teacher's judgments, negatives, and their mix.",
@@ -40,6 +51,14 @@ def run(
             rich_help_panel=_options.SPENDING,
         ),
     ] = False,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STAGE",
+            help="Stop behind this stage: classify, to review its names before a teacher is asked.",
+            rich_help_panel=_options.SPENDING,
+        ),
+    ] = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     as_json: _options.Json = False,
@@ -52,12 +71,13 @@ def run(
     """
     _console.set_json(as_json)
     wanted = read_construct_recipe(recipe)
+    last = None if until is None else wanted.number_of(until)
     with _progress.watching() as watch:
         if dry_run:
             found = estimate(wanted, out, watch)
         else:
             budget = Budget(max_usd, max_requests)
-            done = run_construction(wanted, out, budget=budget, watch=watch)
+            done = run_construction(wanted, out, budget=budget, watch=watch, until=last)
     if dry_run:
         if as_json:
             _console.print_json(asdict(found))
@@ -101,7 +121,14 @@ def show(
 
 def _show(construction: Construction, as_json: bool) -> None:
     if as_json:
-        stages = [asdict(summary) for summary in construction.summaries]
-        _console.print_json({"construction": str(construction.path), "stages": stages})
+        found = asdict(construction)
+        names = ("stale", "reviewed")
+        _console.print_json(
+            {
+                "construction": str(construction.path),
+                "stages": found["summaries"],
+                **{name: found[name] for name in names},
+            }
+        )
     else:
         _console.print_result(construction_view(construction))

@@ -37,12 +37,8 @@ def list_data(as_json: _options.Json = False) -> None:
 
     Example: autoj data list
     """
-    _console.set_json(as_json)
     entries = [catalog.load_entry(name) for name in catalog.data_names()]
-    if as_json:
-        _console.print_json([entry_record(entry) for entry in entries])
-    else:
-        _console.print_result(catalog_table(entries))
+    _console.show(entries, lambda its: [*map(entry_record, its)], catalog_table)
 
 
 @data_app.command("get")
@@ -73,7 +69,6 @@ def get_data(
 
     Example: autoj data get eval-p eval-c
     """
-    _console.set_json(as_json)
     # A misspelt name ends the command before any download.
     entries = [catalog.load_entry(name) for name in names]
     found: dict[str, str] = {}
@@ -119,7 +114,6 @@ def overlap_data(
 
     Example: autoj data overlap test.jsonl train.jsonl --ngrams 13
     """
-    _console.set_json(as_json)
     first, second = _queries(a), _queries(b)
     found = find_overlap(
         [query.text for query in first],
@@ -127,10 +121,11 @@ def overlap_data(
         n=ngrams or None,
         threshold=threshold,
     )
-    if as_json:
-        _console.print_json(overlap_record(found, first, second))
-    else:
-        _console.print_result(overlap_view(found, (a, b), first, second, show))
+    _console.show(
+        found,
+        lambda its: overlap_record(its, first, second),
+        lambda its: overlap_view(its, (a, b), first, second, show),
+    )
 
 
 def _queries(name: str) -> tuple[PlacedQuery, ...]:

@@ -30,9 +30,4 @@ def diff(
 
     Example: autoj diff runs/pairs-embedded-1a2b3c4d runs/pairs-gpt-4-5e6f7a8b
     """
-    _console.set_json(as_json)
-    found = diff_runs(one, other)
-    if as_json:
-        _console.print_json(asdict(found))
-    else:
-        _console.print_result(diff_view(found, first))
+    _console.show(diff_runs(one, other), asdict, lambda its: diff_view(its, first))

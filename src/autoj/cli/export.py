@@ -8,11 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from autoj.cli import _console, _options
-from autoj.errors import ConfigError
-from autoj.reports.exports import export_run
-from autoj.runs import RunFolder
-from autoj.runs.kind import is_jury
-from autoj.tasks.classify import SCENARIOS
+from autoj.reports.exports import export_record, export_run
 
 
 def export(
@@ -42,33 +38,9 @@ def export(
 
     Example: autoj export runs/pairs-embedded-1a2b3c4d --format alpaca_eval --out annotations.json
     """
-    _console.set_json(as_json)
-    if out.exists() and (out.is_dir() or not overwrite):
-        what = "is a folder" if out.is_dir() else "exists; add --overwrite to replace it"
-        raise ConfigError(f"{out} {what}")
-    if is_jury(run):
-        raise ConfigError(
-            f"{run} is a jury's folder; export the run of one of its judges",
-            hint=f"Each has a folder under {run / 'judges'}.",
-        )
-    folder = RunFolder.existing(run)
-    if folder.spec().task == "classify":
-        raise ConfigError(
-            f"{run} is a run of autoj classify, which has no verdicts",
-            hint=f"{run / SCENARIOS} has a row per query.",
-        )
-    written = export_run(folder, format, out)
-    _console.print_message(f"{written.n_rows:,} rows written to {out}")
-    for what, count in written.notes.items():
+    found = export_run(run, format, out, overwrite=overwrite)
+    _console.print_message(f"{found.n_rows:,} rows written to {out}")
+    for what, count in found.notes.items():
         _console.print_message(f"{count:,} {what}")
     if as_json:
-        _console.print_json(
-            {
-                "run": str(run),
-                "format": format,
-                "out": str(out),
-                "n_judged": written.n_judged,
-                "n_rows": written.n_rows,
-                "notes": dict(written.notes),
-            }
-        )
+        _console.print_json(export_record(found, format, out))

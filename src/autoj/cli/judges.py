@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,9 +11,7 @@ from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.errors import ConfigError
 from autoj.judges import card_text, judge_names, load_card
-from autoj.judges.readiness import Readiness
-from autoj.records import JudgeCard
-from autoj.reports.judges import card_table, judges_table
+from autoj.reports.judges import card_record, card_table, judges_table
 from autoj.reports.text import visible
 
 judges_app = App(invoke_without_command=True)
@@ -26,14 +23,10 @@ def judges(context: typer.Context, as_json: _options.Json = False) -> None:
 
     Example: autoj judges
     """
-    _console.set_json(as_json)
     if context.invoked_subcommand is not None:
         return
     cards = [load_card(name) for name in judge_names()]
-    if as_json:
-        _console.print_json([_record(card) for card in cards])
-    else:
-        _console.print_result(judges_table(cards))
+    _console.show(cards, lambda its: [*map(card_record, its)], judges_table)
 
 
 @judges_app.command("show")
@@ -59,7 +52,6 @@ def show_judge(
 
     Example: autoj judges show autoj-13b
     """
-    _console.set_json(as_json)
     if as_yaml and as_json:
         raise ConfigError("--yaml and --json cannot be used together")
     if as_yaml:
@@ -67,13 +59,4 @@ def show_judge(
         text = card_text(name)
         typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
         return
-    card = load_card(name)
-    if as_json:
-        _console.print_json(_record(card))
-    else:
-        _console.print_result(card_table(card))
-
-
-def _record(card: JudgeCard) -> dict[str, Any]:
-    found = Readiness.of(card)
-    return asdict(card) | {"runs_here": {"ready": found.ready} | asdict(found)}
+    _console.show(load_card(name), card_record, card_table)

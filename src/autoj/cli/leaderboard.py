@@ -8,13 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from autoj.bench.leaderboard.boards import BREAKDOWNS, Bench, board, find_results
+from autoj.bench.leaderboard.boards import BREAKDOWNS, Bench, board, find_results, folder_of_runs
 from autoj.cli import _console, _options
-from autoj.errors import DataError
 from autoj.reports.leaderboard import board_view
 from autoj.reports.leaderboard_csv import write_csv
-
-_DEFAULT_RUNS = Path("runs")
 
 
 def leaderboard(
@@ -63,8 +60,7 @@ def leaderboard(
 
     Example: autoj leaderboard eval-p --by group
     """
-    _console.set_json(as_json)
-    folder = _folder(runs, result)
+    folder = folder_of_runs(runs, result or ())
     measured = find_results(bench, result or (), folder)
     if not measured:
         _console.print_message(
@@ -74,16 +70,4 @@ def leaderboard(
     found = board(bench, measured, breakdown=by and BREAKDOWNS[by], sort=sort)
     if csv_file is not None:
         write_csv(csv_file, found)
-    if as_json:
-        _console.print_json(asdict(found))
-    else:
-        _console.print_result(board_view(found))
-
-
-def _folder(runs: Path | None, results: list[Path] | None) -> Path | None:
-    """The folder to search for results; None where files are named and no folder is."""
-    if runs is None:
-        return None if results else _DEFAULT_RUNS
-    if not runs.is_dir():
-        raise DataError("there is no such folder", path=runs)
-    return runs
+    _console.show(found, asdict, board_view)

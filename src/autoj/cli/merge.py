@@ -37,11 +37,7 @@ def merge(
 
     Example: autoj merge runs/pairs-embedded-1a2b3c4d-shard-* --out runs/pairs-embedded-1a2b3c4d
     """
-    _console.set_json(as_json)
     merged = merge_runs(runs, out)
-    if as_json:
-        _console.print_json(asdict(merged))
-    else:
-        _console.print_result(merged_table(merged))
+    _console.show(merged, asdict, merged_table)
     for line in missing_parts(merged):
         _console.print_message(line)

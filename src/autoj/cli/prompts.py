@@ -9,13 +9,11 @@ import typer
 
 from autoj.cli import _console, _options
 from autoj.cli._help import App
-from autoj.errors import ConfigError
-from autoj.jsonl import storage_error
 from autoj.prompts import import_alpaca_eval, import_prometheus, write_prompt
 from autoj.protocols import file_of, load_protocol, protocol_names
 from autoj.reports.prompts import outline_record, prompt_record, prompt_view, prompts_table
 from autoj.reports.text import visible
-from autoj.tasks.prompts import text_of
+from autoj.tasks.prompts import save_text, text_of
 
 prompts_app = App(invoke_without_command=True)
 imports_app = App(
@@ -56,12 +54,8 @@ def list_prompts(as_json: _options.Json = False) -> None:
 
     Example: autoj prompts list
     """
-    _console.set_json(as_json)
     found = [load_protocol(name) for name in protocol_names()]
-    if as_json:
-        _console.print_json([outline_record(protocol) for protocol in found])
-    else:
-        _console.print_result(prompts_table(found))
+    _console.show(found, lambda its: [*map(outline_record, its)], prompts_table)
 
 
 @prompts_app.command("show")
@@ -85,12 +79,7 @@ def check_prompt(
 
     Example: autoj prompts check my-prompt.md
     """
-    _console.set_json(as_json)
-    protocol = load_protocol(str(file.absolute()))
-    if as_json:
-        _console.print_json(prompt_record(protocol))
-    else:
-        _console.print_result(prompt_view(protocol))
+    _console.show(load_protocol(str(file.absolute())), prompt_record, prompt_view)
 
 
 @imports_app.command("alpaca-eval")
@@ -137,12 +126,5 @@ def _write(text: str, out: Path | None) -> None:
     if out is None:
         typer.echo(visible(text), nl=False)
         return
-    if out.exists():
-        raise ConfigError(
-            f"--out {out} is there already", hint="Choose another name, or remove it."
-        )
-    try:
-        out.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise storage_error(error, out) from None
+    save_text(text, out)
     _console.print_message(f"{out} is written; --prompt {out} judges by it")

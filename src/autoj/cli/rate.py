@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoj.cli import _console, _data_options, _options
+from autoj.cli import _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._judges import JudgeNames, named_cards
+from autoj.cli._judges import JudgeNames, asked_judges
 from autoj.cli._judging import run_jury, show_run
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
-from autoj.runs import make_spec
 from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
-from autoj.tasks.jury_folder import make_jury
+from autoj.tasks.jurors import Jury
 
 
 def rate(
@@ -52,7 +51,6 @@ def rate(
 
     Example: autoj rate responses.jsonl --limit 20
     """
-    _console.set_json(as_json)
     settings: dict[str, Any] = {
         "protocol": protocol,
         "critique": critique,
@@ -68,22 +66,17 @@ def rate(
         "unknown_scenario": unknown_scenario,
         "scenarios": scenarios,
     }
-    cards = named_cards(judge)
-    jurors = None
-    if len(cards) > 1:
-        jurors = make_jury("rate", cards, None, **settings)
-    else:
-        spec = make_spec("rate", cards[0][1], **settings)
+    asked = asked_judges("rate", judge, None, **settings)
     cases = find_cases(
         data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
     )
     if plan:
-        show_plan(cases, jurors or spec, out, cache, as_json)
+        show_plan(cases, asked, out, cache)
         return
     budget = Budget(max_usd, max_requests)
-    if jurors is not None:
-        run_jury(jurors, cases, out, by, budget, cache, as_json)
+    if isinstance(asked, Jury):
+        run_jury(asked, cases, out, by, budget, cache)
         return
     with watching() as watch:
-        run = judge_data(cases, spec, out, budget=budget, watch=watch, cache=cache)
-    show_run(run, by, as_json)
+        run = judge_data(cases, asked, out, budget=budget, watch=watch, cache=cache)
+    show_run(run, by)

@@ -10,7 +10,6 @@ import typer
 
 from autoj.cli import _console, _options
 from autoj.reports.runs import runs_view
-from autoj.tasks.default_paths import RUNS
 from autoj.tasks.runs import list_runs
 
 
@@ -28,10 +27,4 @@ def runs(
 
     Example: autoj runs
     """
-    _console.set_json(as_json)
-    # Before the first run there is no folder of runs, which is no mistake.
-    entries = [] if folder is None and not RUNS.exists() else list_runs(folder or RUNS)
-    if as_json:
-        _console.print_json([asdict(entry) for entry in entries])
-    else:
-        _console.print_result(runs_view(entries))
+    _console.show(list_runs(folder), lambda its: [*map(asdict, its)], runs_view)

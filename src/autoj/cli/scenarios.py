@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
-from rich.text import Text
 
 from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.reports.scenarios import (
-    fault_record,
+    checked_record,
+    checked_view,
+    faults_line,
     library_view,
     outline_record,
     scenario_record,
@@ -19,7 +20,6 @@ from autoj.reports.scenarios import (
 )
 from autoj.reports.text import visible
 from autoj.scenarios import check_folder, load_library, render_message
-from autoj.scenarios.criteria import count_distinct
 
 scenarios_app = App(invoke_without_command=True)
 
@@ -41,15 +41,11 @@ def scenarios(
 
     Example: autoj scenarios
     """
-    _console.set_json(as_json)
     if context.invoked_subcommand is not None:
         return
     library = load_library(folder)
     found = [library.find(name) for name in library.names()]
-    if as_json:
-        _console.print_json([outline_record(scenario) for scenario in found])
-    else:
-        _console.print_result(library_view(found))
+    _console.show(found, lambda its: [*map(outline_record, its)], library_view)
 
 
 @scenarios_app.command("show")
@@ -73,14 +69,11 @@ def show_scenario(
 
     Example: autoj scenarios show planning --message
     """
-    _console.set_json(as_json)
     scenario = load_library(folder).find(name)
-    if as_json:
-        _console.print_json(scenario_record(scenario))
-    elif message:
+    if message and not as_json:
         typer.echo(visible(render_message(scenario)))
     else:
-        _console.print_result(scenario_view(scenario))
+        _console.show(scenario, scenario_record, scenario_view)
 
 
 @scenarios_app.command("check")
@@ -94,28 +87,12 @@ def check_scenarios(
 
     Example: autoj scenarios check my-scenarios
     """
-    _console.set_json(as_json)
     checked = check_folder() if folder is None else check_folder(folder)
-    n_criteria = count_distinct(checked.scenarios)
-    counted = f"{_count(len(checked.scenarios), 'scenario')} with {n_criteria:,} criteria"
-    if as_json:
-        _console.print_json(
-            {
-                "n_scenarios": len(checked.scenarios),
-                "n_criteria": n_criteria,
-                "n_files": checked.n_files,
-                "faults": [fault_record(fault) for fault in checked.faults],
-            }
-        )
-    elif checked.faults:
+    if as_json or not checked.faults:
+        _console.show(checked, checked_record, checked_view)
+    else:
         for fault in checked.faults:
             typer.echo(visible(str(fault)))
-        _console.print_message(f"{_count(len(checked.faults), 'fault')}; {counted} can be read.")
-    else:
-        _console.print_result(Text(f"{counted} in {checked.n_files} files, no errors"))
+        _console.print_message(faults_line(checked))
     if checked.faults:
         raise typer.Exit(2)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,14 +12,12 @@ from autoj.cli._cases import Map, find_cases
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
-from autoj.jsonl import read_records
 from autoj.judges import load_card
-from autoj.reports.cost import cost_record
-from autoj.reports.select import SelectionSummary, selection_view, summarise_selection
+from autoj.reports.cost import session_record
+from autoj.reports.select import selection_record, selection_view, summarise_selection
 from autoj.runs.kind import PICKS_FILE
-from autoj.tasks.run import Run
 from autoj.tasks.select import select as pick
-from autoj.tasks.selection_folder import PickedResponse, make_select_spec, read_selections
+from autoj.tasks.selection_folder import make_select_spec, read_selections
 
 _N_SHOWN = 20
 """Cases whose picks are listed above the summary."""
@@ -78,7 +75,6 @@ def select(
 
     Example: autoj select candidates.jsonl --judge embedded
     """
-    _console.set_json(as_json)
     if by == "ratings" and orders != "both":
         raise ConfigError("--orders needs --by pairs: each response is rated alone")
     spec = make_select_spec(
@@ -97,41 +93,15 @@ def select(
     )
     cases = find_cases(data, None, None, format, columns=columns)
     if plan:
-        show_plan(cases, spec, out, cache, as_json)
+        show_plan(cases, spec, out, cache)
         return
     with watching() as watch:
         run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch, cache=cache)
     summary = summarise_selection(read_selections(run.folder), spec)
-    if as_json:
-        _console.print_json(
-            _as_json(run, summary) | {"session": asdict(run.counts)} | cost_record(run.cost)
-        )
-    else:
-        _console.print_result(selection_view(run, summary, _N_SHOWN))
-        _console.print_message(f"the picks are in {run.path / PICKS_FILE}")
-    if summary.n_failed or run.stopped:
-        raise typer.Exit(1)
-
-
-def _as_json(run: Run, summary: SelectionSummary) -> dict[str, Any]:
-    return {
-        "run": str(run.path),
-        "summary": asdict(summary),
-        "picks": list(read_records(run.path / PICKS_FILE, PickedResponse)),
-        "verdicts": list(run.folder.verdicts()),
-    }
-
-
-def show_selection(run: Run, n_shown: int, as_json: bool) -> None:
-    """Show a run that selected, as its command did, from the picks in its folder.
-
-    Args:
-        run: one of the kind "select".
-        n_shown: the number of cases to list.
-        as_json: whether stdout is for a machine.
-    """
-    summary = summarise_selection(read_selections(run.folder), run.spec)
-    if as_json:
-        _console.print_json(_as_json(run, summary))
-    else:
-        _console.print_result(selection_view(run, summary, n_shown))
+    _console.show(
+        summary,
+        lambda its: selection_record(run, its) | session_record(run),
+        lambda its: selection_view(run, its, _N_SHOWN),
+        f"the picks are in {run.path / PICKS_FILE}",
+    )
+    _console.exit_if(summary.n_failed or run.stopped)

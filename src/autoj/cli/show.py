@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Group
-from rich.text import Text
 
-from autoj.cli import _console, _options
-from autoj.cli._judging import show_jury
+from autoj.cli import _options
 from autoj.cli._showing import (
     show_case,
-    show_jury_case,
+    show_classified,
+    show_judged,
+    show_jury,
     show_only,
-    show_published,
+    show_selection,
     show_win_rates,
 )
-from autoj.cli.classify import show_classified
-from autoj.cli.select import show_selection
 from autoj.errors import ConfigError
-from autoj.records import Case, Verdict
-from autoj.reports.cost import cost_record
-from autoj.reports.judge import summary_table, verdict_table
-from autoj.reports.scenario_sources import Breakdown
-from autoj.reports.summary import summarise
-from autoj.runs import resolve_run
 from autoj.runs.kind import kind_of
-from autoj.tasks.jury import JuryRun
-from autoj.tasks.run import Run
 from autoj.verdicts.only import Only
 
 _N_LINES = 12
@@ -81,63 +68,21 @@ def show(
 
     Example: autoj show runs/pairs-embedded-1a2b3c4d line-7
     """
-    _console.set_json(as_json)
     if sum(asked is not None for asked in (case, only, convention)) > 1:
         raise ConfigError("give one of a case, --only and --convention")
-    n_lines = None if full else _N_LINES
-    if convention is not None and run.is_file():
-        show_published(run, convention, as_json)
+    if convention is not None:
+        show_win_rates(run, convention)
         return
     kind = kind_of(run)
     if only is not None:
-        show_only(run, only, first, as_json)
-    elif kind == "jury":
-        _show_jury(JuryRun.open(run), case, convention, by, first, n_lines, as_json)
+        show_only(run, only, first)
     elif case is not None:
-        show_case(Run.open(run), case, n_lines, as_json)
-    elif convention is not None:
-        show_win_rates(Run.open(run), convention, as_json)
+        show_case(run, case, None if full else _N_LINES)
+    elif kind == "jury":
+        show_jury(run, by, first)
     elif kind == "classify":
-        show_classified(Run.open(run), as_json)
+        show_classified(run)
     elif kind == "select":
-        show_selection(Run.open(run), first, as_json)
+        show_selection(run, first)
     else:
-        _show_run(Run.open(run), by, first, as_json)
-
-
-def _show_jury(
-    jury: JuryRun,
-    case: str | None,
-    convention: str | None,
-    by: Breakdown | None,
-    first: int,
-    n_lines: int | None,
-    as_json: bool,
-) -> None:
-    if convention is not None:
-        raise ConfigError(
-            f"{jury.path} is a jury's folder",
-            hint=f"autoj show {jury.path}/judges/NAME --convention TOOL takes one judge's.",
-        )
-    if case is not None:
-        show_jury_case(jury, case, n_lines, as_json)
-    else:
-        show_jury(jury, by, first, as_json)
-
-
-def _show_run(run: Run, by: Breakdown | None, n_shown: int, as_json: bool) -> None:
-    listed: list[tuple[Case, Verdict]] = []
-
-    def judged() -> Iterator[tuple[Case, Verdict]]:
-        for pair in resolve_run(run.folder, run.spec):
-            if len(listed) < n_shown:
-                listed.append(pair)
-            yield pair
-
-    summary = summarise(judged(), run.spec, run.n_cases, by)
-    if as_json:
-        cost = {} if run.cost is None else cost_record(run.cost)
-        _console.print_json({"run": str(run.path), "summary": asdict(summary), **cost})
-        return
-    table = verdict_table(listed, run.spec)
-    _console.print_result(Group(table, Text(), summary_table(summary, run.spec, cost=run.cost)))
+        show_judged(run, by, first)

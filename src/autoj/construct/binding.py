@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from autoj.jsonl import sha256_of, write_records
 from autoj.runs.lock import HOLDER, LOCK
 
 RECIPE = "recipe.json"
+_KIND = re.compile("[a-z]+(-[a-z]+)*")
 
 
 def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
@@ -104,6 +106,7 @@ def recorded(out: Path) -> dict[str, Any]:
     stages = found["recipe"].get("stages")
     listed = stages if isinstance(stages, list) else []
     kinds = [stage.get("stage") if isinstance(stage, dict) else None for stage in listed]
-    if not kinds or not all(isinstance(kind, str) for kind in kinds):
+    # They are parts of paths.
+    if not kinds or not all(isinstance(kind, str) and _KIND.fullmatch(kind) for kind in kinds):
         raise DataError("is not the record of a construction", path=out / RECIPE)
     return found

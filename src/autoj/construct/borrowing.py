@@ -2,7 +2,7 @@
 
 Both responses to a query are better than responses to another one, and two borrowed responses are
 equally useless. The borrowed side comes from the most similar queries, so that it looks like an
-answer, and is the longer one as often as not.
+answer; it is the longer one, and has more words of the query, as often as not where they allow it.
 
 **Source:** RRM (arXiv 2409.13156); borrowing from similar queries is OffsetBias's (arXiv
 2407.06551).
@@ -10,18 +10,24 @@ answer, and is the longer one as often as not.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autoj.records import Case, Response, Winner, normalise_query
+from autoj.construct.thinning import n_shared_words
+from autoj.records import Case, Response, Winner
 
 # Nearer queries ask for the same thing in other words; their responses may be right here, too.
 _TOO_NEAR = 0.90
 _TOO_FAR = 0.35
+_Look: TypeAlias = tuple[bool, bool]
+"""Whether a borrowed response is longer than the own one, and has more words of the query."""
+_N_LOOKS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,23 +59,49 @@ def borrowed_pairs(
     generator = Random(seed)
     unit = embeddings / np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-9)
     order = generator.sample(range(len(cases)), len(cases))
-    n_made, n_ties = 0, 0
+    looks: Counter[_Look] = Counter()
+    others: list[Case] = []
+    n_ties = 0
     for index in order:
+        n_made = looks.total()
         if n_made >= wanted.n_against_own and n_ties >= wanted.n_ties:
             return
-        near = _neighbours(index, cases, unit, wanted.n_neighbours)
+        near = [cases[at] for at in _neighbours(index, cases, unit, wanted.n_neighbours)]
         if len(near) < 2:
             continue
         if (
             n_ties < wanted.n_ties
-            and (n_ties + 1) * wanted.n_against_own <= (n_made + 1) * wanted.n_ties
+            and (n_ties + 1) * wanted.n_against_own <= (n_made + len(others) + 1) * wanted.n_ties
         ):
             one, other = generator.sample(near, 2)
             n_ties += 1
-            yield _tie(cases[index], cases[one], cases[other], generator)
+            yield _tie(cases[index], one, other, generator)
         elif n_made < wanted.n_against_own:
-            n_made += 1
-            yield _against_own(cases[index], [cases[at] for at in near], generator)
+            own = _own(cases[index], generator)
+            drawn = [generator.choice(case.responses) for case in near]
+            offered = _by_look(cases[index].query, own, drawn)
+            look = min(offered, key=lambda look: (looks[look], generator.random()))
+            borrowed = generator.choice(offered[look])
+            pair = _placed(cases[index], own, borrowed, "borrowed", generator)
+            if looks[look] < wanted.n_against_own / _N_LOOKS:
+                looks[look] += 1
+                yield pair
+            elif len(others) < wanted.n_against_own:
+                others.append(pair)
+    # Of some looks there were too few.
+    yield from others[: wanted.n_against_own - looks.total()]
+
+
+def _by_look(
+    query: str, own: Response, responses: Sequence[Response]
+) -> dict[_Look, list[Response]]:
+    """Responses to other queries, by how they look beside the own one."""
+    n_own = n_shared_words(query, own.text)
+    found: dict[_Look, list[Response]] = defaultdict(list)
+    for response in responses:
+        is_longer = len(response.text) > len(own.text)
+        found[is_longer, n_shared_words(query, response.text) > n_own].append(response)
+    return found
 
 
 def _neighbours(
@@ -77,21 +109,11 @@ def _neighbours(
 ) -> list[int]:
     similar = unit @ unit[index]
     best = np.argsort(-similar)[: 4 * most]
-    text = normalise_query(cases[index].query)
     return [
         int(at)
         for at in best
-        if _TOO_FAR < similar[at] < _TOO_NEAR and normalise_query(cases[at].query) != text
+        if _TOO_FAR < similar[at] < _TOO_NEAR and cases[at].cluster != cases[index].cluster
     ][:most]
-
-
-def _against_own(case: Case, others: Sequence[Case], generator: Random) -> Case:
-    own = _own(case, generator)
-    offered = [response for other in others for response in other.responses]
-    longer_wanted = generator.random() < 0.5
-    fitting = [one for one in offered if (len(one.text) > len(own.text)) == longer_wanted]
-    borrowed = generator.choice(fitting or offered)
-    return _placed(case, own, borrowed, "borrowed", generator)
 
 
 def _own(case: Case, generator: Random) -> Response:

@@ -21,8 +21,9 @@ from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome, StageSummary, write_outcomes
 from autoj.datasets import data_paths
 from autoj.errors import Cancelled, ConfigError, DataError
-from autoj.jsonl import read_records, storage_error, write_records
+from autoj.jsonl import read_records, write_records
 from autoj.runs.watch import SILENT, Watch
+from autoj.system_errors import storage_error
 
 _ENDING = ".jsonl"
 

@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from autoj import critiques
 from autoj.construct.languages import identify, known_languages
 from autoj.construct.ordering import with_drawn_order
 from autoj.construct.recipe import Collect, ConstructRecipe, PairFile
 from autoj.construct.stages import Dropped, Outcome
+from autoj.construct.stated_judgments import rated, with_own_judgment
 from autoj.datasets import open_cases, open_queries, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError, LaterTurn, UnknownComponent
-from autoj.records import Case, Winner
+from autoj.records import Case
 from autoj.scenarios import Library, load_library
 
 _READ_CHARACTERS = 2_000
@@ -25,7 +25,8 @@ _READ_CHARACTERS = 2_000
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
 _IDENTIFIED_AT_ONCE = 2_048
-_LABELS: dict[str, Winner] = {"1": "a", "2": "b", "tie": "tie"}
+LABELS = ("a", "b", "tie", "rating", "none")
+"""The kinds of labels that kept rows are counted by."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,15 +39,19 @@ class SourceCounts:
     format: str
     n_in: int = 0
     n_kept: int = 0
-    labels: dict[str, int] = field(default_factory=lambda: {"a": 0, "b": 0, "tie": 0, "none": 0})
-    """Kept rows by label, after the order was drawn."""
+    labels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LABELS, 0))
+    """Kept rows by `LABELS`, after the order was drawn."""
 
     def add(self, outcome: Outcome) -> None:
         """Counts a row."""
         self.n_in += 1
-        if isinstance(outcome, Case):
-            self.n_kept += 1
-            self.labels["none" if outcome.label is None else str(outcome.label)] += 1
+        if not isinstance(outcome, Case):
+            return
+        self.n_kept += 1
+        if outcome.label is None:
+            self.labels["none"] += 1
+        else:
+            self.labels["rating" if isinstance(outcome.label, float) else outcome.label] += 1
 
 
 def collect(
@@ -162,12 +167,16 @@ def _rows(
             continue
         row = _row(item, source, name, library)
         if queries:
-            row = replace(row, responses=(), label=None)
+            row = _query_alone(row)
         if hash(row.id) in seen:
             yield Dropped(id=row.id, reason="same id", case=row)
             continue
         seen.add(hash(row.id))
         fault = _fault(row, stage, queries)
+        if fault is None and len(row.responses) == 1:
+            judged = rated(row)
+            fault = None if isinstance(judged, Case) else judged
+            row = judged if isinstance(judged, Case) else row
         if fault is None:
             yield row
         else:
@@ -181,22 +190,17 @@ def _row(case: Case, source: PairFile, name: str, library: Library) -> Case:
         # A stage that judges by criteria drops rows of unknown ones; others need no library.
         with suppress(UnknownComponent):
             scenario = library.find(scenario).name
-    meta = dict(case.meta)
-    if "judgment" in meta and not _states_label(meta["judgment"], case):
-        del meta["judgment"]
     return replace(
-        case,
+        with_own_judgment(case),
         id=f"{name}/{case.id}",
         source=source.name or case.source or name,
         scenario=scenario,
-        meta=meta,
     )
 
 
-def _states_label(judgment: object, case: Case) -> bool:
-    """True for a judgment that training can use: in the layout of Table 18, with the label."""
-    found = critiques.parse(judgment) if isinstance(judgment, str) else None
-    return found is not None and _LABELS[found.decision] == case.label
+def _query_alone(row: Case) -> Case:
+    meta = {name: value for name, value in row.meta.items() if name != "judgment"}
+    return replace(row, responses=(), label=None, meta=meta)
 
 
 def _in_languages(outcomes: Iterator[Outcome], stage: Collect) -> Iterator[Outcome]:
@@ -241,12 +245,14 @@ def _fault(case: Case, stage: Collect, queries: bool) -> tuple[str, str | None] 
 
 
 def _fault_of_pair(case: Case, stage: Collect) -> tuple[str, str | None] | None:
-    if len(case.responses) != 2:
+    is_judged_single = len(case.responses) == 1 and "judgment" in case.meta
+    if len(case.responses) != 2 and not is_judged_single:
         return "not two responses", f"{len(case.responses)} responses"
     if not all(response.text.strip() for response in case.responses):
         return "empty response", None
-    if case.responses[0].text == case.responses[1].text:
+    if not is_judged_single and case.responses[0].text == case.responses[1].text:
         return "equal responses", None
-    if case.label is None and stage.unlabelled == "drop":
+    # A judgment of one response states its rating.
+    if case.label is None and stage.unlabelled == "drop" and not is_judged_single:
         return "no label", None
     return None

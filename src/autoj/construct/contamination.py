@@ -41,7 +41,11 @@ def check_test_sets(stage: Decontaminate) -> None:
 
 
 def decontaminate(
-    cases: Sequence[Case], stage: Decontaminate, notes: dict[str, Any]
+    cases: Sequence[Case],
+    stage: Decontaminate,
+    notes: dict[str, Any],
+    *,
+    reason: str = "in a test set",
 ) -> Iterator[Outcome]:
     """Drops the cases whose query is in a test set.
 
@@ -49,6 +53,7 @@ def decontaminate(
         cases: the rows.
         stage: states the test sets and what counts as shared.
         notes: receives `contamination`, a `SharedWith` per test set.
+        reason: the reason for which they are dropped.
 
     Raises:
         DataError: a test set cannot be read.
@@ -76,7 +81,7 @@ def decontaminate(
             yield case
             continue
         where, how = shared[index]
-        yield Dropped(id=case.id, reason="in a test set", detail=f"{where}: {how}", case=case)
+        yield Dropped(id=case.id, reason=reason, detail=f"{where}: {how}", case=case)
 
 
 def _queries(path: Path) -> Iterable[str]:

@@ -7,11 +7,10 @@ has nothing to damage in that way.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
-from typing import TypeAlias
 
-Damage: TypeAlias = Callable[[str, Random], str | None]
+from autoj.construct.breaking import FILLERS, Change
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\d)")
 _LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
@@ -20,11 +19,16 @@ _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _NEGATIONS = (
     (re.compile(r"\b(is|are|was|were|can|should|will|does|do|has|have) (?!not\b)"), r"\1 not "),
+    (re.compile(r"\b(is|are|was|were|can|should|will|does|do|has|have) not\b"), r"\1"),
     (re.compile(r"\b(always)\b"), "never"),
+    (re.compile(r"\b(never)\b"), "always"),
     (re.compile(r"\b(increases?)\b"), "decrease"),
     (re.compile(r"\b(more)\b"), "less"),
+    (re.compile(r"\b(less)\b"), "more"),
     (re.compile(r"\b(higher)\b"), "lower"),
+    (re.compile(r"\b(lower)\b"), "higher"),
     (re.compile(r"\b(before)\b"), "after"),
+    (re.compile(r"\b(after)\b"), "before"),
     (re.compile(r"\b(first)\b"), "last"),
 )
 _GIBBERISH = "abcdefghijklmnoprstuvw"
@@ -117,6 +121,21 @@ def repeat(text: str, generator: Random) -> str | None:
     return text.rstrip() + "\n\n" + " ".join([said] * generator.randint(5, 10))
 
 
+def pad(text: str, generator: Random) -> str | None:
+    """Adds sentences that say nothing, before, between and after the paragraphs."""
+    if not text.strip():
+        return None
+    paragraphs = text.strip().split("\n\n")
+    fillers = generator.sample(FILLERS, generator.randint(3, len(FILLERS)))
+    for filler in fillers:
+        at = generator.randint(0, len(paragraphs))
+        if at == len(paragraphs) or generator.random() < 0.5:
+            paragraphs.insert(at, filler)
+        else:
+            paragraphs[at] = f"{filler} {paragraphs[at]}"
+    return "\n\n".join(paragraphs)
+
+
 def shuffle_words(text: str, generator: Random) -> str | None:
     """Puts the words into a random order."""
     words = text.split()
@@ -151,12 +170,13 @@ def _replaced(text: str, changes: Mapping[tuple[int, int], str]) -> str:
     return text
 
 
-DAMAGES: Mapping[str, Damage] = {
+DAMAGES: Mapping[str, Change] = {
     "changed_numbers": change_numbers,
     "swapped_names": swap_names,
     "negated": negate,
     "cut_off": cut_off,
     "repeated": repeat,
+    "padded": pad,
     "shuffled_words": shuffle_words,
     "gibberish": gibberish,
     "empty": empty,

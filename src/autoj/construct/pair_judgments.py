@@ -28,7 +28,7 @@ from autoj.judges import load_card
 from autoj.records import WINNERS, Case, Decision, Failure, Judgment, Winner
 from autoj.runs import RunFolder, RunSpec, make_spec
 from autoj.runs.resolving import read_outcomes
-from autoj.verdicts.resolve import to_winner
+from autoj.verdicts.own_frame import to_winner
 
 WAVES, OUTCOMES = "waves", "outcomes.jsonl"
 _NO_SCENARIO = ""
@@ -161,7 +161,7 @@ def _wave(
     if not is_closed:
         run = teacher.ask(cases, spec, path)
         write_records(path / OUTCOMES, _judged(run, stage, spec))
-    teacher.count(path, spec, spent, earlier=is_closed)
+    teacher.count(path, spent, earlier=is_closed)
     return read_records(path / OUTCOMES, _Row)
 
 

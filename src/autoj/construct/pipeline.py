@@ -10,60 +10,18 @@ train/                 the files of the mix (`construct.mixing`)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from autoj.construct.binding import bind, identity_of, make_folder, recorded
+from autoj.construct.binding import bind, identity_of, make_folder
+from autoj.construct.folder import REVIEWABLE, Construction, stage_folder
 from autoj.construct.recipe import ConstructRecipe, Stage
 from autoj.construct.stage_work import TRAIN, Job, check_stage, outcomes_of
 from autoj.construct.stages import Outcome, StageFolder, StageSummary
+from autoj.construct.staleness import begin
 from autoj.errors import Cancelled, DataError
 from autoj.runs.budget import Budget
 from autoj.runs.lock import locked
 from autoj.runs.watch import SILENT, Watch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Construction:
-    """A construction in its folder."""
-
-    path: Path
-    summaries: tuple[StageSummary, ...]
-    """Of the stages that are done, in order."""
-    n_stages: int
-    """Stages of the recipe."""
-
-    @classmethod
-    def open(cls, path: Path) -> Construction:
-        """Opens a construction, finished or not.
-
-        Raises:
-            DataError: the path holds none.
-        """
-        stages = recorded(path)["recipe"]["stages"]
-        folders = [
-            stage_folder(path, number, stage["stage"])
-            for number, stage in enumerate(stages, start=1)
-        ]
-        done = [found for folder in folders if (found := folder.summary()) is not None]
-        return cls(path=path, summaries=tuple(done), n_stages=len(stages))
-
-    def stage(self, name: str) -> StageFolder:
-        """The folder of a finished stage, by its kind, such as "judge-pairs", or its number.
-
-        Raises:
-            DataError: there is no such stage, or it is not done.
-        """
-        for number, summary in enumerate(self.summaries, start=1):
-            if name in (summary.name, str(number), f"{number:02d}-{summary.name}"):
-                return stage_folder(self.path, number, summary.name)
-        known = ", ".join(summary.name for summary in self.summaries) or "none"
-        raise DataError(f"has no finished stage {name!r}; finished: {known}", path=self.path)
-
-
-def stage_folder(path: Path, number: int, name: str) -> StageFolder:
-    """The folder of a stage; `number` counts from 1."""
-    return StageFolder(path / f"{number:02d}-{name}", name)
 
 
 def construct(
@@ -99,8 +57,14 @@ def construct(
     with locked(out):
         bind(out, identity)
         before: StageFolder | None = None
+        corrections: str | None = None
         for number, stage in enumerate(recipe.stages[:until], start=1):
             folder = stage_folder(out, number, stage.stage)
+            if begin(folder, corrections):
+                watch.message(
+                    f"stage {number}, {stage.stage}, was made before the last review: it is made "
+                    "again, and nothing is asked twice"
+                )
             done = folder.summary()
             if done is None:
                 watch.message(f"stage {number} of {len(recipe.stages)}: {stage.stage}")
@@ -117,6 +81,8 @@ def construct(
                 budget.n_requests += done.n_requests
                 budget.spent_usd += done.usd or 0.0
             before = folder
+            if stage.stage == REVIEWABLE:
+                corrections = folder.corrections().digest
             if stage.stage != "mix" and folder.n_kept() == 0:
                 raise DataError(
                     f"stage {stage.stage} left no row",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from autoj.construct.held_out import held_out_scenarios
 from autoj.datasets import data_name
+from autoj.errors import UnknownComponent
 from autoj.yaml_files import read_fields
 
 
@@ -84,10 +86,26 @@ class Classify(_RecipePart):
     """Names the scenario of rows that have none (paper, section 3.2 and Appendix B)."""
 
     stage: Literal["classify"]
+    by: Literal["classifier", "judge", "both"] = "classifier"
+    """"both" keeps the rows that the classifier and the judge name alike."""
     classifier: str = "fast"
     """The embedded classifier: fast, best, or a folder that `autoj train classifier` wrote."""
     least_probability: float = Field(0.0, ge=0, lt=1)
-    """Guesses below it are dropped as unsure."""
+    """The classifier's guesses below it are dropped as unsure."""
+    judge: str | None = None
+    """A judge's name, card, or `backend:model`, where one is asked."""
+    protocol: str | None = None
+    """The judge's prompt; None takes its card's own, else scenario-menu, which lists all names."""
+
+    @model_validator(mode="after")
+    def _asks_as_said(self) -> Self:
+        if self.by == "classifier" and (self.judge or self.protocol):
+            raise ValueError("a judge is asked where `by` is judge or both, and it is classifier")
+        if self.by != "classifier" and self.judge is None:
+            raise ValueError(f"by: {self.by} asks a judge: name it under `judge`")
+        if self.by == "judge" and self.least_probability:
+            raise ValueError("least_probability is the classifier's: a judge states no probability")
+        return self
 
 
 class JudgePairs(_RecipePart):
@@ -129,6 +147,39 @@ class JudgeSingles(_RecipePart):
     """Longer judgments are dropped."""
 
 
+DamageKind: TypeAlias = Literal[
+    "changed_numbers", "swapped_names", "negated", "constraint_broken", "cut_off", "repeated",
+    "padded", "shuffled_words", "gibberish", "empty", "needless_refusal",
+]  # fmt: skip
+# One look tells the last four from a real answer, so they are rare.
+DAMAGE_SHARES: dict[DamageKind, float] = {
+    "changed_numbers": 1, "swapped_names": 1, "negated": 1, "constraint_broken": 1, "cut_off": 1,
+    "repeated": 1, "padded": 1, "shuffled_words": 0.3, "gibberish": 0.1, "empty": 0.3,
+    "needless_refusal": 0.3,
+}  # fmt: skip
+TranslatedField: TypeAlias = Literal["query", "responses", "judgment"]
+TRANSLATED: tuple[TranslatedField, ...] = ("query", "responses", "judgment")
+"""In the order in which they are asked for."""
+
+
+class Translate(_RecipePart):
+    """Adds translations for a bilingual judge; rows in the language go on as they are."""
+
+    stage: Literal["translate"]
+    teacher: str
+    """A judge's name, card, or `backend:model`."""
+    to: Literal["en", "zh"]
+    """The language."""
+    fields: tuple[TranslatedField, ...] = Field(TRANSLATED, min_length=1)
+    """The texts to translate; the others stay as they are, but for a judgment, which is left out
+    where it is not translated."""
+    keep_original: bool = True
+    """False replaces each row by its translation."""
+    max_tokens: int | None = Field(None, ge=16)
+    """The most tokens of a translation; None takes half of the teacher's context, up to 4,096, or
+    the card's if that is more."""
+
+
 class Negatives(_RecipePart):
     """Adds pairs whose label needs no teacher: borrowed responses and damaged copies."""
 
@@ -139,11 +190,22 @@ class Negatives(_RecipePart):
     """Ties of two borrowed responses, likewise."""
     damaged: float = Field(0.10, ge=0, le=1)
     """Pairs of a response and its damaged copy, likewise."""
+    damages: dict[DamageKind, Annotated[float, Field(ge=0)]] = DAMAGE_SHARES
+    """The shares of the kinds of damage among them, in any unit; a kind left out is not made."""
+    thin: float = Field(1.0, ge=0, le=1)
+    """The share of the surplus of made pairs to drop that length or the overlap of words with the
+    query decides; 1 leaves either rule right half of the time, 0 drops none."""
 
     @property
     def borrows(self) -> bool:
         """True where similar queries must be found."""
         return self.borrowed > 0 or self.both_borrowed > 0
+
+    @model_validator(mode="after")
+    def _damages_are_named(self) -> Self:
+        if self.damaged > 0 and not sum(self.damages.values()) > 0:
+            raise ValueError("damages: at least one kind needs a share above 0")
+        return self
 
 
 class Mix(_RecipePart):
@@ -151,18 +213,46 @@ class Mix(_RecipePart):
 
     stage: Literal["mix"]
     held_out: tuple[str, ...] = ()
-    """Scenarios left out of training (Appendix C); their rows go to `held_out.jsonl`."""
+    """Scenarios left out of training, whose rows go to `held_out.jsonl`; or a setting of Appendix
+    C, which is recorded as its scenarios: setting-1, one of each group, or setting-2, NLP Tasks."""
     validation: float = Field(0.05, ge=0, lt=0.5)
     """The share of queries that go to `validation.jsonl`."""
     swap: bool = True
-    """True writes each pair in both orders in the layouts of other trainers (section 4); `autoj
-    train` swaps by itself."""
+    """True writes each pair in both orders in the layouts of other trainers, and each single
+    response twice (section 4); `autoj train` swaps by itself."""
+
+    @field_validator("held_out", mode="before")
+    @classmethod
+    def _setting_as_scenarios(cls, value: object) -> object:
+        if value == "setting-1" or value == "setting-2":
+            return held_out_scenarios(value)
+        if isinstance(value, str):
+            raise ValueError("expected a list of scenarios, setting-1 or setting-2")
+        return value
 
 
 Stage: TypeAlias = Annotated[
-    Collect | Deduplicate | Decontaminate | Classify | JudgePairs | JudgeSingles | Negatives | Mix,
+    Collect
+    | Deduplicate
+    | Decontaminate
+    | Classify
+    | JudgePairs
+    | JudgeSingles
+    | Translate
+    | Negatives
+    | Mix,
     Field(discriminator="stage"),
 ]
+
+
+def asked_by(stage: Stage) -> str | None:
+    """The judge that a stage asks; None where it asks nobody."""
+    match stage:
+        case JudgePairs() | JudgeSingles() | Translate():
+            return stage.teacher
+        case Classify():
+            return stage.judge
+    return None
 
 
 class ConstructRecipe(_RecipePart):
@@ -176,17 +266,39 @@ class ConstructRecipe(_RecipePart):
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
 
+    def number_of(self, name: str) -> int:
+        """The number of the first stage of a kind, from 1.
+
+        Raises:
+            UnknownComponent: the recipe has no such stage.
+        """
+        kinds = [stage.stage for stage in self.stages]
+        if name not in kinds:
+            raise UnknownComponent("stage", name, kinds)
+        return kinds.index(name) + 1
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         kinds = [stage.stage for stage in self.stages]
         if kinds[0] != "collect":
             raise ValueError(f"the first stage must be collect, found {kinds[0]}")
-        # What these two make would have the ids of what the first one made.
-        for only_once in ("collect", "judge-singles", "negatives", "mix"):
+        # What a second one of these makes would have the ids of what the first one made, and a
+        # second classify would find no row without a scenario.
+        for only_once in (
+            "collect",
+            "classify",
+            "judge-singles",
+            "translate",
+            "negatives",
+            "mix",
+        ):
             if kinds.count(only_once) > 1:
                 raise ValueError(f"stage {only_once} can stand only once")
         if "mix" in kinds[:-1]:
             raise ValueError("stage mix must be the last one")
+        if "negatives" in kinds and "translate" in kinds[: kinds.index("negatives")]:
+            # Damage is done to English words, and a borrowed response would be in any language.
+            raise ValueError("stage translate must come after negatives")
         return self
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ from pathlib import Path
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
 from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
-from autoj.critiques import strip_rating
+from autoj.critiques import closed_by_rating, strip_rating
 from autoj.jsonl import read_records, write_records
 from autoj.judges import load_card
 from autoj.records import Case, Critique, Failure, Judgment, Rating
@@ -149,7 +149,7 @@ def _judged(
         alone = teacher.ask(chosen, specs[WITHOUT], folder / WITHOUT)
         write_records(folder / CRITIQUES, _criticised(by_criteria, alone, stage))
     for name in (WITH, WITHOUT):
-        teacher.count(folder / name, specs[name], spent, earlier=has_critiques)
+        teacher.count(folder / name, spent, earlier=has_critiques)
     rows = list(read_records(folder / CRITIQUES, _Row))
     criticised = [row.case for row in rows if row.reason is None]
     yield from (row for row in rows if row.reason is not None)
@@ -159,7 +159,7 @@ def _judged(
     if not is_closed:
         merged = teacher.ask(criticised, specs[MERGED], folder / MERGED)
         write_records(folder / OUTCOMES, _rated(merged, stage, specs[MERGED].judge.name))
-    teacher.count(folder / MERGED, specs[MERGED], spent, earlier=is_closed)
+    teacher.count(folder / MERGED, spent, earlier=is_closed)
     yield from read_records(folder / OUTCOMES, _Row)
 
 
@@ -203,6 +203,6 @@ def _rated_case(
         return _Row(case=bare, reason="the rating is not at the end")
     if not critique:
         return _Row(case=bare, reason="no critique")
-    judgment = f"{critique}\n\nRating: [[{value:g}]]"
+    judgment = closed_by_rating(critique, value)
     meta = {**case.meta, "judgment": judgment, "teacher": teacher}
     return _Row(case=replace(bare, label=value, meta=meta))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, assert_never
 
-from autoj.construct.classifying import classify
+from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import collect, open_sources
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
@@ -29,10 +29,13 @@ from autoj.construct.recipe import (
     Mix,
     Negatives,
     Stage,
+    Translate,
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder
+from autoj.construct.staleness import runs_set_aside
 from autoj.construct.teacher import Teacher
+from autoj.construct.translation.stage import translate, translation_specs
 from autoj.errors import UnknownComponent
 from autoj.records import Case
 from autoj.runs.budget import Budget
@@ -74,7 +77,10 @@ class Job:
 
     def teacher(self, name: str) -> Teacher:
         """A teacher that is closed with the job."""
-        return self.opened.enter_context(closing(Teacher(name, self.budget, self.watch)))
+        aside = runs_set_aside(self.folder)
+        opened = Teacher(name, self.budget, self.watch, aside)
+        opened.count_set_aside(self.spent)
+        return self.opened.enter_context(closing(opened))
 
 
 def own_scenarios(recipe: ConstructRecipe) -> Path | None:
@@ -101,10 +107,14 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
             check_test_sets(stage)
         case Classify():
             load_classifier(stage.classifier)
+            if stage.judge is not None:
+                naming_spec(stage)
         case JudgePairs():
             pair_spec(stage, own_scenarios(recipe))
         case JudgeSingles():
             single_specs(stage, own_scenarios(recipe))
+        case Translate():
+            translation_specs(stage)
         case Negatives():
             check_encoder(stage)
         case Mix():
@@ -133,7 +143,17 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
         case Decontaminate():
             yield from decontaminate(list(job.rows()), stage, job.notes)
         case Classify():
-            yield from classify(job.rows(), stage)
+            if stage.judge is None:
+                yield from classify(job.rows(), stage)
+            else:
+                yield from classify_by_judge(
+                    list(job.rows()),
+                    stage,
+                    naming_spec(stage),
+                    job.teacher(stage.judge),
+                    job.folder.path,
+                    job.spent,
+                )
         case JudgePairs():
             yield from judge_pairs(
                 list(job.rows()),
@@ -154,11 +174,20 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
                 seed=recipe.seed,
                 spent=job.spent,
             )
+        case Translate():
+            yield from translate(
+                list(job.rows()),
+                stage,
+                translation_specs(stage),
+                job.teacher(stage.teacher),
+                job.folder.path,
+                spent=job.spent,
+            )
         case Negatives():
             cases = list(job.rows())
             pairs = pairs_among(cases)
             embeddings = embed_queries(pairs) if stage.borrows and pairs else None
-            yield from add_negatives(cases, stage, embeddings, recipe.seed)
+            yield from add_negatives(cases, stage, embeddings, recipe.seed, job.notes)
         case Mix():
             job.notes.update(asdict(write_mix(job.rows(), stage, job.train, recipe.seed)))
             yield from job.rows()

@@ -4,6 +4,7 @@
 kept.jsonl      the rows that go on, as native rows
 dropped.jsonl   the others, each with its reason
 summary.json    counts, reasons, tokens and cost; it comes last, so a stage that has one is done
+reviews.jsonl   of a stage that a person has reviewed (`construct.review`)
 ```
 A stage is a function from rows to rows and drops. Its files are written at once, so a killed stage
 starts again; the answers of a teacher are in the ledgers of its waves and are not asked again.
@@ -19,10 +20,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from autoj.construct.review.answers import Corrections, read_corrections
 from autoj.datasets import open_cases
 from autoj.errors import DataError
-from autoj.jsonl import decode_as, encode, read_records, storage_error, write_records
+from autoj.jsonl import decode_as, encode, read_records, write_records
 from autoj.records import Case
+from autoj.system_errors import storage_error
 
 KEPT, DROPPED, SUMMARY = "kept.jsonl", "dropped.jsonl", "summary.json"
 
@@ -97,16 +100,29 @@ class StageFolder:
             ) from None
 
     def kept(self) -> Iterator[Case]:
-        """The rows that go on, lazily."""
+        """The rows that go on, lazily, as a person has corrected them."""
+        corrections = self.corrections()
+        for case in self.written():
+            if (corrected := corrections.apply(case)) is not None:
+                yield corrected
+
+    def written(self) -> Iterator[Case]:
+        """The rows that the stage kept, lazily, before any correction."""
         for _, case in open_cases(self.path / KEPT, "native").read():
             if not isinstance(case, Case):
                 raise case
             yield case
 
+    def corrections(self) -> Corrections:
+        """The changes of a person who reviewed the stage."""
+        return read_corrections(self.path)
+
     def n_kept(self) -> int:
         """The number of rows that go on."""
         found = self.summary()
-        return 0 if found is None else found.n_kept
+        if found is None:
+            return 0
+        return sum(1 for _ in self.kept()) if self.corrections().dropped else found.n_kept
 
     def dropped(self) -> Iterator[Dropped]:
         """The rows that were left out, lazily."""

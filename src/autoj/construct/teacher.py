@@ -15,10 +15,13 @@ from autoj.datasets.base import cases_of
 from autoj.errors import BackendError, Unfinished, UnknownComponent
 from autoj.jsonl import read_records
 from autoj.judges import load_card
-from autoj.records import Case, Completion, Failure, JudgeCard, Judgment, Request, Unreadable
+from autoj.records import Case, Failure, JudgeCard, Judgment, Request, Unreadable
 from autoj.runs import RunFolder, RunSpec
 from autoj.runs.budget import Budget, price_usd
+from autoj.runs.files import LEDGER
+from autoj.runs.ledger import RecordedAnswer
 from autoj.runs.resolving import read_outcomes
+from autoj.runs.reuse import LedgerAnswers
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios import Library
 from autoj.tasks.engine import load_engine
@@ -36,14 +39,21 @@ class Teacher:
         name: a judge's name, card, or `backend:model`.
         budget: the caps, over all stages.
         watch: told of progress.
+        earlier: runs that were set aside (`construct.staleness`): what they asked is taken from
+            there.
 
     Raises:
         UnknownComponent: there is no such judge.
+        DataError: an earlier run is damaged.
     """
 
-    def __init__(self, name: str, budget: Budget, watch: Watch = SILENT) -> None:
+    def __init__(
+        self, name: str, budget: Budget, watch: Watch = SILENT, earlier: Sequence[Path] = ()
+    ) -> None:
         self._card = load_card(name)
         self._budget, self._watch = budget, watch
+        self._earlier = tuple(earlier)
+        self._known = LedgerAnswers(earlier) if earlier else None
 
     def ask(self, cases: Sequence[Case], spec: RunSpec, path: Path) -> RunFolder:
         """Asks about cases, in a run that resumes where an earlier session stopped.
@@ -58,30 +68,44 @@ class Teacher:
             BackendError: the engine broke down, or most requests failed; the same call resumes.
         """
         named = cases_of(cases, name=path.name)
-        run = judge(named, spec, path, backend=self, budget=self._budget, watch=self._watch)
+        run = judge(
+            named,
+            spec,
+            path,
+            backend=self,
+            budget=self._budget,
+            watch=self._watch,
+            known=self._known,
+        )
         if run.stopped:
             raise Unfinished(self._budget.summary())
         _check_answered(run.folder)
         return run.folder
 
-    def count(self, path: Path, spec: RunSpec, spent: Spent, *, earlier: bool = False) -> None:
-        """Counts what a run has spent.
+    def count(self, path: Path, spent: Spent, *, earlier: bool = False) -> None:
+        """Counts what a run has spent; an answer that it took from an earlier run cost nothing.
 
         Args:
             path: the run's folder.
-            spec: its settings.
             spent: receives the counts.
             earlier: True for a run that this session did not open, to count it against the caps.
         """
-        for answer in read_records(path / "ledger.jsonl", Completion):
+        for answer in read_records(path / LEDGER, RecordedAnswer):
+            if answer.reused:
+                continue
             spent.n_requests += 1
             spent.prompt_tokens += answer.prompt_tokens
             spent.completion_tokens += answer.completion_tokens
-            cost = price_usd(spec.judge, answer.prompt_tokens, answer.completion_tokens)
+            cost = price_usd(self._card, answer.prompt_tokens, answer.completion_tokens)
             if cost is not None:
                 spent.usd = (spent.usd or 0.0) + cost
             if earlier:
-                self._budget.count_earlier(spec.judge, (answer,))
+                self._budget.count_earlier(self._card, (answer,))
+
+    def count_set_aside(self, spent: Spent) -> None:
+        """Counts what the earlier runs have spent, also against the caps."""
+        for path in self._earlier:
+            self.count(path, spent, earlier=True)
 
     @property
     def card(self) -> JudgeCard:
@@ -104,7 +128,9 @@ class Teacher:
         return self._engine.count_tokens(text)
 
     def close(self) -> None:
-        """Frees the engine, if it was loaded."""
+        """Frees the engine, if it was loaded, and closes the earlier runs."""
+        if self._known is not None:
+            self._known.close()
         if "_engine" in self.__dict__:
             self._engine.close()
 

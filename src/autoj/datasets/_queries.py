@@ -49,6 +49,7 @@ def to_query(row: dict[str, Any], line: int) -> Case:
         line=line,
         scenario=scenario_of(row),
         source=optional_text(row, "source"),
+        language="zh" if row.get("language") == "zh" else "en",
         **fields,
     )
 

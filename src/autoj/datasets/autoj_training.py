@@ -1,6 +1,7 @@
 """The release's training rows: `usrmsg`, the rendered prompt, `target_output` and a label.
 
-The query and the responses are extracted from the prompt, English or Chinese.
+The query and the responses are extracted from the prompt, English or Chinese, whatever its words:
+a judge is trained on the prompt of its protocol.
 """
 
 from __future__ import annotations
@@ -24,15 +25,13 @@ from autoj.records import WINNERS, Case, Response, Winner
 FIELDS = '"usrmsg" or "usermsg"'
 
 _DATA = re.compile(r"\[BEGIN DATA\]\n\*\*\*\n(?P<data>.*)\n\*\*\*\n\[END DATA\]", re.DOTALL)
+_QUERY = r"\[(?:Query|(?P<zh>用户问询))\]: (?P<query>.*?)\n\*\*\*\n"
 _PAIR = re.compile(
-    r"\[(?:Query|用户问询)\]: (?P<query>.*?)\n\*\*\*\n\[(?:Response 1|回应1)\]: (?P<first>.*?)"
+    _QUERY + r"\[(?:Response 1|回应1)\]: (?P<first>.*?)"
     r"\n\*\*\*\n\[(?:Response 2|回应2)\]: (?P<second>.*)\Z",
     re.DOTALL,
 )
-_SINGLE = re.compile(
-    r"\[(?:Query|用户问询)\]: (?P<query>.*?)\n\*\*\*\n\[(?:Response|回应)\]: (?P<first>.*)\Z",
-    re.DOTALL,
-)
+_SINGLE = re.compile(_QUERY + r"\[(?:Response|回应)\]: (?P<first>.*)\Z", re.DOTALL)
 
 
 def matches(row: dict[str, Any]) -> bool:
@@ -56,8 +55,9 @@ def to_case(row: dict[str, Any], line: int) -> Case:
     return make_case(
         query=parts["query"],
         responses=tuple(
-            Response(text=text) for name, text in parts.groupdict().items() if name != "query"
+            Response(text=parts[name]) for name in ("first", "second") if name in parts.groupdict()
         ),
+        language="en" if parts["zh"] is None else "zh",
         line=line,
         label=_label(row),
         scenario=scenario_of(row),

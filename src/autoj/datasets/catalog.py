@@ -25,7 +25,7 @@ from autoj.fetching import (
     fetch_file,
     open_address,
 )
-from autoj.jsonl import storage_error
+from autoj.system_errors import storage_error
 
 _CATALOG = Path(__file__).with_name("catalog.yaml")
 

@@ -6,8 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from autoj.errors import DataError, system_advice
+from autoj.errors import DataError
 from autoj.inputs.kinds import ENDINGS
+from autoj.system_errors import system_advice
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 _HUB_URL = re.compile(r"https?:/+(?:www\.)?huggingface\.co/datasets/([^/?#]+/[^/?#]+)")

@@ -17,11 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from autoj.errors import DataError, StorageFull, is_full
+from autoj.errors import DataError, StorageFull
 from autoj.inputs.faults import cannot_read
 from autoj.inputs.kinds import ENDINGS, ending_of
 from autoj.inputs.limits import stream_limit
 from autoj.inputs.packing import unpacked
+from autoj.system_errors import is_full
 
 _BLOCK_BYTES = 1 << 20
 _STDIN = ("-", "/dev/stdin")

@@ -46,6 +46,23 @@ def save_result(path: Path, result: Result) -> None:
     write_records(path, [result])
 
 
+def keep_result(result: Result, folder: Path | None, place: Path | None = None) -> None:
+    """Saves a result in a place, else in its run's folder, where a leaderboard finds it.
+
+    Args:
+        result: the result.
+        folder: of the run behind it; one without a run is saved in a place only.
+        place: the file; None takes one in the folder, named after the meta-evaluation.
+
+    Raises:
+        StorageFull: the disk is full.
+        DataError: the file cannot be written.
+    """
+    chosen = place or (folder and folder / f"{result.bench}.json")
+    if chosen is not None:
+        save_result(chosen, result)
+
+
 def read_result(path: Path) -> Result:
     """Reads a saved result.
 

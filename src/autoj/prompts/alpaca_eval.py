@@ -68,7 +68,7 @@ def _configs(folder: Path) -> tuple[Path, dict[str, Any]]:
     path = next((folder / file for file in _FILES if (folder / file).is_file()), None)
     if path is None:
         raise DataError(
-            "holds no configs.yaml",
+            "holds no configs.yaml" if folder.is_dir() else "there is no such folder",
             path=folder,
             hint="Name the folder of one annotator of AlpacaEval's evaluators_configs.",
         )

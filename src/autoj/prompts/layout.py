@@ -38,7 +38,8 @@ from autoj.prompts.template import Kind, check, missing, placeholders
 MOST_BYTES = 256 * 1024
 """The longest file of a prompt."""
 _FENCE = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_MARK = re.compile(r"^<!--[ \t]*(?P<name>[A-Za-z]+)[ \t]*-->[ \t]*$", re.MULTILINE)
+MARK = re.compile(r"^<!--[ \t]*(?P<name>[A-Za-z]+)[ \t]*-->[ \t]*$", re.MULTILINE)
+"""A line that begins a message."""
 _SECTIONS = ("system", "user")
 _HINT = "autoj prompts show pairwise prints a file to start from."
 
@@ -66,15 +67,20 @@ class Prompt:
         return placeholders((self.system or "") + self.user)
 
 
-def read_text(path: Path) -> str:
-    """The text of a prompt's file, whatever its line ends.
+def read_text(path: Path, what: str = "prompt", hint: str | None = _HINT) -> str:
+    """The text of a prompt's file, or of another one that it is made of, whatever its line ends.
+
+    Args:
+        path: the file.
+        what: the file's content in a word, for messages.
+        hint: the way to one, if it is missing.
 
     Raises:
         DataError: there is none, or it is no text.
     """
     # False where a name is too long or cannot be one, too.
     if not os.path.isfile(path):
-        raise DataError("there is no such prompt", path=path, hint=_HINT)
+        raise DataError(f"there is no such {what}", path=path, hint=hint)
     try:
         with path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
@@ -84,7 +90,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         raise DataError("is not text in UTF-8", path=path) from None
     if len(content) > MOST_BYTES:
-        raise DataError(f"is longer than a prompt may be ({MOST_BYTES:,} bytes)", path=path)
+        raise DataError(f"is longer than a {what} may be ({MOST_BYTES:,} bytes)", path=path)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -134,7 +140,7 @@ class _Section:
 
 
 def _sections(text: str, start: int, path: Path) -> dict[str, _Section]:
-    marks = list(_MARK.finditer(text, start))
+    marks = list(MARK.finditer(text, start))
     first = marks[0].start() if marks else len(text)
     if not marks:
         marks, places = [], {"user": (start, len(text))}

@@ -19,6 +19,7 @@ from autoj.prompts.template import Kind, literal
 
 SCORES = (1, 2, 3, 4, 5)
 _FIELDS = ("criteria", *(f"score{score}_description" for score in SCORES))
+_LISTED = ", ".join(_FIELDS)
 _LONGEST = 20_000
 # Up to the end of a line: "Score: 4 or 5" states no score.
 _PATTERNS: dict[Kind, str] = {
@@ -64,10 +65,11 @@ def import_prometheus(
 
 
 def _rubric(path: Path) -> dict[str, str]:
+    text = read_text(path, "rubric", f"A rubric is a JSON file with {_LISTED}.")
     try:
-        found = json.loads(read_text(path))
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        raise DataError("is not JSON", path=path, hint=f"Expected {', '.join(_FIELDS)}.") from None
+        raise DataError("is not JSON", path=path, hint=f"Expected {_LISTED}.") from None
     if not isinstance(found, dict):
         raise DataError("expected an object with a rubric", path=path)
     return {field: _text(found, field, path) for field in _FIELDS}

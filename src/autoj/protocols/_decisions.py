@@ -15,7 +15,7 @@ from autoj.records import Decision, Reading, Shown, Unreadable
 _LEAD = r"[\s:*_\"'“”‘’`\[\](){}<>#~\-]*"
 _STATEMENT = re.compile(
     rf"(?:\bfinal\s+decision[*_\"'\s]*(?:\bis\b|:)|最终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:))(?P<lead>{_LEAD})"
-    rf"(?:(?:that|in\s+favou?r\s+of)\b{_LEAD})?",
+    rf"(?:(?:that|in\s+favou?r\s+of|to\s+(?:choose|pick|select|prefer|favou?r|go\s+with))\b{_LEAD})?",
     re.IGNORECASE,
 )
 # "The final decision is based on …" talks about a decision and states none.
@@ -25,8 +25,16 @@ _NO_STATEMENT = re.compile(
 )
 _NOUN = r"(?:response|回应|回复|响应|回答)"
 _NUMBERED = re.compile(rf"{_NOUN}[\s*_#]*(?P<number>[0-9]+)(?!\.?[0-9])", re.IGNORECASE)
+# "the final decision is that both responses are tied": as a whole clause, for "… are tied in style,
+# but Response 2 …" decides something else.
+_ARE_TIED = (
+    r"(?:both|they|these\s+two|the\s+two)(?:\s+(?:of\s+the\s+)?(?:two\s+)?(?:responses|answers))?"
+    r"\s+are\s+(?:tied|equally\s+(?:good|bad))"
+    r"(?=[ \t]*(?:[.;!*\n]|\Z)|,\s+(?:as|and\s+neither|since)\b)"
+)
 _TIE = re.compile(
-    r"(?:a\s+)?tie(?:d)?\b(?![\s\-]*break)|平局|平手|持平|打平|不相上下", re.IGNORECASE
+    rf"(?:a\s+)?tie(?:d)?\b(?![\s\-]*break)|平局|平手|持平|打平|不相上下|{_ARE_TIED}",
+    re.IGNORECASE,
 )
 # Allowed between an option and the next word; bounded, so that no text is slow to read.
 _GAP = r"[\s*_\"'“”‘’`\])]{0,8}"

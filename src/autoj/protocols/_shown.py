@@ -28,12 +28,14 @@ NOT_SHOWN = {
     "single-critique": "it writes a critique and no rating, which a later request adds",
     "single-critique-criteria": "it writes a critique and no rating, which a later request adds",
     "single-merge": "it joins two critiques, which a prompt's file has no place for",
+    **{f"{name}{zh}": "it translates a text, and a prompt's file is about judging"
+       for name in ("translate", "translate-judgment") for zh in ("", "-zh")},
     "pandalm": "a row with an input has another text than one without",
     "selfee": "a row with an input has another text than one without",
     "scalar": "a reward model has no prompt",
     "scenario": "it asks about the query alone",
     "scenario-menu": "it asks about the query alone",
-}
+}  # fmt: skip
 """The protocols that a prompt's file cannot express, each with the reason."""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autoj.critiques import RATING_OPENING
 from autoj.protocols._ratings import parse_rating
 from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.protocols.pairwise import choice_probabilities
@@ -26,7 +27,6 @@ from autoj.records import (
 
 RATINGS = tuple(range(1, 11))
 """The scale: 1 (worst) to 10 (best)."""
-_OPENING: dict[Literal["en", "zh"], str] = {"en": "Rating: [[", "zh": "评分: [["}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ class SingleVerdict(Single):
         # The brackets close each choice, since "1" alone is also the beginning of "10".
         return RequestBody(
             messages=Single.build(self, case, shown).messages,
-            prefix=_OPENING[self.language],
+            prefix=RATING_OPENING[self.language],
             choices=tuple(f"{rating}]]" for rating in RATINGS),
         )
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The rating in a text that may lack the forced opening."""
-        return parse_rating(text, judged, _OPENING[self.language])
+        return parse_rating(text, judged, RATING_OPENING[self.language])
 
     def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
         """The expected rating, with the probability of each."""
@@ -107,7 +107,7 @@ class SingleVerdict(Single):
             "rating": _half_point(rating),
         }
         content = fill(load_text(f"follow_single.{self.language}.txt"), values)
-        opening = _OPENING[self.language].rstrip("[ ")
+        opening = RATING_OPENING[self.language].rstrip("[ ")
         return RequestBody(messages=(Message(role="user", content=content),), stop=(opening,))
 
     def read_follow(
@@ -123,7 +123,7 @@ class SingleVerdict(Single):
             written = whole_sentences(written)
         if not written:
             return Unreadable(reason="the critique is empty")
-        return Critique(text=f"{written}\n\n{_OPENING[self.language]}{_half_point(rating)}]]")
+        return Critique(text=f"{written}\n\n{RATING_OPENING[self.language]}{_half_point(rating)}]]")
 
 
 def _half_point(rating: float) -> str:

@@ -1,6 +1,6 @@
 """Tables of Eval-R: best of N beside oracle, random, longest and first; differences; correlations.
 
-Only `Result`s of `bench.eval_r` are needed.
+The tables need only `Result`s of `bench.eval_r`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.bench.eval_r.best_of_n import BestOfN
+from autoj.bench.eval_r.measure import SelectionMeasurement
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
 from autoj.reports import render
@@ -20,7 +21,7 @@ _N_COLUMNS = 3
 """Sizes side by side in 80 columns."""
 
 
-def selection_view(results: Sequence[Result], baseline: Sequence[Result]) -> RenderableType:
+def best_of_n_view(results: Sequence[Result], baseline: Sequence[Result]) -> RenderableType:
     """The figures of some judges and of the baselines on the same candidates.
 
     Args:
@@ -41,6 +42,14 @@ def selection_view(results: Sequence[Result], baseline: Sequence[Result]) -> Ren
     parts.append(_correlations(correlated))
     parts += _remarks(results)
     return Group(*parts)
+
+
+def published_hints(found: SelectionMeasurement) -> list[str]:
+    """A way to measure the ratings that a set's file has; none where a judge is measured."""
+    if found.results or not found.published:
+        return []
+    listed = ", ".join(found.published)
+    return [f"the file has ratings by {listed}; --published NAME measures them"]
 
 
 def _heads(results: Sequence[Result]) -> RenderableType:

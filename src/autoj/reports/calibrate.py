@@ -9,6 +9,16 @@ from autoj.calibration import tie_width
 from autoj.calibration.fitting import N_FOLDS, CalibrationFit
 from autoj.reports import render
 from autoj.runs import RunSpec
+from autoj.tasks.calibrate import FittedRun
+
+
+def fitted_view(found: FittedRun) -> RenderableType:
+    """A calibration with its figures and, where no card has it, the way to write it to one."""
+    view = calibration_view(found.fit, found.spec)
+    if found.card is not None:
+        return view
+    hint = "Add --write CARD to write this to the judge's card."
+    return Group(view, Text(), Text(hint, style="dim"))
 
 
 def calibration_view(found: CalibrationFit, spec: RunSpec) -> RenderableType:

@@ -28,7 +28,8 @@ from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_text
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
-from autoj.verdicts.resolve import RULES, to_winner
+from autoj.verdicts.own_frame import to_winner
+from autoj.verdicts.resolve import RULES
 
 
 def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.reports import render
 from autoj.reports.text import visible_text
-from autoj.tasks.check import CheckedFolder
+from autoj.tasks.check import CheckedFolder, are_whole
 
 
 def checked_view(folders: Sequence[CheckedFolder]) -> RenderableType:
@@ -27,6 +29,24 @@ def checked_view(folders: Sequence[CheckedFolder]) -> RenderableType:
             listing.add(check.name, check.n_lines, check.state, remark)
         parts += [visible_text(folder.path), listing, Text()]
     return Group(*parts, Text(summary_line(folders)))
+
+
+def mended_lines(folders: Iterable[CheckedFolder]) -> list[str]:
+    """A line for each file that a repair touched."""
+    return [
+        f"{folder.path}/{file.name}: {file.mended}"
+        for folder in folders
+        for file in folder.files
+        if file.mended is not None
+    ]
+
+
+def checked_record(folders: Sequence[CheckedFolder]) -> dict[str, Any]:
+    """The checks of some folders as plain values."""
+    return {
+        "folders": [{**asdict(folder), "whole": folder.is_whole} for folder in folders],
+        "whole": are_whole(folders),
+    }
 
 
 def summary_line(folders: Sequence[CheckedFolder]) -> str:

@@ -6,7 +6,9 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -19,8 +21,11 @@ from autoj.records import Case, Estimate
 from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.scenarios import groups, resolve_scenario
-from autoj.tasks.classify import ClassifiedQuery
+from autoj.tasks.classify import ClassifiedQuery, classified_run
+from autoj.tasks.run import Run
 
+CONFIDENCE = 0.5
+"""The least probability of a confident scenario where nobody names another."""
 _NO_GROUP = "(not in the taxonomy)"
 
 
@@ -211,3 +216,18 @@ def summarise_classified(
     for case, row in found:
         count.add(case, row)
     return count.result()
+
+
+def summarise_classified_run(run: Run, confidence: float = CONFIDENCE) -> ClassifiedSummary:
+    """The figures of a judge's run that named scenarios, even while it is running.
+
+    Args:
+        run: the run.
+        confidence: the least probability of a confident scenario, 0-1.
+    """
+    return summarise_classified(classified_run(run.folder, run.spec), confidence)
+
+
+def classified_record(path: Path, summary: ClassifiedSummary) -> dict[str, Any]:
+    """The figures of classified queries as plain values, with the file of their rows."""
+    return {"rows": str(path), "summary": asdict(summary)}

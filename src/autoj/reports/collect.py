@@ -8,16 +8,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.construct.collect_file import CollectedFile
-from autoj.construct.stages import StageSummary
+from autoj.construct.collecting import LABELS
 from autoj.reports import render
 from autoj.reports.text import visible_text
-
-_LABELS = ("a", "b", "tie", "none")
 
 
 def collected_view(collected: CollectedFile) -> RenderableType:
     """The rows by source, the reasons of drops, and the files."""
-    parts: list[RenderableType] = [sources_listing(collected.summary)]
+    parts: list[RenderableType] = [sources_listing(collected.summary.notes["sources"])]
     if collected.summary.dropped:
         listing = render.Listing(
             render.Column.text("dropped because"), render.Column.number("rows")
@@ -31,10 +29,9 @@ def collected_view(collected: CollectedFile) -> RenderableType:
     return Group(*parts)
 
 
-def sources_listing(summary: StageSummary) -> render.Listing:
+def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
     """The rows of each source, and its labels as "a", "b" and tie in the order that was drawn."""
-    sources: list[dict[str, Any]] = summary.notes["sources"]
-    kinds = [kind for kind in _LABELS if any(source["labels"][kind] for source in sources)]
+    kinds = [kind for kind in LABELS if any(source["labels"].get(kind) for source in sources)]
     if kinds == ["none"]:
         kinds = []
     named = [f"label {kind}" for kind in kinds]
@@ -47,6 +44,6 @@ def sources_listing(summary: StageSummary) -> render.Listing:
             source["n_in"],
             source["n_kept"],
             source["n_in"] - source["n_kept"],
-            *(source["labels"][kind] for kind in kinds),
+            *(source["labels"].get(kind, 0) for kind in kinds),
         )
     return listing

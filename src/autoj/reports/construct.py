@@ -1,8 +1,8 @@
-"""A construction for a reader: its stages, one stage's drops, and its cost before it is asked."""
+"""A construction for a reader: its stages, and its cost before it is asked."""
 
 from __future__ import annotations
 
-from itertools import islice
+from collections.abc import Collection
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -13,24 +13,34 @@ from autoj.construct.estimate import (
     ConstructEstimate,
     TeacherEstimate,
 )
-from autoj.construct.pipeline import Construction
+from autoj.construct.folder import Construction
 from autoj.construct.stage_work import TRAIN
-from autoj.construct.stages import StageFolder, StageSummary
+from autoj.construct.stages import StageSummary
 from autoj.reports import render
-from autoj.reports.collect import sources_listing
-from autoj.reports.text import excerpt, visible_text
+from autoj.reports.construct_review import reviewed_view
+from autoj.reports.text import visible_text
 
-_QUERY_CHARACTERS = 60
+_KEPT = {"classify": "names", "translate": "rows"}
+"""The results of teachers that write no judgments."""
 
 
 def construction_view(construction: Construction) -> RenderableType:
     """The stages of a construction, with the reasons of drops, and the way on."""
-    parts: list[RenderableType] = [_stages(construction.summaries), *_drops(construction.summaries)]
-    n_done, n_stages = len(construction.summaries), construction.n_stages
-    if n_done < n_stages:
-        said = f"{n_done} of {n_stages} stages are done; the same command goes on"
+    summaries, stale = construction.summaries, construction.stale
+    parts: list[RenderableType] = [stages_listing(summaries, stale), *drops_listing(summaries)]
+    if construction.reviewed is not None:
+        parts += [Text(), reviewed_view(construction.reviewed)]
+    n_done = sum(summary.name not in stale for summary in summaries)
+    if stale:
+        said = (
+            f"Made before the last review: {', '.join(stale)}. The same command makes them again, "
+            "and asks the teacher nothing twice."
+        )
+        parts += [Text(), Text(said, style="bold")]
+    elif n_done < construction.n_stages:
+        said = f"{n_done} of {construction.n_stages} stages are done; the same command goes on"
         parts.append(Text(said, style="bold"))
-    elif (mixed := construction.summaries[-1]).name == "mix":
+    elif (mixed := summaries[-1]).name == "mix":
         parts += [Text(), _mixed(mixed), Text()]
         parts.append(
             visible_text(f"autoj train RECIPE --data {construction.path / TRAIN}/train.jsonl")
@@ -38,13 +48,16 @@ def construction_view(construction: Construction) -> RenderableType:
     return Group(*parts)
 
 
-def _stages(summaries: tuple[StageSummary, ...]) -> render.Listing:
+def stages_listing(
+    summaries: tuple[StageSummary, ...], stale: Collection[str] = ()
+) -> render.Listing:
+    """The counts and the cost of stages, one a line."""
     numbers = ("in", "kept", "dropped", "made", "requests", "tokens", "USD")
     listing = render.Listing(render.Column.text("stage"), *map(render.Column.number, numbers))
     for summary in summaries:
         tokens = summary.prompt_tokens + summary.completion_tokens
         listing.add(
-            summary.name,
+            f"{summary.name} (stale)" if summary.name in stale else summary.name,
             summary.n_in,
             summary.n_kept,
             sum(summary.dropped.values()),
@@ -56,7 +69,7 @@ def _stages(summaries: tuple[StageSummary, ...]) -> render.Listing:
     return listing
 
 
-def _drops(summaries: tuple[StageSummary, ...]) -> list[RenderableType]:
+def drops_listing(summaries: tuple[StageSummary, ...]) -> list[RenderableType]:
     """The reasons of all stages, and what each test set shared."""
     dropped = [
         (summary.name, reason, count)
@@ -77,7 +90,7 @@ def _mixed(summary: StageSummary) -> RenderableType:
         "n_train": "rows to train on",
         "n_validation": "for validation",
         "n_held_out": "of held-out scenarios",
-        "n_release": "prompts with judgments, in both orders",
+        "n_release": "prompts with judgments, for other trainers",
         "n_preference": "decided pairs (prompt, chosen, rejected)",
     }
     return render.facts(
@@ -85,54 +98,9 @@ def _mixed(summary: StageSummary) -> RenderableType:
     )
 
 
-def stage_view(stage: StageFolder, n_shown: int) -> RenderableType:
-    """One stage: its figures, and the first rows that it dropped.
-
-    Args:
-        stage: a finished stage.
-        n_shown: the number of dropped rows to list.
-    """
-    summary = stage.summary()
-    assert summary is not None
-    listing = render.Listing(
-        render.Column.text("dropped"),
-        render.Column.text("because"),
-        render.Column.prose("found"),
-        render.Column.text("query"),
-    )
-    for item in islice(stage.dropped(), n_shown):
-        query = "" if item.case is None else excerpt(item.case.query, _QUERY_CHARACTERS)
-        listing.add(item.id, item.reason, excerpt(item.detail or "", _QUERY_CHARACTERS), query)
-    parts: list[RenderableType] = [_stages((summary,)), *_drops((summary,))]
-    parts += [Text(), sources_listing(summary)] if "sources" in summary.notes else []
-    parts += [_contaminated(summary)] if "contamination" in summary.notes else []
-    n_dropped = sum(summary.dropped.values())
-    if n_dropped:
-        parts += [Text(), listing]
-    if n_dropped > n_shown:
-        parts.append(
-            visible_text(f"{n_dropped - n_shown:,} more are in {stage.path / 'dropped.jsonl'}")
-        )
-    return Group(*parts)
-
-
-def _contaminated(summary: StageSummary) -> render.Listing:
-    numbers = ("its rows", "shared", "our rows", "same text")
-    listing = render.Listing(render.Column.prose("test set"), *map(render.Column.number, numbers))
-    for report in summary.notes["contamination"]:
-        listing.add(
-            report["path"],
-            report["n_rows"],
-            report["n_shared_test"],
-            report["n_shared_ours"],
-            report["n_same_text"],
-        )
-    return listing
-
-
 def estimate_view(found: ConstructEstimate) -> RenderableType:
     """The cost of a construction, with the assumptions behind it."""
-    parts: list[RenderableType] = [_stages(found.done), *_drops(found.done), Text()]
+    parts: list[RenderableType] = [stages_listing(found.done), *drops_listing(found.done), Text()]
     if not found.teachers:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
     for teacher in found.teachers:
@@ -141,6 +109,10 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
     ]
+    if found.guesses_scenarios:
+        said.append(
+            "The embedded classifier's guesses stand here for the names that the judge will give."
+        )
     if found.not_estimated:
         said.append(
             f"Not estimated, as it depends on the answers: {', '.join(found.not_estimated)}."
@@ -152,12 +124,13 @@ def _teacher(teacher: TeacherEstimate) -> RenderableType:
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
+    kept = _KEPT.get(teacher.stage, "judgments")
     return render.facts(
         [
             ("stage", teacher.stage),
             ("teacher", teacher.teacher),
             ("it may be asked about", render.count(teacher.n_in)),
-            ("judgments kept, at most", render.count(teacher.n_kept_most)),
+            (f"{kept} kept, at most", render.count(teacher.n_kept_most)),
             ("requests", _range(teacher.n_requests)),
             ("prompt tokens", _range(teacher.prompt_tokens)),
             ("completion tokens", _range(teacher.completion_tokens)),

@@ -9,6 +9,7 @@ from typing import Any
 from autoj.records import JudgeCard
 from autoj.reports import render
 from autoj.runs.cost import Cost
+from autoj.tasks.run import Run
 
 
 def cost_text(cost: Cost | None, card: JudgeCard) -> str | None:
@@ -73,3 +74,8 @@ def jury_cost_record(costs: Mapping[str, Cost | None]) -> dict[str, Any]:
 def cost_record(cost: Cost | None) -> dict[str, Any]:
     """The cost of a run under `cost` of `--json`; null where the card states no prices."""
     return {"cost": None if cost is None else asdict(cost)}
+
+
+def session_record(run: Run) -> dict[str, Any]:
+    """This session's counts of a run, and its cost, as plain values."""
+    return {"session": asdict(run.counts), **cost_record(run.cost)}

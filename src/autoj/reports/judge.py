@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.metrics.rows import response_labels
-from autoj.metrics.win_rate import CONVENTIONS
 from autoj.records import Calibration, Case, Estimate, Verdict
 from autoj.reports import render
 from autoj.reports.case import first_critique
-from autoj.reports.cost import cost_text
-from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
-from autoj.reports.summary import RunSummary
+from autoj.reports.cost import cost_record, cost_text, session_record
+from autoj.reports.scenario_sources import Breakdown, is_worth_telling, naming_table, naming_text
+from autoj.reports.summary import RunSummary, summarise
 from autoj.reports.verdict_cells import (
     figure_label,
     label_cell,
     probability_cells,
     rating_cell,
     ratings_text,
-    side_name,
     side_names,
     votes_text,
     why_unrated,
     winner_cell,
     wins_text,
 )
-from autoj.runs import RunCounts, RunSpec
-from autoj.runs.authors import NOBODY, Authors
+from autoj.runs import RunCounts, RunSpec, resolve_run
 from autoj.runs.cost import Cost
 from autoj.tasks.run import Run
 
@@ -112,6 +111,51 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
         Text(),
         *first_critique(listed),
     )
+
+
+def run_record(run: Run, summary: RunSummary) -> dict[str, Any]:
+    """A run with this session's counts as plain values."""
+    return {
+        "run": str(run.path),
+        "summary": asdict(summary),
+        **session_record(run),
+        "verdicts": list(run.folder.verdicts()),
+    }
+
+
+def summarise_stored(
+    run: Run, breakdown: Breakdown | None, n_listed: int
+) -> tuple[RunSummary, list[tuple[Case, Verdict]]]:
+    """The figures of a run and its first cases, in one pass over its answers, read anew.
+
+    Args:
+        run: the run, finished or not.
+        breakdown: of the figures.
+        n_listed: the most cases to give.
+    """
+    listed: list[tuple[Case, Verdict]] = []
+
+    def judged() -> Iterator[tuple[Case, Verdict]]:
+        for pair in resolve_run(run.folder, run.spec):
+            if len(listed) < n_listed:
+                listed.append(pair)
+            yield pair
+
+    return summarise(judged(), run.spec, run.n_cases, breakdown), listed
+
+
+def stored_record(run: Run, summary: RunSummary) -> dict[str, Any]:
+    """A stored run as plain values, with its cost where one is known."""
+    cost = {} if run.cost is None else cost_record(run.cost)
+    return {"run": str(run.path), "summary": asdict(summary), **cost}
+
+
+def stored_view(
+    run: Run, summary: RunSummary, listed: Iterable[tuple[Case, Verdict]]
+) -> RenderableType:
+    """Some cases of a stored run with their verdicts, and its figures."""
+    table = verdict_table(listed, run.spec)
+    return Group(table, Text(), summary_table(summary, run.spec, cost=run.cost))
 
 
 def summary_table(
@@ -198,22 +242,3 @@ def _parts_table(parts: Mapping[str, tuple[Estimate, ...]]) -> render.Listing:
         [render.FigureRow(name=part, estimates=its) for part, its in parts.items()],
         spacing="indented",
     )
-
-
-def convention_table(rates: Mapping[str, Estimate], authors: Authors = NOBODY) -> render.Listing:
-    """The win rate of response a by the conventions of other tools, side by side.
-
-    Args:
-        rates: by the convention's name.
-        authors: the models behind a and b.
-    """
-    columns = (
-        render.Column.text("convention"),
-        render.Column.word(f"win rate of {side_name('a', authors)}"),
-        render.Column.prose("rule"),
-    )
-    listing = render.Listing(*columns)
-    for name, rate in rates.items():
-        interval = f"{render.estimate_value(rate)} {render.estimate_interval(rate)}".strip()
-        listing.add(name, f"{interval} n={rate.n:,}", rate.reason or CONVENTIONS[name].says)
-    return listing

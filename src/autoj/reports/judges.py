@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -61,6 +63,12 @@ def _calibrations(card: JudgeCard) -> str | None:
         for protocol, found in card.calibration.items()
     ]
     return "; ".join(fitted) or None
+
+
+def card_record(card: JudgeCard) -> dict[str, Any]:
+    """A card as plain values, with what it lacks on this machine."""
+    found = Readiness.of(card)
+    return asdict(card) | {"runs_here": {"ready": found.ready} | asdict(found)}
 
 
 def card_table(card: JudgeCard) -> Table:

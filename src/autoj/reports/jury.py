@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,7 +13,7 @@ from rich.text import Text
 
 from autoj.records import Case, Estimate, Verdict
 from autoj.reports import render
-from autoj.reports.cost import jury_cost_text
+from autoj.reports.cost import jury_cost_record, jury_cost_text
 from autoj.reports.jury_summary import JudgeFigures, JurySummary
 from autoj.reports.scenario_sources import is_worth_telling, naming_table, naming_text
 from autoj.reports.text import excerpt
@@ -23,8 +25,8 @@ from autoj.reports.verdict_cells import (
     wins_text,
 )
 from autoj.runs.cost import Cost
+from autoj.tasks.jurors import Jury
 from autoj.tasks.jury import JuryRun
-from autoj.tasks.jury_folder import Jury
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
 
 _WIDTH = 80
@@ -88,6 +90,30 @@ def jury_view(run: JuryRun, summary: JurySummary, n_shown: int) -> RenderableTyp
         Text(),
         jury_summary_view(summary, run.jury, run.costs),
     )
+
+
+def jury_record(run: JuryRun, summary: JurySummary) -> dict[str, Any]:
+    """A jury as plain values: its judges, its figures and its verdicts."""
+    judges = [
+        {
+            "name": juror.name,
+            "protocol": juror.spec.protocol,
+            "run": str(run.path / juror.folder),
+        }
+        for juror in run.jury.jurors
+    ]
+    return {
+        "run": str(run.path),
+        "jury": run.jury.method or "mean rating",
+        "judges": judges,
+        "summary": asdict(summary),
+        "verdicts": [verdict for _, verdict in run.outlined()],
+    }
+
+
+def jury_session_record(run: JuryRun) -> dict[str, Any]:
+    """This session's counts of a jury, and the costs of its judges, as plain values."""
+    return {"session": asdict(run.counts), **jury_cost_record(run.costs)}
 
 
 def jury_summary_view(

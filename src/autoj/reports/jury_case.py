@@ -7,11 +7,24 @@ from rich.rule import Rule
 from rich.text import Text
 
 from autoj.reports import render
-from autoj.reports.case import judgment_parts, subject_parts
+from autoj.reports.case import case_view, judgment_parts, subject_parts
 from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import winner_text
+from autoj.runs import CaseRecord
 from autoj.tasks.jury import JuryCase
 from autoj.verdicts.jury import JURY_RULES, JuryVerdict
+
+
+def stored_case_view(found: CaseRecord | JuryCase, n_lines: int | None = None) -> RenderableType:
+    """A case of a run or of a jury, with its judgments.
+
+    Args:
+        found: its rows.
+        n_lines: the most lines of the query and of each response; None shows all.
+    """
+    if isinstance(found, JuryCase):
+        return jury_case_view(found, n_lines)
+    return case_view(found, n_lines)
 
 
 def jury_case_view(found: JuryCase, n_lines: int | None = None) -> RenderableType:

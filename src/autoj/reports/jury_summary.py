@@ -27,7 +27,8 @@ from autoj.metrics.rows import cluster_number, pair_row, rating_rows
 from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs.authors import NOBODY, Authors, AuthorTally
-from autoj.tasks.jury_folder import Jury, read_jury_verdicts
+from autoj.tasks.jurors import Jury
+from autoj.tasks.jury_folder import read_jury_verdicts
 
 _OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
 

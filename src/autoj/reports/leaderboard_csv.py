@@ -9,10 +9,10 @@ from pathlib import Path
 
 from autoj.bench.leaderboard.board import Board, Figure
 from autoj.errors import ConfigError
-from autoj.jsonl import storage_error
 from autoj.records import Estimate
 from autoj.reports.spreadsheet import guarded
 from autoj.reports.text import visible
+from autoj.system_errors import storage_error
 
 CSV_FIELDS = (
     "bench", "section", "judge", "printed_as", "status", "kind", "generative", "in_sample",

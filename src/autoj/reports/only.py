@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -11,6 +14,18 @@ from autoj.reports.jury import jury_table
 from autoj.tasks.run import Run
 from autoj.tasks.stored import Stored
 from autoj.verdicts.only import KINDS, Found, Only
+
+
+def only_record(path: Path, found: Found, only: Only) -> dict[str, Any]:
+    """The cases of a kind as plain values, with their number and the definition of the kind."""
+    return {
+        "run": str(path),
+        "only": only,
+        "n": found.n,
+        "n_told": found.n_told,
+        "says": KINDS[only].says,
+        "cases": [{"case": case, "verdict": verdict} for case, verdict in found.first],
+    }
 
 
 def only_view(stored: Stored, found: Found, only: Only) -> RenderableType:

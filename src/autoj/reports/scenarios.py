@@ -15,6 +15,7 @@ from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.scenarios import Criterion, Scenario, render_message
 from autoj.scenarios.criteria import TYPES, count_distinct
+from autoj.scenarios.library import CheckedFolder
 
 _NO_GROUP = "your own"
 
@@ -85,7 +86,36 @@ def _criterion_record(criterion: Criterion) -> dict[str, Any]:
     return asdict(criterion) | {"path": str(criterion.path)}
 
 
-def fault_record(fault: DataError) -> dict[str, Any]:
+def checked_record(checked: CheckedFolder) -> dict[str, Any]:
+    """A checked folder as plain values: its counts and its faults."""
+    return {
+        "n_scenarios": len(checked.scenarios),
+        "n_criteria": count_distinct(checked.scenarios),
+        "n_files": checked.n_files,
+        "faults": [_fault_record(fault) for fault in checked.faults],
+    }
+
+
+def checked_view(checked: CheckedFolder) -> Text:
+    """The counts of a folder that has no faults."""
+    return Text(f"{_counted(checked)} in {checked.n_files} files, no errors")
+
+
+def faults_line(checked: CheckedFolder) -> str:
+    """The number of a folder's faults, and what can be read all the same."""
+    return f"{_count(len(checked.faults), 'fault')}; {_counted(checked)} can be read."
+
+
+def _counted(checked: CheckedFolder) -> str:
+    n_criteria = count_distinct(checked.scenarios)
+    return f"{_count(len(checked.scenarios), 'scenario')} with {n_criteria:,} criteria"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def _fault_record(fault: DataError) -> dict[str, Any]:
     """A fault of a folder of scenarios as plain values."""
     return {
         "path": str(fault.path),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from autoj.jsonl import read_records
 from autoj.metrics import RATINGS, Row
 from autoj.metrics.base import mean
 from autoj.metrics.rows import cluster_number
@@ -28,7 +30,7 @@ from autoj.runs import RunSpec
 from autoj.runs.cost import Cost
 from autoj.runs.kind import PICKS_FILE
 from autoj.tasks.run import Run
-from autoj.tasks.selection_folder import Selection, read_selections
+from autoj.tasks.selection_folder import PickedResponse, Selection, read_selections
 from autoj.verdicts.selection import PICK_RULES
 
 
@@ -171,6 +173,16 @@ def selection_view(run: Run, summary: SelectionSummary, n_shown: int) -> Rendera
         Text(),
         selection_summary_table(summary, run.spec, run.cost),
     )
+
+
+def selection_record(run: Run, summary: SelectionSummary) -> dict[str, Any]:
+    """A run that picked as plain values: its figures, its picks and its verdicts."""
+    return {
+        "run": str(run.path),
+        "summary": asdict(summary),
+        "picks": list(read_records(run.path / PICKS_FILE, PickedResponse)),
+        "verdicts": list(run.folder.verdicts()),
+    }
 
 
 def selection_summary_table(

@@ -31,7 +31,8 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader, checked_key
 from autoj.runs.opening import damage_to_cases
 from autoj.runs.plan import rows_of
-from autoj.runs.resolving import PlanRows, resolve_run
+from autoj.runs.plan_rows import PlanRows
+from autoj.runs.resolving import resolve_run
 from autoj.runs.spec import RunSpec
 
 Found: TypeAlias = Literal["whole", "no digest", "damaged", "missing"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from autoj.runs.naming import settle_scenario
 from autoj.runs.shards import Dealer, PlacedCase, Shard
 from autoj.runs.spec import RunSpec
 
+REFERENCES = "references"
+"""The count of cases with a reference answer."""
 _MOST_BAD_ROWS = 100_000
 
 
@@ -38,6 +41,13 @@ def taken_cases(
         return taken, None
     dealer = Dealer(shard)
     return _dealt(dealer, taken, cases.place), dealer
+
+
+def count_references(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:
+    """The same cases; those with a reference answer are counted in `counts[REFERENCES]`."""
+    for case in cases:
+        counts[REFERENCES] += case.reference is not None
+        yield case
 
 
 def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[PlacedCase]:

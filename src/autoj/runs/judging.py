@@ -7,32 +7,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import chain, islice, starmap
+from itertools import chain, starmap
 from typing import Any
 
 from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
-from autoj.records import Asked, Case, Completion, Failure, Judgment, Verdict
+from autoj.records import Completion, Failure
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import PlanWriter, RunFolder
-from autoj.runs.ledger import Ledger, MemoryLedger, RecordedAnswer
+from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
 from autoj.runs.resolving import (
-    read_answer,
     resolve_first,
-    resolve_judgments,
     resolve_run,
-    with_critiques,
 )
-from autoj.runs.reuse import Reuse
+from autoj.runs.reuse import KnownAnswers
 from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
-
-_CASES_AT_ONCE = 256
-"""Number of cases asked about together in memory, so that an engine can batch them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,7 +87,7 @@ def judge_run(
     watch: Watch = SILENT,
     budget: Budget | None = None,
     meter: Meter | None = None,
-    reuse: Reuse | None = None,
+    reuse: KnownAnswers | None = None,
 ) -> RunCounts:
     """Judges all cases of a run's folder; resumes where an earlier session stopped.
 
@@ -162,7 +156,7 @@ class _Session:
     watch: Watch
     budget: Budget | None
     meter: Meter
-    reuse: Reuse | None
+    reuse: KnownAnswers | None
     counts: RunCounts = field(default_factory=RunCounts)
 
     def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
@@ -182,14 +176,14 @@ class _Session:
             if self.watch.cancelled():
                 raise Cancelled("cancelled")
 
-        def noted() -> Iterator[Planned]:
-            for item in chain.from_iterable(planned):
-                writer.write(item.asked)
-                yield item
+        def noted(item: Planned) -> Planned:
+            writer.write(item.asked)
+            return item
 
         self.watch.progress(what, 0, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
-            ask(noted(), self.backend, self.ledger, on_outcome, self.budget, self.reuse)
+            lazily = map(noted, chain.from_iterable(planned))
+            ask(lazily, self.backend, self.ledger, on_outcome, self.budget, self.reuse)
             if self.budget is None or not self.budget.stopped:
                 writer.finish()
 
@@ -235,89 +229,3 @@ def _rewritten(folder: RunFolder) -> Iterator[None]:
     finally:
         with suppress(StorageFull):
             folder.note_digests(PLAN, FOLLOW, LEDGER, FAILURES)
-
-
-def ask_case(case: Case, spec: RunSpec, backend: Backend) -> list[Judgment | Failure]:
-    """Asks the questions about one case, in memory.
-
-    Args:
-        case: the case to judge.
-        spec: the settings.
-        backend: runs the judge.
-
-    Raises:
-        BackendError: the engine broke down.
-        ConfigError: the judge's context is too short for any case.
-    """
-    (found,) = _ask_in_memory([case], spec, backend, MemoryLedger())
-    return found
-
-
-def _ask_in_memory(
-    cases: Sequence[Case], spec: RunSpec, backend: Backend, ledger: MemoryLedger
-) -> list[list[Judgment | Failure]]:
-    check_room(cases[0], spec, backend)
-    planned = [plan_case(case, spec, backend) for case in cases]
-    ask((item for its in planned for item in its), backend, ledger, lambda _: None)
-    readers = map(spec.reader, cases)
-    return [
-        [read_answer(case, item.asked, ledger, reader) or _unanswered(item.asked) for item in its]
-        for case, its, reader in zip(cases, planned, readers, strict=True)
-    ]
-
-
-def _unanswered(asked: Asked) -> Failure:
-    said = "the engine gave no answer"
-    return Failure(key=asked.key, error="NoAnswer", message=said, retryable=True, attempts=1)
-
-
-def judge_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
-    """Judges one case in memory, by the same steps as a run.
-
-    Args:
-        case: the case to judge.
-        spec: the settings.
-        backend: runs the judge.
-
-    Raises:
-        BackendError: the engine broke down.
-        ConfigError: the judge's context is too short for any case.
-    """
-    (verdict,) = _judge_in_memory([case], spec, backend)
-    return verdict
-
-
-def judge_cases(cases: Iterable[Case], spec: RunSpec, backend: Backend) -> Iterator[Verdict]:
-    """Judges many cases in memory; yields each verdict, in order, as soon as its batch is done.
-
-    Args:
-        cases: read lazily, a batch ahead.
-        spec: the settings.
-        backend: runs the judge.
-
-    Raises:
-        BackendError: the engine broke down.
-        ConfigError: the judge's context is too short for any case.
-    """
-    source = iter(cases)
-    while batch := list(islice(source, _CASES_AT_ONCE)):
-        yield from _judge_in_memory(batch, spec, backend)
-
-
-def _judge_in_memory(cases: Sequence[Case], spec: RunSpec, backend: Backend) -> list[Verdict]:
-    ledger = MemoryLedger()
-    judgments = _ask_in_memory(cases, spec, backend, ledger)
-    verdicts = [
-        resolve_judgments(case, spec, its) for case, its in zip(cases, judgments, strict=True)
-    ]
-    if not spec.critique:
-        return verdicts
-    planned = [
-        plan_follow(case, verdict, spec, backend)
-        for case, verdict in zip(cases, verdicts, strict=True)
-    ]
-    ask((item for its in planned for item in its), backend, ledger, lambda _: None)
-    return [
-        with_critiques(verdict, [item.asked for item in its], ledger, spec.reader(case))
-        for case, verdict, its in zip(cases, verdicts, planned, strict=True)
-    ]

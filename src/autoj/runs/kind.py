@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from autoj.errors import DataError
+from autoj.errors import ConfigError, DataError
 from autoj.runs.settings import read_settings
 
 Kind: TypeAlias = Literal["judge", "rate", "compare", "select", "classify", "jury"]
@@ -48,3 +48,16 @@ def kind_of(path: Path) -> Kind:
 def is_jury(path: Path) -> bool:
     """True where a folder is a jury's."""
     return (path / JURY_FILE).is_file()
+
+
+def refuse_jury(path: Path) -> None:
+    """Refuses the folder of a jury where one judge's run is to be written.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if is_jury(path):
+        raise ConfigError(
+            f"{path} is the folder of a jury, not of one judge's run",
+            hint="Choose another --out for one judge.",
+        )

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from autoj.jsonl import (
 )
 from autoj.records import Completion, Failure
 from autoj.runs.files import FAILURES, LEDGER, digests_of
+from autoj.runs.ledger_index import LineIndex, short_digest
 
 _SYNC_SECONDS = 1.0
 # Records begin `{"key":"<64 hex digits>"`: the key is read without parsing the line.
@@ -41,8 +41,6 @@ _KEY = slice(8, 72)
 _OTHER_SUM = re.compile(rb'"sum"\s*:')
 _A_KEY = re.compile(rb'\{"key":"[0-9a-f]{64}"')
 _HEX = re.compile("[0-9a-f]{64}")
-_MOST_RECENT = 50_000
-"""The most keys of a session that are kept in a table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +77,14 @@ class LedgerReader:
         self._lock = RLock()
         digests, offsets = array("Q"), array("Q")
         for number, line in enumerate(whole_lines(self._path), start=1):
-            digests.append(_short(checked_key(self._path, number, line)))
+            digests.append(short_digest(checked_key(self._path, number, line)))
             offsets.append(self._n_bytes)
             self._n_bytes += len(line)
             if each is not None:
                 each(decode_as(RecordedAnswer, line))
         self._stream: BinaryIO | None = None
         self._refuse_repeated(digests, offsets)
-        self._index = _Index(digests, offsets)
+        self._index = LineIndex(digests, offsets)
         failures = list(read_records(folder / FAILURES, Failure))
         self._failures = {failure.key: failure for failure in failures}
         check_count(folder, LEDGER, len(digests))
@@ -122,7 +120,7 @@ class LedgerReader:
 
     def _lines(self, key: str) -> Iterator[bytes]:
         """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
-        for offset in self._index.find(_short(key)):
+        for offset in self._index.find(short_digest(key)):
             yield self._line_at(offset)
 
     def _line_at(self, offset: int) -> bytes:
@@ -180,7 +178,7 @@ class Ledger(LedgerReader):
             if self.holds(outcome.key):
                 return
             n_bytes = self._ledger.append(outcome)
-            self._index.add(_short(outcome.key), self._n_bytes)
+            self._index.add(short_digest(outcome.key), self._n_bytes)
             self._n_bytes += n_bytes
         else:
             earlier = self._failures.get(outcome.key)
@@ -205,57 +203,9 @@ class Ledger(LedgerReader):
         self._failed.close()
 
 
-class _Index:
-    """Positions of each key's line: sorted arrays, and a small table of the latest ones."""
-
-    def __init__(self, digests: array[int], offsets: array[int]) -> None:
-        self._digests, self._offsets = array("Q"), array("Q")
-        self._recent: dict[int, tuple[int, ...]] = {}
-        self._n_recent = 0
-        self._merge(digests, offsets)
-
-    def __len__(self) -> int:
-        return len(self._digests) + self._n_recent
-
-    def add(self, digest: int, offset: int) -> None:
-        """Records the position of a key's line."""
-        self._recent[digest] = (*self._recent.get(digest, ()), offset)
-        self._n_recent += 1
-        # A table takes ten times the memory of the arrays, and sorting these takes time.
-        if self._n_recent == _MOST_RECENT:
-            digests, offsets = array("Q"), array("Q")
-            for recent, its in self._recent.items():
-                digests.extend([recent] * len(its))
-                offsets.extend(its)
-            self._recent, self._n_recent = {}, 0
-            self._merge(digests, offsets)
-
-    def find(self, digest: int) -> Sequence[int]:
-        """Positions of lines that may be the key's."""
-        recent = self._recent.get(digest, ())
-        place = bisect_left(self._digests, digest)
-        if place == len(self._digests) or self._digests[place] != digest:
-            return recent
-        end = bisect_right(self._digests, digest, place)
-        return (*self._offsets[place:end], *recent)
-
-    def _merge(self, digests: array[int], offsets: array[int]) -> None:
-        self._digests.extend(digests)
-        self._offsets.extend(offsets)
-        order = np.argsort(np.asarray(self._digests), kind="stable")
-        self._digests, self._offsets = (
-            array("Q", np.asarray(values)[order].tobytes())
-            for values in (self._digests, self._offsets)
-        )
-
-
 def is_key(text: str) -> bool:
     """True for 64 hex digits."""
     return _HEX.fullmatch(text) is not None
-
-
-def _short(key: str) -> int:
-    return int(key[:16], 16)
 
 
 def _key_of(line: bytes) -> str:

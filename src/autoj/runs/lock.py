@@ -13,7 +13,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from autoj.errors import RunBusy
-from autoj.jsonl import encode, storage_error
+from autoj.jsonl import encode
+from autoj.system_errors import storage_error
 
 HOLDER = "holder.json"
 LOCK = "run.lock"

@@ -13,7 +13,7 @@ from autoj.records import Completion, Failure, Request
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.plan import Planned
-from autoj.runs.reuse import Reuse
+from autoj.runs.reuse import KnownAnswers
 
 OnOutcome = Callable[[Completion | Failure | None], None]
 """Called once per planned request: with its answer or failure, or None where the ledger has it."""
@@ -25,7 +25,7 @@ def ask(
     ledger: Ledger | MemoryLedger,
     on_outcome: OnOutcome,
     budget: Budget | None = None,
-    reuse: Reuse | None = None,
+    reuse: KnownAnswers | None = None,
 ) -> None:
     """Sends all planned requests that have no answer; equal texts are asked once.
 
@@ -106,7 +106,7 @@ class _Missing:
         open_keys: set[str],
         on_outcome: OnOutcome,
         budget: Budget | None,
-        reuse: Reuse | None,
+        reuse: KnownAnswers | None,
         held: list[Planned],
     ) -> None:
         self._planned, self._backend, self._ledger = planned, backend, ledger

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
 from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
-from autoj.jsonl import storage_error, write_records
-from autoj.records import Case
+from autoj.jsonl import write_records
 from autoj.runs.files import (
     BAD_ROWS,
     CASES,
     FAILURES,
-    FOLLOW,
     LEDGER,
-    VERDICTS,
     FileDigest,
     digests_in,
     digests_of,
@@ -29,12 +25,13 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.growth import MAY_GROW, grown, known_cases, n_known_cases
-from autoj.runs.intake import bad_row, taken_cases
+from autoj.runs.intake import REFERENCES, bad_row, count_references, taken_cases
 from autoj.runs.kind import Kind
 from autoj.runs.lock import locked
-from autoj.runs.merge.staging import OF_A_RUN, recover
+from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
-from autoj.runs.place import check_place
+from autoj.runs.place import check_place, is_of_a_run
+from autoj.runs.rereading import take_calibration, take_reading
 from autoj.runs.settings import (
     Difference,
     differences,
@@ -45,6 +42,7 @@ from autoj.runs.settings import (
     write_settings,
 )
 from autoj.runs.spec import RunSpec
+from autoj.system_errors import storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -112,7 +110,7 @@ def _discard(path: Path, made: list[Path]) -> None:
     """Removes the files of a run, and its folder and those above it that were made for it."""
     with suppress(OSError):
         for file in path.iterdir():
-            if file.name in OF_A_RUN:
+            if is_of_a_run(file.name):
                 file.unlink()
     # A folder that holds anything else stays.
     with suppress(OSError):
@@ -136,8 +134,8 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
-    _take_calibration(folder, spec)
-    _take_reading(folder, spec)
+    take_calibration(folder, spec)
+    take_reading(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
@@ -245,7 +243,7 @@ def _write_cases(
     bad_rows: list[DataError] = []
     counts: Counter[str] = Counter()
     taken, dealer = taken_cases(cases, spec, bad_rows)
-    taken = _counted(taken, counts)
+    taken = count_references(taken, counts)
     stated: dict[str, Any] = {}
     if not changed:
         write_records(path / CASES, name_scenarios(taken, spec))
@@ -265,58 +263,6 @@ def _write_cases(
     stated |= {
         "versions": versions(),
         "n_bad_rows": len(bad_rows),
-        "n_references": counts["references"],
+        "n_references": counts[REFERENCES],
     }
     return with_digests(stated, {name: FileDigest.of(path / name) for name in names})
-
-
-def _take_calibration(folder: RunFolder, spec: RunSpec) -> None:
-    """Puts the spec's calibration into `run.json`, where it differs."""
-    record = folder.settings()
-    wanted = asdict(spec.judge)["calibration"]
-    # Parsed, not compared as text: a run from before a field was added has the same calibration.
-    known = folder.spec().judge.calibration.get(spec.protocol)
-    if known == spec.judge.calibration.get(spec.protocol):
-        return
-    _log.warning(
-        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
-        folder.path,
-        spec.judge.name,
-    )
-    record = _without_critiques(folder, spec, record)
-    record["spec"]["judge"]["calibration"] = wanted
-    write_settings(folder.path, record)
-
-
-def _take_reading(folder: RunFolder, spec: RunSpec) -> None:
-    """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
-    record = folder.settings()
-    if record["spec"].get("prompt") == spec.prompt:
-        return
-    _log.warning(
-        "%s was read by another text of prompt %s; its answers are read again",
-        folder.path,
-        spec.protocol,
-    )
-    record = _without_critiques(folder, spec, record)
-    record["spec"]["prompt"] = spec.prompt
-    write_settings(folder.path, record)
-
-
-def _without_critiques(folder: RunFolder, spec: RunSpec, record: dict[str, Any]) -> dict[str, Any]:
-    """Has critiques planned anew, because winners may change; returns `run.json` without them."""
-    if not spec.critique:
-        return record
-    # A critique is written for a winner. Without these two files the run is not finished, and
-    # the critiques are planned anew; those that still fit are in the ledger.
-    folder.forget_digests(VERDICTS, FOLLOW)
-    (folder.path / VERDICTS).unlink(missing_ok=True)
-    (folder.path / FOLLOW).unlink(missing_ok=True)
-    return with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))
-
-
-def _counted(cases: Iterable[Case], counts: Counter[str]) -> Iterator[Case]:
-    """The same cases; those with a reference answer are counted."""
-    for case in cases:
-        counts["references"] += case.reference is not None
-        yield case

@@ -6,18 +6,24 @@ from collections.abc import Collection
 from pathlib import Path
 
 from autoj.errors import ConfigError
+from autoj.runs.files import (
+    BAD_ROWS,
+    CASES,
+    FAILURES,
+    FOLLOW,
+    LEDGER,
+    PLAN,
+    TIMINGS,
+    VERDICTS,
+)
+from autoj.runs.kind import JURY_FILE, PICKS_FILE
+from autoj.runs.lock import HOLDER, LOCK
 
 _MARKS = ("run.json", "jury.json", "audit_plan.json")
 """Files of which a folder of ours has one when it is complete."""
 _FILES = {
-    "run.json", "jury.json", "run.lock", "holder.json",
-    *(
-        f"{name}.jsonl"
-        for name in (
-            "bad_rows", "cases", "failures", "follow", "ledger", "matches", "picks", "plan",
-            "scenarios", "timings", "verdicts",
-        )
-    ),
+    "run.json", JURY_FILE, LOCK, HOLDER, CASES, PLAN, FOLLOW, LEDGER, FAILURES, VERDICTS, BAD_ROWS,
+    TIMINGS, PICKS_FILE, "matches.jsonl", "scenarios.jsonl",
 }  # fmt: skip
 _FOLDERS = {"judges", "pairs", "grades", "damaged"}
 _UNFINISHED = (".draft", ".new", ".earlier")
@@ -50,6 +56,15 @@ def check_place(path: Path, parts: Collection[str] = ()) -> None:
             f"--out {path} is no run, and the folder holds other things: {shown}",
             hint=f"Choose a new folder, such as --out {path / 'judged'}",
         )
+
+
+def is_of_a_run(name: str) -> bool:
+    """True for a name of a run's files, also while one is replaced; all others are the user's.
+
+    >>> is_of_a_run("ledger.jsonl"), is_of_a_run("run.json.draft"), is_of_a_run("notes.txt")
+    (True, True, False)
+    """
+    return _plain(name) in _FILES
 
 
 def _plain(name: str) -> str:

@@ -13,16 +13,7 @@ import orjson
 from autoj.backends.base import Reader
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
-from autoj.runs.fit import (
-    Build,
-    Fitted,
-    Overflow,
-    Page,
-    check_context,
-    fit,
-    fit_query,
-    may_be_cut,
-)
+from autoj.runs.fit import Fitted, Overflow, Page, check_context, fit, fit_query, may_be_cut
 from autoj.runs.spec import RunSpec, make_spec
 
 __all__ = [
@@ -92,7 +83,11 @@ def plan_case(case: Case, spec: RunSpec, backend: Reader) -> list[Planned]:
     build = spec.chosen_protocol().build
     planned: list[Planned] = []
     for pages in _pages(case, spec):
-        planned += _plan(case, spec, backend, pages, build, spec.draws)
+        if spec.task == "classify":
+            fitted = fit_query(case, pages, build, backend, spec.decoding)
+        else:
+            fitted = fit(case, pages, build, backend, spec.decoding, spec.on_overflow)
+        planned += _questions(case, spec, backend.card, pages, fitted, spec.draws)
     return planned
 
 
@@ -183,11 +178,11 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) ->
         assert body is not None
         return body
 
-    return [
-        planned
-        for page in follow_pages(case, verdict, spec)
-        for planned in _plan(case, spec, backend, (page,), build, spec.draws[:1])
-    ]
+    planned: list[Planned] = []
+    for page in follow_pages(case, verdict, spec):
+        fitted = fit(case, (page,), build, backend, spec.decoding, spec.on_overflow)
+        planned += _questions(case, spec, backend.card, (page,), fitted, spec.draws[:1])
+    return planned
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
@@ -210,24 +205,28 @@ def critique_page(protocol: JudgeProtocol, winner: Winner | None) -> tuple[int, 
     return (1, 0) if protocol.reads_alone and winner == "a" else (0, 1)
 
 
-def _plan(
+def _questions(
     case: Case,
     spec: RunSpec,
-    backend: Reader,
+    card: JudgeCard,
     pages: Sequence[Page],
-    build: Build,
+    fitted: Fitted | Overflow,
     draws: Sequence[int],
 ) -> list[Planned]:
+    """The questions on some pages, or the failure of each where the pages do not fit.
 
-    if spec.task == "classify":
-        fitted = fit_query(case, pages, build, backend, spec.decoding)
-    else:
-        fitted = fit(case, pages, build, backend, spec.decoding, spec.on_overflow)
+    Args:
+        case: the case.
+        spec: the settings.
+        card: the engine's own, which knows the chat template of its tokenizer.
+        pages: the responses that each page shows.
+        fitted: the requests for these pages.
+        draws: the samples of each question.
+    """
     planned: list[Planned] = []
     bodies = zip(pages, fitted.bodies, strict=True)
     for (page, body), sample in product(bodies, draws):
-        # By the engine's own card: it knows the chat template of its tokenizer.
-        asked = _asked(case, page, sample, body, spec, backend.card)
+        asked = _asked(case, page, sample, body, spec, card)
         if isinstance(fitted, Fitted) and fitted.truncated:
             asked = replace(asked, truncated=True)
         if isinstance(fitted, Overflow):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autoj.errors import DataError
-from autoj.jsonl import Appender, storage_error, whole_lines
+from autoj.jsonl import Appender, whole_lines
 from autoj.records import Asked
 from autoj.runs.check import (
     FileCheck,
@@ -28,6 +28,7 @@ from autoj.runs.lock import locked
 from autoj.runs.plan import follow_rows_of, rows_of
 from autoj.runs.resolving import resolve_first, resolve_run
 from autoj.runs.spec import RunSpec
+from autoj.system_errors import storage_error
 
 ASIDE = "damaged"
 _REPEAT = "set aside; repeat the command that made the run: it reads the data again"

@@ -1,12 +1,11 @@
-"""Judgments, verdicts and cases of a run, from the answers in its folder; no model is needed."""
+"""Judgments and verdicts of a run, from the answers in its folder; no model is needed."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import replace
 from pathlib import Path
 
 from autoj.errors import DataError
@@ -14,7 +13,6 @@ from autoj.jsonl import count_lines, damaged
 from autoj.protocols.base import JudgeProtocol, judged_texts
 from autoj.records import (
     Asked,
-    Calibration,
     Case,
     Completion,
     Failure,
@@ -25,9 +23,10 @@ from autoj.records import (
 )
 from autoj.runs.files import CASES, FOLLOW, LEDGER, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
-from autoj.runs.ledger import Answers, LedgerReader, is_key
+from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.lock import is_locked
-from autoj.runs.plan import asked_about, follow_pages, n_asked
+from autoj.runs.plan import follow_pages, n_asked
+from autoj.runs.plan_rows import PlanRows
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
 
@@ -181,73 +180,6 @@ def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure
     )
 
 
-class PlanRows:
-    """The rows of a plan by case, read along with the cases: both are in the same order."""
-
-    def __init__(self, folder: RunFolder, name: str) -> None:
-        self._path = folder.path / name
-        self._groups = groupby(folder.rows(name, Asked), key=lambda asked: asked.case_id)
-        self._ahead: tuple[str, list[Asked]] | None = None
-
-    def of(self, case: Case) -> list[Asked]:
-        """The rows of the next case; none where it has none.
-
-        Raises:
-            DataError: a row names a response that the case does not have.
-        """
-        if self._ahead is None:
-            if (group := next(self._groups, None)) is None:
-                return []
-            self._ahead = group[0], list(group[1])
-        if self._ahead[0] != case.id:
-            return []
-        rows, self._ahead = self._ahead[1], None
-        return _checked(self._path, case, rows)
-
-    def about(self, case: Case, spec: RunSpec) -> list[Asked]:
-        """The rows of the first questions about the next case, which may not all be planned yet.
-
-        Raises:
-            DataError: they are not the questions that the run asks.
-        """
-        return _as_asked(self._path, case, self.of(case), spec)
-
-    def check_end(self) -> None:
-        """Checks that all rows were about a case, after the last one.
-
-        Raises:
-            DataError: a row is left.
-        """
-        left = self._ahead or next(self._groups, None)
-        if left is not None:
-            raise self.damage(f"its rows about case {left[0]!r} do not follow the cases")
-
-    def damage(self, what: str) -> DataError:
-        """The error of a damaged plan."""
-        return damaged(self._path, None, what)
-
-
-def _checked(path: Path, case: Case, rows: list[Asked]) -> list[Asked]:
-    """The rows about a case, which name its responses and keys of questions."""
-    n_compared = max(len(case.responses), len(case.critiques))
-    if not all(0 <= index < n_compared for row in rows for index in row.shown):
-        raise damaged(path, None, f"a row about case {case.id!r} shows a response that it has not")
-    if not all(is_key(row.key) for row in rows):
-        raise damaged(path, None, f"a row about case {case.id!r} has no key of 64 hex digits")
-    return rows
-
-
-def _as_asked(path: Path, case: Case, rows: list[Asked], spec: RunSpec) -> list[Asked]:
-    """The rows of the first questions about a case, as the run asks them."""
-    found = [(row.shown, row.sample, row.judge, row.protocol) for row in rows]
-    wanted = [(*each, spec.judge.name, spec.protocol) for each in asked_about(case, spec)]
-    if found != wanted[: len(found)]:
-        raise damaged(
-            path, None, f"the rows about case {case.id!r} are not the questions that the run asks"
-        )
-    return rows
-
-
 def read_answer(
     case: Case,
     asked: Asked,
@@ -281,9 +213,10 @@ def read_answer(
     return Judgment(asked=asked, completion=found, reading=reading)
 
 
-def _read_follow(
+def read_follow(
     asked: Asked, verdict: Verdict, answers: Answers, reader: JudgeProtocol
 ) -> Judgment | Failure | None:
+    """The outcome of asking for the critique of a verdict; None where there is none yet."""
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
@@ -307,57 +240,6 @@ def with_critiques(
     verdict: Verdict, asked: Iterable[Asked], answers: Answers, reader: JudgeProtocol
 ) -> Verdict:
     """A verdict with the critiques that were asked for it, as far as they exist."""
-    written = [_read_follow(row, verdict, answers, reader) for row in asked]
+    written = [read_follow(row, verdict, answers, reader) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRecord:
-    """A case of a run with its judgments and verdict."""
-
-    case: Case
-    verdict: Verdict | None
-    """None where it was not judged yet."""
-    judgments: tuple[tuple[Asked, Judgment | Failure | None], ...]
-    """The questions, in order, each with its outcome; None where there is none yet."""
-    paired: bool
-    """True where the verdict is on a pair, not on each response."""
-    calibration: Calibration | None = None
-    """The calibration behind the verdict's probabilities."""
-
-
-def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | None:
-    """One case of a run with its judgments; None where the run has no such case.
-
-    Args:
-        folder: a run's folder, finished or not.
-        spec: its settings.
-        case_id: the case.
-    """
-    case = next((case for case in folder.cases() if case.id == case_id), None)
-    if case is None:
-        return None
-    with closing(LedgerReader(folder.path)) as reader:
-        path, ledger = folder.path, folder.path / LEDGER
-        first = [asked for asked in folder.plan() if asked.case_id == case_id]
-        first = _as_asked(path / PLAN, case, _checked(path / PLAN, case, first), spec)
-        protocol = spec.reader(case)
-        judgments = [(asked, read_answer(case, asked, reader, protocol, ledger)) for asked in first]
-        known = [item for _, item in judgments if item is not None]
-        verdict = None
-        if known and len(known) == n_asked(case, spec):
-            verdict = resolve_judgments(case, spec, known)
-            follow = [asked for asked in folder.follow() if asked.case_id == case_id]
-            follow = _checked(path / FOLLOW, case, follow)
-            judgments += [
-                (asked, _read_follow(asked, verdict, reader, protocol)) for asked in follow
-            ]
-            verdict = with_critiques(verdict, follow, reader, protocol)
-    return CaseRecord(
-        case=case,
-        verdict=verdict,
-        judgments=tuple(judgments),
-        paired=spec.paired,
-        calibration=spec.calibration,
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from autoj.backends.base import Reader
@@ -11,9 +13,50 @@ from autoj.errors import ConfigError
 from autoj.records import Completion, JudgeCard
 from autoj.runs.cache import AnswerCache, AnswerSource
 from autoj.runs.cost import has_prices
-from autoj.runs.ledger import RecordedAnswer
+from autoj.runs.ledger import LedgerReader, RecordedAnswer
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+class KnownAnswers(Protocol):
+    """Answers that need not be asked for again."""
+
+    def find(self, key: str) -> RecordedAnswer | None:
+        """The answer to a key, marked as reused; None where there is none."""
+
+    def keep(self, answer: Completion) -> None:
+        """Receives each new answer."""
+
+
+class LedgerAnswers:
+    """The answers in the ledgers of other runs.
+
+    Args:
+        folders: the folders of these runs; they are only read.
+
+    Raises:
+        DataError: a ledger is damaged.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._ledgers = [LedgerReader(folder) for folder in folders]
+
+    def find(self, key: str) -> RecordedAnswer | None:
+        """The answer to a key, marked as reused; None where no run has one."""
+        for ledger in self._ledgers:
+            found = ledger.find(key)
+            if isinstance(found, Completion):
+                fields = {name: getattr(found, name) for name in Completion.__dataclass_fields__}
+                return RecordedAnswer(**fields, reused=True)
+        return None
+
+    def keep(self, answer: Completion) -> None:
+        """Does nothing: the run's own ledger has it."""
+
+    def close(self) -> None:
+        """Closes the ledgers."""
+        for ledger in self._ledgers:
+            ledger.close()
 
 
 class Reuse:

@@ -17,10 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from autoj.datasets.base import Cases
 from autoj.errors import DataError
-from autoj.jsonl import sha256_of, storage_error
+from autoj.jsonl import sha256_of
 from autoj.protocols import asked_by
 from autoj.runs.plan import answer_options
 from autoj.runs.spec import RunSpec
+from autoj.system_errors import storage_error
 
 # Fields of a card that affect an answer or the allowed questions; notes and prices do not.
 _JUDGE_SETTINGS = (

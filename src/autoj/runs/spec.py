@@ -10,7 +10,6 @@ from autoj.errors import ConfigError
 from autoj.protocols import (
     OwnProtocol,
     by_scenarios,
-    digest_prompts,
     find_protocol,
     load_shipped,
     needs_reference,
@@ -20,7 +19,7 @@ from autoj.protocols import (
     reader_for,
 )
 from autoj.protocols.base import ByCase, JudgeProtocol, Subject
-from autoj.records import Calibration, Case, Decoding, JudgeCard, Response
+from autoj.records import Calibration, Case, Decoding, JudgeCard
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import (
     OnUnknownScenario,
@@ -31,6 +30,7 @@ from autoj.runs.scenario_settings import (
     library_of,
 )
 from autoj.runs.shards import Shard
+from autoj.runs.spec_checks import check_draws, check_lock
 from autoj.scenarios import Library
 from autoj.verdicts.resolve import OnConflict
 
@@ -42,16 +42,6 @@ _SUBJECTS: dict[Task, Subject] = {
 }  # fmt: skip
 _KEPT = Path("run.json")
 """The file that keeps a run's own prompt, for messages."""
-# A request shows whether a protocol asks for a text; the case does not matter.
-_ANY_CASE = Case(
-    id="any",
-    query="Why?",
-    cluster="why",
-    responses=(Response(text="a"), Response(text="b")),
-    critiques=("a", "b"),
-    scenario="others",
-    reference="a",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +220,7 @@ def make_spec(
             f"protocol {chosen.name!r} judges a {chosen.subject}, and autoj {task} needs one that "
             f"judges a {wanted}"
         )
-    _check_lock(card, chosen)
+    check_lock(card, chosen)
     if chosen.reads_alone and (orders != "both" or on_conflict is not None):
         flag = f"--orders {orders}" if orders != "both" else f"--on-conflict {on_conflict}"
         raise ConfigError(
@@ -247,7 +237,7 @@ def make_spec(
         decoding = replace(decoding, max_tokens=max_tokens)
     if temperature is not None:
         decoding = replace(decoding, temperature=temperature)
-    _check_draws(card, chosen, decoding, 1 if samples is None else samples)
+    check_draws(card, chosen, decoding, 1 if samples is None else samples)
     part = None if shard is None else Shard.parse(shard)
     return RunSpec(
         task=task,
@@ -270,61 +260,6 @@ def make_spec(
         scenarios=None if scenarios is None else find_own_scenarios(scenarios),
         prompt=chosen.source if isinstance(chosen, OwnProtocol) else None,
     )
-
-
-def _check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:
-    """Refuses samples that would all be the same."""
-    if n_draws < 1 or decoding.temperature < 0:
-        setting = f"--samples {n_draws}" if n_draws < 1 else f"--temperature {decoding.temperature}"
-        least = "1" if n_draws < 1 else "0"
-        raise ConfigError(f"{setting} is too low: the least is {least}")
-    if n_draws == 1:
-        return
-    if not _is_written(chosen):
-        others = _writing_protocols(card, chosen.subject)
-        raise ConfigError(
-            f"--samples {n_draws} would repeat the same answer: protocol {chosen.name!r} scores "
-            "choices and samples no text",
-            hint=f"Use one that writes: --protocol {' or '.join(others)}." if others else None,
-        )
-    if decoding.temperature == 0:
-        raise ConfigError(
-            f"--samples {n_draws} at temperature 0 would give the same text {n_draws} times",
-            hint="Add --temperature 0.7, or leave --samples out.",
-        )
-
-
-def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
-    """The card's protocols for the same subject that generate text."""
-    known = protocols_of(card)
-    return [other.name for other in known if other.subject == subject and _is_written(other)]
-
-
-def _is_written(protocol: JudgeProtocol) -> bool:
-    """True where a text is generated: no choices, and not the score of a completed turn."""
-    page = () if protocol.subject == "query" else (0,) if protocol.reads_alone else (0, 1)
-    body = protocol.build(_ANY_CASE, page)
-    return body.choices is None and body.messages[-1].role != "assistant"
-
-
-def _check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
-    """Refuses to ask a trained judge questions that it was not trained on."""
-    if card.prompts_sha256 is None:
-        return
-    if chosen.name not in card.protocols:
-        raise ConfigError(
-            f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
-            f"{chosen.name!r}",
-            hint="Other prompts are for general models, such as embedded-base or openai:MODEL.",
-        )
-    known = [load_shipped(name) for name in card.protocols]
-    if digest_prompts(card.wrapper, known) != card.prompts_sha256:
-        raise ConfigError(
-            f"judge {card.name!r} was trained on other prompts than this version of autoj builds "
-            f"with wrapper {card.wrapper!r} and protocols {', '.join(card.protocols)}",
-            hint="Train it again, or judge with the version of autoj that trained it. If the card "
-            "was edited, undo that.",
-        )
 
 
 def _default_protocol(card: JudgeCard, subject: str) -> JudgeProtocol:

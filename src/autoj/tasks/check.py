@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,14 +32,8 @@ from autoj.tasks.jury_folder import (
     read_jury_verdicts,
     write_jury_verdicts,
 )
-from autoj.tasks.selection_folder import (
-    MATCHES,
-    answered_matches,
-    pair_spec,
-    replay_all,
-    write_picks_by_rating,
-    write_picks_of_tournaments,
-)
+from autoj.tasks.selection_folder import MATCHES, write_picks_by_rating, write_picks_of_tournaments
+from autoj.tasks.tournaments import answered_matches, pair_spec, replay_all
 
 _DEPTH = 4
 """The most folders below the given one: a jury of an audit has three."""
@@ -56,6 +50,11 @@ class CheckedFolder:
     def is_whole(self) -> bool:
         """True where each file is."""
         return all(check.is_whole for check in self.files)
+
+
+def are_whole(folders: Iterable[CheckedFolder]) -> bool:
+    """True where each file of each folder is whole."""
+    return all(folder.is_whole for folder in folders)
 
 
 def check_folders(path: Path, *, repair: bool = False) -> list[CheckedFolder]:

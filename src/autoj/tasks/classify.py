@@ -15,7 +15,7 @@ from autoj.protocols import protocols_of
 from autoj.records import Case, Failure, JudgeCard, Judgment, Label, Unreadable
 from autoj.runs.budget import Budget
 from autoj.runs.folder import RunFolder
-from autoj.runs.judging import ask_case
+from autoj.runs.in_memory import ask_case
 from autoj.runs.resolving import read_outcomes
 from autoj.runs.spec import RunSpec, make_spec
 from autoj.runs.watch import SILENT, Watch

@@ -18,7 +18,8 @@ from autoj.datasets.base import Cases
 from autoj.errors import UserError
 from autoj.runs import RunSpec, spec_digest
 from autoj.runs.opening import check_run
-from autoj.tasks.jury_folder import Jury, check_jury, pairs_alone
+from autoj.tasks.jurors import Jury, pairs_alone
+from autoj.tasks.jury_folder import check_jury
 
 RUNS = Path("runs")
 _DIGEST = "[0-9a-f]" * 8

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
-from autoj.errors import AutojError, ConfigError
+from autoj.errors import AutojError
 from autoj.jsonl import count_lines, read_records
 from autoj.protocols import OwnProtocol
 from autoj.records import Failure
@@ -18,8 +18,8 @@ from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import LEDGER
 from autoj.runs.judging import open_ledger
-from autoj.runs.kind import Kind, is_jury
-from autoj.runs.reuse import reused
+from autoj.runs.kind import Kind, refuse_jury
+from autoj.runs.reuse import KnownAnswers, reused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import run_folder
 from autoj.tasks.engine import load_engine
@@ -37,6 +37,7 @@ def judge(
     kind: Kind | None = None,
     derive: Callable[[RunFolder], object] | None = None,
     cache: bool | None = False,
+    known: KnownAnswers | None = None,
     tell_references: bool = True,
 ) -> Run:
     """Judges all cases of a data set with one judge; resumes where an earlier session stopped.
@@ -52,6 +53,7 @@ def judge(
         derive: writes other files from the verdicts before the folder is unlocked.
         cache: True takes answers of earlier runs where there are any, and keeps new ones; None
             does so for a judge that costs (`runs.reuse.costs_money`), False never.
+        known: answers that are taken in place of the cache's; None takes none.
         tell_references: False where the caller has told of references that are not used.
 
     Returns:
@@ -67,11 +69,7 @@ def judge(
     if budget is not None:
         budget.check(spec.judge)
     path = out or run_folder(spec, cases)
-    if is_jury(path):
-        raise ConfigError(
-            f"{path} is the folder of a jury, not of one judge's run",
-            hint="Choose another --out for one judge.",
-        )
+    refuse_jury(path)
     meter = Meter(spec.judge)
     with (
         open_run(path, spec, cases, kind) as folder,
@@ -99,11 +97,11 @@ def judge(
                     watch=watch,
                     budget=budget,
                     meter=meter,
-                    reuse=reuse,
+                    reuse=known or reuse,
                 )
         if (cost := meter.cost()) is not None:
             folder.record_cost(cost.run_usd)
-        _tell_outcome(folder, counts, budget, watch)
+        _tell_outcome(folder, counts, budget, watch, from_cache=known is None)
         if derive is not None:
             derive(folder)
     stopped = budget is not None and budget.stopped
@@ -180,12 +178,17 @@ def tell_unused_references(folder: RunFolder, spec: RunSpec, watch: Watch) -> No
 
 
 def _tell_outcome(
-    folder: RunFolder, counts: RunCounts, budget: Budget | None, watch: Watch
+    folder: RunFolder,
+    counts: RunCounts,
+    budget: Budget | None,
+    watch: Watch,
+    *,
+    from_cache: bool,
 ) -> None:
     if counts.n_reused:
+        again = "; --no-cache asks anew" if from_cache else ""
         watch.message(
-            f"{counts.n_reused:,} answers of earlier runs were reused and cost nothing; --no-cache "
-            "asks anew"
+            f"{counts.n_reused:,} answers of earlier runs were reused and cost nothing{again}"
         )
     if counts.n_failed:
         watch.message(_failures(folder, counts.n_failed))

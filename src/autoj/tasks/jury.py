@@ -16,14 +16,8 @@ from autoj.runs.opening import check_run, discarded_if_unused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
-from autoj.tasks.jury_folder import (
-    Jury,
-    pairs_alone,
-    read_jury,
-    read_jury_verdicts,
-    write_jury,
-    write_jury_verdicts,
-)
+from autoj.tasks.jurors import Jury, pairs_alone
+from autoj.tasks.jury_folder import read_jury, read_jury_verdicts, write_jury, write_jury_verdicts
 from autoj.verdicts.jury import JuryVerdict
 
 

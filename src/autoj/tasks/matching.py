@@ -25,7 +25,7 @@ class Matched:
 
     def __init__(self, runs: tuple[Stored, Stored], paths: tuple[Path, Path]) -> None:
         self._known = {
-            case.id: (_content(case), verdict) for case, verdict in _judged(runs[1], paths[1])
+            case.id: (content_digest(case), verdict) for case, verdict in _judged(runs[1], paths[1])
         }
         self._first = _judged(runs[0], paths[0])
         self.n_changed = 0
@@ -38,7 +38,7 @@ class Matched:
             content, its = self._known.get(case.id, (None, None))
             if its is None:
                 n_alone += 1
-            elif content != _content(case):
+            elif content != content_digest(case):
                 self.n_changed += 1
             else:
                 n_both += 1
@@ -55,7 +55,7 @@ def _judged(stored: Stored, path: Path) -> Iterator[tuple[Case, Verdict]]:
         raise DataError("has no verdicts yet", path=path)
 
 
-def _content(case: Case) -> bytes:
-    """A digest of what was judged; ids alone may be numbers of lines of different files."""
+def content_digest(case: Case) -> bytes:
+    """Digests what was judged; ids alone may be numbers of lines of different files."""
     text = encode([case.query, [response.text for response in case.responses], case.critiques])
     return hashlib.blake2b(text, digest_size=16).digest()

@@ -16,7 +16,7 @@ from pathlib import Path
 from autoj.backends import load_reader
 from autoj.backends.base import Backend, Reader
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, DataError
+from autoj.errors import DataError
 from autoj.jsonl import count_lines
 from autoj.records import Case, Completion, Failure
 from autoj.runs.cost import has_prices
@@ -24,7 +24,7 @@ from autoj.runs.estimate import RunEstimate, answered, estimate_run
 from autoj.runs.files import LEDGER
 from autoj.runs.folder import RunFolder
 from autoj.runs.intake import taken_cases
-from autoj.runs.kind import Kind, is_jury
+from autoj.runs.kind import Kind, refuse_jury
 from autoj.runs.ledger import Ledger, MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.opening import check_run, open_run
@@ -35,12 +35,41 @@ from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder, run_folder, selection_folder
 from autoj.tasks.engine import load_engine
-from autoj.tasks.jury_folder import Jury, check_jury_place, pairs_alone
-from autoj.tasks.selection_folder import pair_spec
+from autoj.tasks.jurors import Jury, pairs_alone
+from autoj.tasks.jury_folder import check_jury_place
+from autoj.tasks.tournaments import pair_spec
 from autoj.verdicts.knockout import match_case
 
 _N_TIMED = 8
 """Requests that are asked to time the rest."""
+
+
+def plan_all(
+    cases: Cases,
+    planned: RunSpec | Jury,
+    out: Path | None = None,
+    *,
+    cache: bool | None = None,
+    watch: Watch = SILENT,
+) -> list[RunEstimate]:
+    """Estimates what is left to ask of each judge: of one run, of tournaments, or of a jury.
+
+    Args:
+        cases: the data.
+        planned: the settings of the run, or the jury.
+        out: the folder; None takes the default one.
+        cache: the use of earlier runs' answers; None where a judge costs.
+        watch: told of progress and events.
+
+    Raises:
+        ConfigError: the folder is of another kind.
+        DataError: a row cannot be read.
+        SpecMismatch: the folder was made with other settings or other data.
+    """
+    if isinstance(planned, Jury):
+        return plan_jury(cases, planned, out, cache=cache, watch=watch)
+    plan_one = plan_tournaments if planned.task == "select" else plan_run
+    return [plan_one(cases, planned, out, cache=cache, watch=watch)]
 
 
 def plan_run(
@@ -145,11 +174,7 @@ def plan_jury(
 
 def _check_place(path: Path) -> None:
     """Refuses, as the run itself would, a folder of other things."""
-    if is_jury(path):
-        raise ConfigError(
-            f"{path} is the folder of a jury, not of one judge's run",
-            hint="Choose another --out for one judge.",
-        )
+    refuse_jury(path)
     if path.exists() and not path.is_dir():
         raise DataError("is a file, not a run's folder", path=path, hint="Choose another --out.")
     check_place(path)

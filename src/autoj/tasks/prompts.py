@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autoj.errors import ConfigError
 from autoj.prompts import read_text
 from autoj.protocols import file_of, protocol_from
 from autoj.runs import RunFolder
+from autoj.system_errors import storage_error
 
 
 def text_of(name: str) -> str | None:
@@ -28,3 +30,21 @@ def text_of(name: str) -> str | None:
     text = read_text(path)
     protocol_from(text, path)
     return text
+
+
+def save_text(text: str, path: Path) -> None:
+    """Writes a prompt to a new file.
+
+    Raises:
+        ConfigError: there is a file of that name.
+        DataError: the file cannot be written.
+        StorageFull: the disk is full.
+    """
+    if path.exists():
+        raise ConfigError(
+            f"--out {path} is there already", hint="Choose another name, or remove it."
+        )
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise storage_error(error, path) from None

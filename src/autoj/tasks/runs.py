@@ -57,15 +57,17 @@ class RunEntry:
     """The reason that it is no run, or damaged."""
 
 
-def list_runs(folder: Path = RUNS) -> list[RunEntry]:
+def list_runs(folder: Path | None = None) -> list[RunEntry]:
     """The runs in a folder, the one that changed last first; folders that are no runs come last.
 
     Args:
-        folder: of runs, or a run itself.
+        folder: of runs, or a run itself; None takes `runs/`, which is not there before the first.
 
     Raises:
         DataError: there is no such folder.
     """
+    if folder is None:
+        return list_runs(RUNS) if RUNS.exists() else []
     if not folder.is_dir():
         raise DataError(
             "is a file" if folder.exists() else "there is no such folder",

@@ -7,25 +7,23 @@ from pathlib import Path
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError
 from autoj.runs import RunCounts, RunFolder, RunSpec, open_run
 from autoj.runs.budget import Budget, Caps
 from autoj.runs.cost import Cost, cost_of_sessions
-from autoj.runs.kind import is_jury
+from autoj.runs.kind import refuse_jury
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks import default_paths
 from autoj.tasks.engine import load_engine
 from autoj.tasks.judge import judge, tell_bad_rows, tell_growth, tell_unused_references
 from autoj.tasks.jury import total_of
 from autoj.tasks.run import Run
-from autoj.tasks.selection_folder import (
+from autoj.tasks.selection_folder import write_picks_by_rating, write_picks_of_tournaments
+from autoj.tasks.tournaments import (
     answered_matches,
     cases_of_matches,
     clear_for,
     pair_spec,
     replay_all,
-    write_picks_by_rating,
-    write_picks_of_tournaments,
 )
 
 
@@ -58,8 +56,7 @@ def select(
         BackendError: the engine broke down; earlier judgments are kept.
     """
     path = out or default_paths.selection_folder(spec, cases)
-    if is_jury(path):
-        raise ConfigError(f"{path} is the folder of a jury", hint="Choose another --out.")
+    refuse_jury(path)
     if spec.task == "rate":
         return judge(
             cases,

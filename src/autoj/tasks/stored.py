@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from autoj.errors import ConfigError
+from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Verdict
-from autoj.runs import resolve_run
+from autoj.runs import CaseRecord, read_case, resolve_run
 from autoj.runs.kind import is_jury, kind_of
-from autoj.tasks.jury import JuryRun
+from autoj.tasks.jury import JuryCase, JuryRun, read_jury_case
 from autoj.tasks.run import Run
 from autoj.verdicts.only import KINDS, Found, Only, find
 
@@ -38,6 +38,29 @@ def judged(stored: Stored) -> Iterator[tuple[Case, Verdict]]:
         yield from resolve_run(stored.folder, stored.spec)
     else:
         yield from stored
+
+
+def find_case(path: Path, case_id: str) -> CaseRecord | JuryCase:
+    """One case of a run or a jury with its judgments.
+
+    Args:
+        path: its folder.
+        case_id: the case.
+
+    Raises:
+        UnknownComponent: there is no such case.
+        DataError: the folder holds no run.
+    """
+    stored = open_stored(path)
+    found: CaseRecord | JuryCase | None
+    if isinstance(stored, Run):
+        found, run = read_case(stored.folder, stored.spec, case_id), stored
+    else:
+        found = read_jury_case(stored, case_id)
+        run = Run.open(stored.path / stored.jury.jurors[0].folder)
+    if found is None:
+        raise UnknownComponent("case", case_id, (case.id for case in run.folder.cases()))
+    return found
 
 
 def find_only(path: Path, only: Only, n_first: int) -> tuple[Stored, Found]:

@@ -11,6 +11,7 @@ from autoj.metrics import Row, win_rate
 from autoj.metrics.rows import cluster_number, pair_row
 from autoj.records import Estimate, Winner
 from autoj.runs import resolve_run
+from autoj.runs.kind import kind_of
 from autoj.tasks.run import Run
 
 ALL_CONVENTIONS = "all"
@@ -34,6 +35,28 @@ def win_rates(run: Run, convention: str = ALL_CONVENTIONS) -> dict[str, Estimate
         raise ConfigError(f"{run.path} rates single responses: there is no win rate")
     rows = [pair_row(case, verdict) for case, verdict in resolve_run(run.folder, run.spec)]
     return _by_convention(rows, convention)
+
+
+def stored_win_rates(
+    path: Path, convention: str = ALL_CONVENTIONS
+) -> tuple[Run, dict[str, Estimate]]:
+    """A run by its folder, and its win rates.
+
+    Args:
+        path: the folder.
+        convention: as for `win_rates`.
+
+    Raises:
+        ConfigError: it is a jury's folder, or the run rates single responses.
+        DataError: it is no run's folder.
+    """
+    if kind_of(path) == "jury":
+        raise ConfigError(
+            f"{path} is a jury's folder",
+            hint=f"autoj show {path}/judges/NAME --convention TOOL takes one judge's.",
+        )
+    run = Run.open(path)
+    return run, win_rates(run, convention)
 
 
 def published_win_rates(

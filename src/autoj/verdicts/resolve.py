@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never
 
-from autoj import critiques
 from autoj.calibration import (
     outcome_probabilities,
     preference_of_probabilities,
@@ -20,19 +19,21 @@ from autoj.calibration import (
 from autoj.records import (
     Calibration,
     Case,
-    Critique,
-    Decision,
     Failure,
     Judgment,
-    Label,
-    Rating,
-    Reading,
-    Score,
-    Shown,
     Unreadable,
     Verdict,
     Winner,
     likeliest,
+)
+from autoj.verdicts.own_frame import (
+    critique_of,
+    in_own_frame,
+    pair_critique,
+    probabilities_of,
+    rating_of,
+    reading_of,
+    winner_of,
 )
 from autoj.verdicts.votes import Vote, take_votes
 
@@ -56,20 +57,6 @@ RULES = {
 """Rules by which a verdict's `winner` comes about. With several samples per question, an order's
 winner needs more than half of its readable samples, and more than half of its samples must be
 readable; a rating is the mean under the same condition (`verdicts.votes`)."""
-
-_FRAMES: dict[tuple[int, ...], dict[Shown, Winner]] = {
-    (0, 1): {"1": "a", "2": "b", "tie": "tie"},
-    (1, 0): {"1": "b", "2": "a", "tie": "tie"},
-}
-
-
-def to_winner(shown: Shown, order: tuple[int, ...]) -> Winner:
-    """Converts a winner from the page's frame to the case's.
-
-    >>> to_winner("1", (1, 0))
-    'b'
-    """
-    return _FRAMES[order][shown]
 
 
 def resolve(
@@ -103,10 +90,11 @@ def resolve(
         calibration: maps a preference to probabilities; None leaves probabilities as they are.
         n_draws: the number of samples per question.
 
-    The verdict; `winner` is None where no rule decides. Probabilities are exactly
-    antisymmetric: swapping the case's responses swaps the first two.
+    Returns:
+        The verdict; `winner` is None where no rule decides. Probabilities are exactly
+        antisymmetric: swapping the case's responses swaps the first two.
     """
-    readings = [_reading(item) for item in judgments]
+    readings = [reading_of(item) for item in judgments]
     counted = Verdict(
         case_id=case.id,
         judge=judge,
@@ -120,20 +108,16 @@ def resolve(
         return _resolve_pair(
             replace(counted, vote_shares=shares), case, votes, on_conflict, calibration
         )
-    outcomes = [_reading(vote.outcome) for vote in votes]
-    ratings = tuple(_rating(reading) for reading in outcomes)
+    outcomes = [reading_of(vote.outcome) for vote in votes]
+    ratings = tuple(rating_of(reading) for reading in outcomes)
     rated = replace(
         counted,
         rule="incomplete" if None in ratings else None,
         ratings=ratings,
         rating_sds=tuple(vote.deviation for vote in votes) if n_draws > 1 else (),
-        critiques=tuple(_critique(reading) for reading in outcomes),
+        critiques=tuple(critique_of(reading) for reading in outcomes),
     )
     return _compared(rated, case, calibration) if paired else rated
-
-
-def _reading(item: Judgment | Failure) -> Reading | Failure:
-    return item.reading if isinstance(item, Judgment) else item
 
 
 def _compared(rated: Verdict, case: Case, calibration: Calibration | None) -> Verdict:
@@ -179,13 +163,13 @@ def _resolve_pair(
     on_conflict: OnConflict | None,
     calibration: Calibration | None,
 ) -> Verdict:
-    winners = tuple(_winner(vote.outcome) for vote in votes)
-    averaged = _average([_probabilities(vote.outcome) for vote in votes])
+    winners = tuple(winner_of(vote.outcome) for vote in votes)
+    averaged = _average([probabilities_of(vote.outcome) for vote in votes])
     known = replace(
         counted,
         winners=winners,
         probabilities=averaged,
-        critiques=tuple(_pair_critique(vote.outcome, case) for vote in votes),
+        critiques=tuple(pair_critique(vote.outcome, case) for vote in votes),
     )
     settled = settle(known, on_conflict)
     undecided = [vote for vote, winner in zip(votes, winners, strict=True) if winner is None]
@@ -234,21 +218,6 @@ def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Wi
             assert_never(rule)
 
 
-def _winner(item: Judgment | Failure) -> Winner | None:
-    if isinstance(item, Judgment) and isinstance(item.reading, Decision):
-        return to_winner(item.reading.shown, item.asked.shown)
-    return None
-
-
-def _probabilities(item: Judgment | Failure) -> tuple[float, float, float] | None:
-    if not isinstance(item, Judgment) or not isinstance(item.reading, Decision):
-        return None
-    if item.reading.probabilities is None:
-        return None
-    first, second, tie = item.reading.probabilities
-    return (first, second, tie) if item.asked.shown == (0, 1) else (second, first, tie)
-
-
 def _average(
     orders: Sequence[tuple[float, float, float] | None],
 ) -> tuple[float, float, float] | None:
@@ -260,41 +229,6 @@ def _average(
     return first, second, tie
 
 
-def _pair_critique(item: Judgment | Failure, case: Case) -> str | None:
-    # Where critiques are compared, "Response 1" is at most a quotation from one of them.
-    return _in_own_frame(item) if len(case.responses) == 2 else _critique(_reading(item))
-
-
-def _in_own_frame(item: Judgment | Failure) -> str | None:
-    """A critique in which Response 1 is the case's first, in either page order."""
-    text = _critique(_reading(item))
-    if text is None or not isinstance(item, Judgment) or item.asked.shown != (1, 0):
-        return text
-    return critiques.swap_responses(text)
-
-
-def _rating(reading: Reading | Failure) -> float | None:
-    match reading:
-        case Rating(value=value) | Score(value=value):
-            return value
-        case Decision() | Label() | Critique() | Unreadable() | Failure():
-            return None
-        case _:
-            assert_never(reading)
-
-
-def _critique(reading: Reading | Failure) -> str | None:
-    match reading:
-        case Rating(critique=text) | Decision(critique=text):
-            return text or None
-        case Critique(text=text):
-            return text
-        case Score() | Label() | Unreadable() | Failure():
-            return None
-        case _:
-            assert_never(reading)
-
-
 def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Verdict:
     """A verdict with the critiques that were written for it.
 
@@ -302,10 +236,10 @@ def add_critiques(verdict: Verdict, written: Sequence[Judgment | Failure]) -> Ve
         verdict: the verdict before.
         written: one for a pair, or one per rated response; critiques come into the case's frame.
     """
-    readings = [_reading(item) for item in written]
+    readings = [reading_of(item) for item in written]
     return replace(
         verdict,
-        critiques=tuple(map(_in_own_frame, written)),
+        critiques=tuple(map(in_own_frame, written)),
         n_unreadable=verdict.n_unreadable
         + sum(isinstance(reading, Unreadable) for reading in readings),
         n_failed=verdict.n_failed + sum(isinstance(reading, Failure) for reading in readings),

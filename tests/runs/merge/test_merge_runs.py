@@ -66,6 +66,22 @@ def shards(tmp_path: Path, cases: Cases, pair_spec: Spec, of: int = 3) -> list[P
     ]
 
 
+def test_a_merged_run_states_how_many_cases_have_a_reference(tmp_path, pair_spec):
+    rows = [
+        {"id": str(n), "query": f"{n}?", "responses": ["a", "b"], "reference": "c" * (n % 3 > 0)}
+        for n in range(9)
+    ]
+    write_records(tmp_path / "rows.jsonl", rows)
+    parts = shards(tmp_path, open_cases(tmp_path / "rows.jsonl"), pair_spec)
+    stated = [RunFolder(part).settings()["n_references"] for part in parts]
+    assert sum(stated) == 6
+    merge_runs(parts, tmp_path / "merged")
+    assert RunFolder(tmp_path / "merged").settings()["n_references"] == 6
+    # An overlap counts once.
+    merge_runs([tmp_path / "merged", parts[0]], tmp_path / "again")
+    assert RunFolder(tmp_path / "again").settings()["n_references"] == 6
+
+
 def test_shards_of_a_run_are_the_run(tmp_path, cases, pair_spec, whole):
     parts = shards(tmp_path, cases, pair_spec)
     merged = merge_runs(parts[::-1], tmp_path / "merged")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, groupby, islice
@@ -27,6 +27,9 @@ _WINDOW_REQUESTS = 128
 _BATCH_TOKENS = 2048
 _MAX_SEQUENCES = 32
 _CACHE_GIB = 1
+# A prompt's beginning is shared with a prompt that was read before, not with one that is being
+# read: so the next one is begun once fewer tokens than this are unread, less than a long prompt.
+_UNREAD_TOKENS = 512
 # The form of a control token: to ask the tokenizer about all 150,000 would take seconds.
 _MARK = re.compile(r"<[^\n]+>|\[[^\n]+\]")
 
@@ -38,7 +41,12 @@ class EmbeddedBackend:
         import openvino_genai
 
         self.card = card
-        self.limits = Limits(context_tokens=card.context_tokens, scores_choices=True, streams=True)
+        self.limits = Limits(
+            context_tokens=card.context_tokens,
+            scores_choices=True,
+            streams=True,
+            scores_texts=True,
+        )
         self._folder = folder
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
@@ -115,13 +123,17 @@ class EmbeddedBackend:
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
     def _write(self, requests: Iterator[Request], on_text: OnText | None) -> Iterator[Outcome]:
-        """Keeps the engine full: a finished sequence makes room for the next request."""
+        """Keeps the engine full: a finished sequence makes room for the next request.
+
+        What prompts have in common from their first token on, such as a scenario's criteria, is
+        read once while its blocks are in the cache.
+        """
         if self._writer is None:
             self._writer = self._load_writer()
         running: list[_Writing] = []
         numbers = count()
         while True:
-            for request in islice(requests, _MAX_SEQUENCES - len(running)):
+            while _has_room(running) and (request := next(requests, None)) is not None:
                 running.append(self._begin(request, next(numbers)))
             if not running:
                 return
@@ -170,7 +182,7 @@ class EmbeddedBackend:
         scheduler.cache_size = _CACHE_GIB
         scheduler.max_num_seqs = _MAX_SEQUENCES
         scheduler.max_num_batched_tokens = _BATCH_TOKENS
-        scheduler.enable_prefix_caching = False
+        scheduler.enable_prefix_caching = True
         return openvino_genai.ContinuousBatchingPipeline(str(self._folder), scheduler, "CPU")
 
     def _config(self, request: Request) -> Any:
@@ -200,6 +212,11 @@ class _Writing:
     n_prompt: int
     tokens: list[int] = field(default_factory=list)
     finish: Literal["stop", "length"] | None = None
+
+
+def _has_room(running: Sequence[_Writing]) -> bool:
+    n_unread = sum(writing.n_prompt for writing in running if not writing.tokens)
+    return len(running) < _MAX_SEQUENCES and n_unread < _UNREAD_TOKENS
 
 
 def _dropped(request: Request) -> Failure:

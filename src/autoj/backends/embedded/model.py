@@ -16,7 +16,7 @@ from autoj.backends._adapters import Adapter
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
 from autoj.errors import BackendError
-from autoj.jsonl import storage_error
+from autoj.system_errors import storage_error
 
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"

@@ -29,8 +29,8 @@ from autoj.fetching import (
     say_nothing,
     weights_file,
 )
-from autoj.jsonl import storage_error
 from autoj.records import JudgeCard
+from autoj.system_errors import storage_error
 
 __all__ = ["SOURCE_OPTIONS", "OnFetch", "fetch_weights", "names_source"]
 

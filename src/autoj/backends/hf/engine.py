@@ -87,6 +87,7 @@ class HfBackend:
             context_tokens=min(card.context_tokens, positions or card.context_tokens),
             scores_choices=True,
             streams=False,
+            scores_texts=True,
         )
         kind = "cuda" if model.device.type == "cuda" else "cpu"
         self._window = _WINDOW_REQUESTS[kind]

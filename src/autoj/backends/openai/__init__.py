@@ -16,6 +16,8 @@ scoring               the source of probabilities for verdict-only protocols (no
                                 an unfinished message (`continue_final_message`); other openings
                                 are then forced, too, instead of asked for in words
 top_logprobs          the number of alternatives that the server lists per token (20)
+text_logprobs         asks for the log-probability of each written answer, as Eval-R's samples of
+                      a testbed have it (false)
 concurrency           requests in flight at once (64)
 timeout_seconds       the time limit of one attempt (600)
 longest_reply_bytes   the size limit of an answer, unpacked; a longer one is a failure (2000000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autoj.backends.openai.asking import body_of, without_opening
@@ -16,7 +16,7 @@ from autoj.backends.openai.retries import Backoff, RateLimiter, WaitLog, duratio
 from autoj.backends.openai.scoring import Menu, Position, Scores
 from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
-from autoj.records import Completion, Failure, JudgeCard, Request
+from autoj.records import Completion, Failure, JudgeCard, Request, WrittenCompletion
 
 # If nothing ever answered, a wrong address is likelier than a server that is starting.
 _FIRST_TRIES = 3
@@ -140,13 +140,16 @@ class Asker:
     async def _written(self, asking: _RequestCost) -> Completion:
         request = asking.request
         reply = await self._reply(asking)
-        return Completion(
+        written = Completion(
             key=request.key,
             text=without_opening(reply.text, request),
             finish=reply.finish,
             prompt_tokens=asking.prompt_tokens,
             completion_tokens=asking.completion_tokens,
         )
+        if reply.logprob is None:
+            return written
+        return WrittenCompletion(**asdict(written), logprob=reply.logprob)
 
     async def _scored(self, asking: _RequestCost) -> Completion:
         request = asking.request

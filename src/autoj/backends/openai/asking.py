@@ -78,6 +78,8 @@ def _decoding(request: Request, settings: Settings) -> dict[str, Any]:
         body["top_p"] = decoding.top_p
     if decoding.temperature > 0:
         body["seed"] = decoding.seed + request.sample
+    if settings.text_logprobs:
+        body["logprobs"] = True
     if request.stop:
         body["stop"] = list(request.stop)
     if decoding.repetition_penalty != 1 and settings.repetition_penalty is not None:

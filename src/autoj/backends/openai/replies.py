@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,7 +34,9 @@ class Reply:
     """None if the server does not count."""
     completion_tokens: int | None
     positions: tuple[Position, ...] | None
-    """The tokens with their alternatives; None if none were sent."""
+    """The tokens with their alternatives; None if none were sent, or none were asked for."""
+    logprob: float | None = None
+    """The log-probability of a written text; None if the server sent none."""
 
 
 def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> Reply | Fault:
@@ -83,6 +86,7 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
         positions=positions,
+        logprob=None if scored else _text_logprob(choices[0].get("logprobs")),
     )
 
 
@@ -133,6 +137,18 @@ def _count(value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value <= _MOST_TOKENS else None
+
+
+def _text_logprob(logprobs: Any) -> float | None:
+    """The log-probability of a whole text; None where a token's is missing or cannot be read."""
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(content, list) or not content:
+        return None
+    try:
+        found = [_logprob(entry) for entry in content]
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return None if min(found) <= _NEVER else min(0.0, math.fsum(found))
 
 
 def _positions(logprobs: Any) -> tuple[Position, ...] | None:

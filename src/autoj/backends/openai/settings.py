@@ -40,6 +40,7 @@ class Settings(BaseModel):
     api_key_variable: str | None = None
     scoring: Literal["none", "logprobs", "prefill"] = "none"
     top_logprobs: int = Field(20, ge=2, le=20)
+    text_logprobs: bool = False
     concurrency: int = Field(64, ge=1, le=1000)
     timeout_seconds: float = Field(600, gt=0, le=_DAY_SECONDS)
     longest_reply_bytes: int = Field(2_000_000, ge=1000, le=1_000_000_000)

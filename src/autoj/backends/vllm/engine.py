@@ -71,7 +71,10 @@ class VllmBackend:
         self._adapter = adapter
         self._batch = card.options.get("batch_requests", _BATCH_REQUESTS)
         self.limits = Limits(
-            context_tokens=engine.model_config.max_model_len, scores_choices=True, streams=False
+            context_tokens=engine.model_config.max_model_len,
+            scores_choices=True,
+            streams=False,
+            scores_texts=True,
         )
         # vLLM's first model runner, which some settings need, scores no rows.
         self._scores_rows: bool = engine.llm_engine.vllm_config.use_v2_model_runner

@@ -29,7 +29,8 @@ from autoj.metrics.result import Result
 from autoj.metrics.rows import pair_row
 from autoj.protocols.base import JudgeProtocol
 from autoj.records import Case, Decision, Estimate, Verdict, Winner
-from autoj.verdicts.resolve import settle, to_winner
+from autoj.verdicts.own_frame import to_winner
+from autoj.verdicts.resolve import settle
 
 _BREAKDOWNS: Mapping[str, Callable[[Row], str | None]] = {
     "group": lambda row: group_name(row.scenario),

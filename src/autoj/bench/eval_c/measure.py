@@ -7,21 +7,32 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, assert_never
 
-from autoj.bench.eval_c.critics import CritiqueSettings, CritiqueSource, get_critiques
+from autoj.bench.eval_c.critics import (
+    CritiqueSettings,
+    CritiqueSource,
+    get_critiques,
+    reference_critic,
+)
 from autoj.bench.eval_c.evaluate import Comparison, evaluate, read_set, voted
+from autoj.bench.eval_c.files import write_votes
 from autoj.bench.eval_c.published import PublishedVotes, published_against
-from autoj.bench.eval_c.run import compared, comparison_cases
+from autoj.bench.eval_c.run import compared, comparison_cases, votes_of_run
 from autoj.bench.sources import StoredRun, judge_all
+from autoj.datasets import catalog
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.judges import judge_names, load_card
-from autoj.metrics.result import Result
+from autoj.metrics.result import Result, keep_result
 from autoj.protocols import load_protocol, protocols_of
 from autoj.records import Case, JudgeCard
 from autoj.runs import RunFolder, RunSpec, make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
 from autoj.runs.watch import SILENT, Watch
+
+ONE_VOTE = "--write-votes writes one vote per case: it needs a new comparison in one order"
+_SUFFIXES: dict[Literal["en", "zh"], str] = {"en": "", "zh": "-zh"}
+"""The ends of names of sets and protocols, by language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +80,76 @@ class CriticMeasurement:
         """The figures as plain values, for JSON."""
         return asdict(self.result) | {"published": [asdict(row) for row in self.published]}
 
+    @property
+    def n_failed(self) -> int:
+        """Requests of this measurement without an answer, of the judge and of the critics."""
+        n_votes: int = 0 if self.folder is None else self.result.details["n_failed"]
+        return n_votes + self.n_not_written
+
+    def keep(self, place: Path | None = None) -> None:
+        """Saves the result in a place, else in the comparison's folder, if there is one."""
+        keep_result(self.result, None if self.folder is None else self.folder.path, place)
+
+    def write_votes(self, path: Path) -> None:
+        """Writes the votes in the release's format.
+
+        Raises:
+            ConfigError: the cases were asked in both orders, or elsewhere.
+            DataError: the file cannot be written.
+        """
+        if self.comparison.both_orders or self.folder is None:
+            raise ConfigError(ONE_VOTE)
+        write_votes(path, votes_of_run(self.folder, self.comparison.cases))
+
+
+def default_set(language: Literal["en", "zh"]) -> Path:
+    """The released set of a language."""
+    return catalog.find(f"eval-c{_SUFFIXES[language]}")
+
+
+def new_comparison(
+    first: CritiqueSource,
+    second: CritiqueSource | None,
+    judge: str | None,
+    *,
+    language: Literal["en", "zh"] = "en",
+    against: str | None = None,
+    critic_protocol: str | None = None,
+    limit: int | None = None,
+    keep_ratings: bool = False,
+    **settings: Any,
+) -> NewComparison:
+    """A comparison of two critics by a judge, with the settings of all its runs.
+
+    Args:
+        first: the critic that wins or loses.
+        second: None takes the release's reference.
+        judge: the one that compares: its name, the path of its card, or backend:model.
+        language: the set's.
+        against: a name for the reference.
+        critic_protocol: the protocol of the critiques; None takes each critic's own.
+        limit: the set's first cases that are taken; None takes all.
+        keep_ratings: True keeps the ratings in the critiques.
+        settings: further ones of `comparison_spec`.
+
+    Raises:
+        ConfigError: the settings are impossible, before a critic is asked anything.
+    """
+    spec = comparison_spec(judge, language=language, **settings)
+    writing = CritiqueSettings(
+        protocol=critic_protocol,
+        default=f"single{_SUFFIXES[language]}",
+        on_overflow=spec.on_overflow,
+        limit=limit,
+    )
+    return NewComparison(
+        first=first,
+        second=second or reference_critic(language, against),
+        spec=spec,
+        writing=writing,
+        keep_ratings=keep_ratings,
+    )
+
 
 def comparison_spec(
     judge: str | None,
@@ -112,7 +193,7 @@ def comparing_protocol(protocol: str | None, language: Literal["en", "zh"]) -> s
     Raises:
         ConfigError: it compares no critiques.
     """
-    name = protocol or ("critique-comparison" if language == "en" else "critique-comparison-zh")
+    name = protocol or f"critique-comparison{_SUFFIXES[language]}"
     if load_protocol(name).subject != "critiques":
         raise ConfigError(f"protocol {name!r} does not compare critiques; use critique-comparison")
     return name

@@ -22,7 +22,7 @@ from autoj.bench.sources import (
 )
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
-from autoj.metrics.result import Result
+from autoj.metrics.result import Result, keep_result
 from autoj.records import Case
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
@@ -62,6 +62,10 @@ class PairMeasurement:
         if self.other is not None:
             found["differences"] = [asdict(its) for its in self.differences]
         return found
+
+    def keep(self, place: Path | None = None) -> None:
+        """Saves the judge's result in a place, else in its run's folder, if there is one."""
+        keep_result(self.result, self.folder, place)
 
 
 def measure_pairs(

@@ -17,15 +17,17 @@ from autoj.bench.eval_r.selection import (
     published_ratings,
     ratings_of_run,
 )
-from autoj.bench.sources import StoredRun, judge_all, part_of
+from autoj.bench.sources import StoredRun, judge_all, part_of, rating_spec
 from autoj.datasets import catalog
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
-from autoj.metrics.result import Result
+from autoj.metrics.result import Result, keep_result
 from autoj.records import Case
 from autoj.runs import RunFolder, RunSpec, resolve_run
 from autoj.runs.budget import Budget
+from autoj.runs.fit import OnOverflow
 from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.default_paths import slug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,37 @@ class SelectionMeasurement:
             "results": [asdict(result) for result in self.results],
             "trivial": [asdict(result) for result in self.baselines],
         }
+
+    def keep(self, place: Path | None = None) -> None:
+        """Saves each judge's result in its run's folder; the one of one judge in a place."""
+        for result, folder in zip(self.results, self.folders, strict=True):
+            keep_result(result, folder, place)
+
+
+def rating_judges(
+    names: Sequence[str],
+    out: Path | None = None,
+    *,
+    protocol: str | None = None,
+    on_overflow: OnOverflow = "error",
+    limit: int | None = None,
+) -> list[RatingJudge]:
+    """Judges that rate the candidates; of several, each has a folder of its own in `out`.
+
+    Args:
+        names: of judges, paths of their cards, or backend:model.
+        out: the folder of one judge's run, or of all; None takes `runs/`.
+        protocol: None takes each judge's own.
+        on_overflow: the treatment of a case that is too long for a judge's context.
+        limit: the set's first cases that are taken; None takes all.
+
+    Raises:
+        UnknownComponent: there is no such judge.
+        ConfigError: a judge cannot rate by the protocol.
+    """
+    specs = [rating_spec(name, protocol, on_overflow=on_overflow, limit=limit) for name in names]
+    places = [out and out / slug(name) for name in names] if len(names) > 1 else [out]
+    return [RatingJudge(spec=spec, out=place) for spec, place in zip(specs, places, strict=False)]
 
 
 def default_set() -> Path:

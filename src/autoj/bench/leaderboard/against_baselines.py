@@ -104,14 +104,13 @@ def _paired(
 
 
 def is_above_zero(difference: Estimate) -> bool:
-    """Compares by a paired difference: better where it is positive beyond chance.
+    """Compares by a paired difference: better where its interval lies above zero.
 
     Args:
-        difference: on the same cases; without an interval where it is the same on each of them.
+        difference: on the same cases. Without an interval, as where it is the same on each of them,
+            nobody knows how surely it is above zero, and it beats nothing.
     """
-    if difference.value is None or difference.n_clusters < 2:
-        return False
-    return (difference.value if difference.low is None else difference.low) > 0
+    return difference.low is not None and difference.low > 0
 
 
 def _tie_band(result: Result) -> float:

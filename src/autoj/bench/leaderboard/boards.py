@@ -17,6 +17,7 @@ from autoj.bench.leaderboard.rows import Measured
 from autoj.bench.leaderboard.sections import Sections, eval_c_sections, eval_p_sections
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics.result import Result, read_result
+from autoj.tasks.default_paths import RUNS
 
 Bench: TypeAlias = Literal["eval-p", "eval-c", "eval-r", "system-level"]
 
@@ -36,6 +37,23 @@ _SORT: Mapping[Bench, str] = {
     "eval-r": "best of 32",
     "system-level": "spearman",
 }
+
+
+def folder_of_runs(runs: Path | None, files: Sequence[Path] = ()) -> Path | None:
+    """The folder to search for results; None where files are named and no folder is.
+
+    Args:
+        runs: the folder; None takes `runs/`.
+        files: results by name.
+
+    Raises:
+        DataError: there is no such folder.
+    """
+    if runs is None:
+        return None if files else RUNS
+    if not runs.is_dir():
+        raise DataError("there is no such folder", path=runs)
+    return runs
 
 
 def find_results(

@@ -20,10 +20,11 @@ from autoj.bench.scenario_classifier.guesses import (
 )
 from autoj.bench.scenario_classifier.open_sets import SetChoice, open_sets
 from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
-from autoj.bench.scenario_classifier.query_set import QuerySet
+from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet
 from autoj.bench.sources import judge_all
 from autoj.errors import ConfigError, MissingExtra
-from autoj.metrics.result import Result
+from autoj.jsonl import write_records
+from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunSpec, resolve_run
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
@@ -61,6 +62,43 @@ class SetMeasurement:
             "published": [asdict(row) for row in self.published],
             "differences": [asdict(comparison) for comparison in self.differences],
         }
+
+    @property
+    def n_failed(self) -> int:
+        """Queries without an answer of a judge."""
+        return sum(result.details["n_failed"] for result in self.results)
+
+
+def sets_record(measured: Sequence[SetMeasurement]) -> dict[str, Any]:
+    """The measurements on all sets as plain values."""
+    return {"sets": [each.as_json() for each in measured]}
+
+
+def keep_sets(measured: Sequence[SetMeasurement], out: Path | None = None) -> None:
+    """Saves the results of all sets.
+
+    Args:
+        measured: the measurements.
+        out: the folder of each result and of all of them; None takes the runs' own folders, where
+            there are some.
+
+    Raises:
+        StorageFull: the disk is full.
+        DataError: a file cannot be written.
+    """
+    for each in measured:
+        for result, folder in zip(each.results, each.folders, strict=True):
+            place = out and out / f"{result.bench}-{slug(result.judge)}.json"
+            keep_result(result, folder, place)
+    if out is not None:
+        write_records(out / f"{BENCH}.json", [sets_record(measured)])
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {path}: cannot create the folder: {error.strerror}") from None
 
 
 def measure_set(found: QuerySet, classified: Sequence[Classified]) -> SetMeasurement:
@@ -102,7 +140,7 @@ def measure_classifiers(
         sets: the queries; None takes the default sets.
         classifiers: `fast`, `best` or folders; none, without judges, takes all that are installed.
         judges: language models with their settings, from `make_classify_spec`.
-        out: the folder of judges' runs; None takes `runs/`.
+        out: the folder of judges' runs, which is made; None takes `runs/`.
         budget: what all judges may cost together; None sets no limit.
         watch: told what happens.
 
@@ -115,6 +153,9 @@ def measure_classifiers(
         Unfinished: the budget left some queries unnamed.
         BackendError: an engine broke down; what was answered is kept.
     """
+    if out is not None:
+        # A folder that cannot be made ends the command before anything is asked.
+        _make_folder(out)
     queries = list(open_sets(sets or SetChoice(), watch))
     loaded = _load(classifiers, has_judge=bool(judges), watch=watch)
     guesses = [_classified(loaded, found, watch) for found in queries]

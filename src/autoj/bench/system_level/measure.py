@@ -24,7 +24,7 @@ from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.datasets import catalog
 from autoj.errors import DataError
-from autoj.metrics.result import Result
+from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunFolder, RunSpec, resolve_run, spec_digest
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
@@ -73,6 +73,10 @@ class RankingMeasurement:
         """The figures as plain values, for JSON."""
         baseline = [] if self.lengths is None else [asdict(self.lengths)]
         return {"results": [asdict(self.result)], "trivial": baseline}
+
+    def keep(self, place: Path | None = None) -> None:
+        """Saves the result in a place, else in its run's folder, if there is one."""
+        keep_result(self.result, self.folder, place)
 
 
 def measure_ranking(

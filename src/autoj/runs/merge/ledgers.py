@@ -12,17 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.errors import DataError
-from autoj.jsonl import (
-    decode_as,
-    encode_summed,
-    read_records,
-    storage_error,
-    whole_lines,
-    write_records,
-)
+from autoj.jsonl import decode_as, encode_summed, read_records, whole_lines, write_records
 from autoj.records import Completion, Failure
 from autoj.runs.files import FAILURES, LEDGER
 from autoj.runs.ledger import LedgerReader, check_count, checked_key
+from autoj.system_errors import storage_error
 
 LOGPROB_TOLERANCE = 1e-3
 """The largest difference of two scores of one choice: other batch sizes round differently."""

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
@@ -23,7 +24,7 @@ from typing import Any
 
 from autoj.errors import ConfigError
 from autoj.jsonl import count_lines, read_records, whole_lines, write_records
-from autoj.records import Asked, Case, Completion, Verdict
+from autoj.records import Asked
 from autoj.runs.cost import Meter
 from autoj.runs.files import (
     BAD_ROWS,
@@ -36,14 +37,15 @@ from autoj.runs.files import (
     VERDICTS,
 )
 from autoj.runs.folder import RunFolder
+from autoj.runs.intake import REFERENCES, count_references
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader, RecordedAnswer
 from autoj.runs.lock import locked
 from autoj.runs.merge.cases import JoinedCases, JoinedRun
 from autoj.runs.merge.ledgers import MergedLedger, merge_failures, write_lines
+from autoj.runs.merge.plans import follow_rows, plan_rows
 from autoj.runs.merge.staging import recover, staging_folder
-from autoj.runs.plan import follow_pages, n_asked
-from autoj.runs.resolving import read_answer, resolve_first, resolve_judgments, resolve_run
+from autoj.runs.resolving import resolve_run
 from autoj.runs.settings import differences, stable_part, versions, write_settings
 from autoj.runs.shards import missing_parts
 from autoj.runs.spec import RunSpec
@@ -128,18 +130,20 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
     ledger = MergedLedger(folders, lambda key: _case_of(key, folders))
     ledger.write(draft / LEDGER)
     n_failed = merge_failures(folders, draft)
-    n_cases = write_records(draft / CASES, cases)
+    counts: Counter[str] = Counter()
+    n_cases = write_records(draft / CASES, count_references(cases, counts))
     n_bad_rows = _join_lines([s.path / BAD_ROWS for s in cases.first_sources()], draft)
     _join_lines([folder / TIMINGS for folder in folders], draft)
-    record = _settings(sources, cases) | {"n_bad_rows": n_bad_rows}
+    stated = {"n_bad_rows": n_bad_rows, "n_references": counts[REFERENCES]}
+    record = _settings(sources, cases) | stated
     write_settings(draft, record)
     folder = RunFolder(draft)
     spec = folder.spec()
     with closing(LedgerReader(draft)) as answers:
-        rows = (row for case in folder.cases() for row in _plan_rows(case, spec, sources, answers))
+        rows = (row for case in folder.cases() for row in plan_rows(case, spec, sources, answers))
         write_records(draft / PLAN, rows)
     if spec.critique:
-        write_records(draft / FOLLOW, _follow_rows(folder, spec, sources))
+        write_records(draft / FOLLOW, follow_rows(folder, spec, sources))
     folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
     _record_cost(folder, spec)
     folder.note_digests(CASES, BAD_ROWS, PLAN, FOLLOW, LEDGER, FAILURES)
@@ -232,64 +236,6 @@ def _comparable(source: JoinedRun) -> dict[str, Any]:
     spec: dict[str, Any] = stable_part(source.settings)["spec"]
     spec.pop("shard", None)
     return spec
-
-
-def _plan_rows(
-    case: Case, spec: RunSpec, sources: Sequence[JoinedRun], answers: LedgerReader
-) -> list[Asked]:
-    """The plan of a case, by the first run that asked all of it; none where no run did."""
-    wanted = n_asked(case, spec)
-    planned = [rows for source in sources if len(rows := source.plan.of(case.id)) == wanted]
-    # Two versions of autoj may have asked with other words, and so under other keys.
-    if len({tuple(row.key for row in rows) for rows in planned}) > 1:
-        planned.sort(key=lambda rows: not _are_answered(rows, answers))
-    return planned[0] if planned else []
-
-
-def _are_answered(rows: Sequence[Asked], answers: LedgerReader) -> bool:
-    return all(isinstance(answers.find(row.key), Completion) for row in rows)
-
-
-def _follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun]) -> Iterator[Asked]:
-    """The follow-up rows that belong to the verdicts of the merged run.
-
-    Missing ones are asked for when the run is resumed.
-    """
-    with ExitStack() as opened:
-        merged = opened.enter_context(closing(LedgerReader(folder.path)))
-        readers = [
-            (source, opened.enter_context(closing(LedgerReader(source.path)))) for source in sources
-        ]
-        for case, verdict in resolve_first(folder, spec, merged):
-            pages = follow_pages(case, verdict, spec)
-            for source, answers in readers if pages else ():
-                rows = source.follow.of(case.id)
-                own = _own_verdict(case, source, answers) if len(rows) == len(pages) else None
-                if own is not None and _asks_the_same(case, own, verdict, pages, spec):
-                    yield from rows
-                    break
-
-
-def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
-    reader = source.spec.reader(case)
-    found = [read_answer(case, asked, answers, reader) for asked in source.plan.of(case.id)]
-    known = [item for item in found if item is not None]
-    if len(known) < n_asked(case, source.spec):
-        return None
-    return resolve_judgments(case, source.spec, known)
-
-
-def _asks_the_same(
-    case: Case,
-    one: Verdict,
-    other: Verdict,
-    pages: Sequence[tuple[int, ...]],
-    spec: RunSpec,
-) -> bool:
-    protocol = spec.plain_protocol
-    return all(
-        protocol.follow(case, one, page) == protocol.follow(case, other, page) for page in pages
-    )
 
 
 def _case_of(key: str, folders: Sequence[Path]) -> str | None:

@@ -7,20 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from autoj.jsonl import storage_error
 from autoj.runs.lock import HOLDER, LOCK, locked
-
-OF_A_RUN = {
-    HOLDER, LOCK, "run.json", "run.json.draft", "jury.json",
-    *(
-        f"{name}.jsonl"
-        for name in (
-            "bad_rows", "cases", "failures", "follow", "ledger", "matches", "picks", "plan",
-            "scenarios", "timings", "verdicts",
-        )
-    ),
-}  # fmt: skip
-"""The files of a run's folder; all others are the user's."""
+from autoj.runs.place import is_of_a_run
+from autoj.system_errors import storage_error
 
 
 @contextmanager
@@ -75,7 +64,7 @@ def recover(place: Path) -> None:
 def _discard(old: Path, place: Path) -> None:
     """Removes a run that was replaced, and moves the user's files into the new one."""
     for path in old.iterdir() if old.is_dir() else ():
-        if path.name not in OF_A_RUN and not (place / path.name).exists():
+        if not is_of_a_run(path.name) and not (place / path.name).exists():
             path.rename(place / path.name)
     shutil.rmtree(old, ignore_errors=True)
 

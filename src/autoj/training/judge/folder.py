@@ -26,8 +26,9 @@ import yaml
 from filelock import FileLock, Timeout
 
 from autoj.errors import DataError, RunBusy, SpecMismatch
-from autoj.jsonl import sha256_of, storage_error
+from autoj.jsonl import sha256_of
 from autoj.judges.cards import FOLDER_CARD
+from autoj.system_errors import storage_error
 from autoj.training.judge.recipe import Recipe
 
 _SETTINGS = "train.json"

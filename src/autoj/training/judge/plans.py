@@ -17,7 +17,7 @@ from autoj.runs.plan import critique_page
 from autoj.training.judge.prose import closing_number, pair_factors, single_critique
 from autoj.training.judge.recipe import Objective, Recipe
 from autoj.training.judge.rows import EXCHANGED, TrainingRow, compare_together, winner_of
-from autoj.verdicts.resolve import to_winner
+from autoj.verdicts.own_frame import to_winner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 from autoj.backends.hf.memory import is_out_of_memory
 from autoj.errors import BackendError, ConfigError, MissingExtra
-from autoj.jsonl import storage_error
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.runs.watch import SILENT, Watch
+from autoj.system_errors import storage_error
 from autoj.training.judge.cards import base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
 from autoj.training.judge.estimate import Estimated, check_memory, estimate, memory_hint

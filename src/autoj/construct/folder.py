@@ -1,0 +1,94 @@
+"""The folder of a construction: its recipe, its stages, and what a person said of them.
+
+```
+recipe.json            the recipe and the digests of its files, which a resumed construction checks
+01-collect/ …          a folder per stage (`construct.stages`)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoj.construct.binding import recorded
+from autoj.construct.review.counts import ReviewCounts, count_reviews
+from autoj.construct.stages import StageFolder, StageSummary
+from autoj.construct.staleness import is_stale
+from autoj.errors import DataError
+
+REVIEWABLE = "classify"
+"""The stage whose results a person may review."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Construction:
+    """A construction in its folder."""
+
+    path: Path
+    names: tuple[str, ...]
+    """The kinds of its stages, such as "judge-pairs", in order."""
+    summaries: tuple[StageSummary, ...]
+    """Of the stages that are done, in order."""
+    stale: tuple[str, ...]
+    """Stages that were begun before the last review: the same call makes them again."""
+    reviewed: ReviewCounts | None
+    """The answers of a person about guessed scenarios; None where there are none."""
+    seed: int
+    """The seed of all draws."""
+    scenarios: Path | None
+    """The folder of the user's own scenarios."""
+
+    @classmethod
+    def open(cls, path: Path) -> Construction:
+        """Opens a construction, finished or not.
+
+        Raises:
+            DataError: the path holds none.
+        """
+        recipe = recorded(path)["recipe"]
+        names = tuple(stage["stage"] for stage in recipe["stages"])
+        folders = _folders(path, names)
+        summaries = [found for folder in folders if (found := folder.summary()) is not None]
+        # A recipe may name no scenarios; then there is nothing to review.
+        reviewable = next((folder for folder in folders if folder.name == REVIEWABLE), None)
+        behind = folders[folders.index(reviewable) + 1 :] if reviewable else []
+        made_on = None if reviewable is None else reviewable.corrections().digest
+        seed, scenarios = recipe.get("seed"), recipe.get("scenarios")
+        return cls(
+            path=path,
+            names=names,
+            summaries=tuple(summaries),
+            stale=tuple(folder.name for folder in behind if is_stale(folder, made_on)),
+            reviewed=None if reviewable is None else count_reviews(reviewable.path),
+            seed=seed if isinstance(seed, int) else 0,
+            scenarios=Path(scenarios) if isinstance(scenarios, str) else None,
+        )
+
+    @property
+    def n_stages(self) -> int:
+        """Stages of the recipe."""
+        return len(self.names)
+
+    def stage(self, name: str) -> StageFolder:
+        """The folder of a finished stage, by its kind, such as "judge-pairs", or its number.
+
+        Raises:
+            DataError: there is no such stage, or it is not done.
+        """
+        for number, folder in enumerate(_folders(self.path, self.names), start=1):
+            called = (folder.name, str(number), folder.path.name)
+            if name in called and folder.summary() is not None:
+                return folder
+        known = ", ".join(summary.name for summary in self.summaries) or "none"
+        raise DataError(f"has no finished stage {name!r}; finished: {known}", path=self.path)
+
+
+def _folders(path: Path, names: Sequence[str]) -> list[StageFolder]:
+    return [stage_folder(path, number, name) for number, name in enumerate(names, start=1)]
+
+
+def stage_folder(path: Path, number: int, name: str) -> StageFolder:
+    """The folder of a stage; `number` counts from 1."""
+    return StageFolder(path / f"{number:02d}-{name}", name)

@@ -1,0 +1,101 @@
+"""Answers of a person who checked guessed scenarios: `reviews.jsonl` in the stage's folder.
+
+A line is an answer; the last one about a query counts. An answer is about a query, so it holds for
+all rows of the stage that ask the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from autoj.jsonl import encode, read_records
+from autoj.records import Case
+from autoj.scenarios.seeds import query_digest
+
+REVIEWS = "reviews.jsonl"
+
+Answer: TypeAlias = Literal["right", "renamed", "dropped", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """An answer: a line of `reviews.jsonl`."""
+
+    id: str
+    """The row that was looked at."""
+    query_sha256: str
+    """The `query_digest` of its query."""
+    guessed: str
+    """The scenario that was guessed."""
+    answer: Answer
+    """"skipped" says nothing of the guess."""
+    scenario: str | None = None
+    """The right one; None where the query was dropped or skipped."""
+
+
+def is_guessed(case: Case) -> bool:
+    """True where the stage named a row's scenario; False where the row stated it itself."""
+    return "scenario_by" in case.meta
+
+
+def read_reviews(folder: Path) -> dict[str, Review]:
+    """The last answer about each query, by its digest; empty where nobody reviewed the stage.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    return {review.query_sha256: review for review in read_records(folder / REVIEWS, Review)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrections:
+    """The changes that follow from answers."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Other scenarios than the guessed ones, by the query's digest."""
+    dropped: frozenset[str] = frozenset()
+    """The digests of queries that were dropped."""
+
+    @property
+    def digest(self) -> str | None:
+        """The sha256 of the changes; None where there are none."""
+        if not self.names and not self.dropped:
+            return None
+        said = [sorted(self.names.items()), sorted(self.dropped)]
+        return hashlib.sha256(encode(said)).hexdigest()
+
+    def apply(self, case: Case) -> Case | None:
+        """A row of the stage as it goes on; None where it was dropped."""
+        if not (self.names or self.dropped) or not is_guessed(case):
+            return case
+        query = query_digest(case.query)
+        if query in self.dropped:
+            return None
+        if query not in self.names:
+            return case
+        # The probability was that of another name.
+        meta = {key: value for key, value in case.meta.items() if key != "scenario_probability"}
+        return replace(case, scenario=self.names[query], meta={**meta, "scenario_by": "review"})
+
+
+def read_corrections(folder: Path) -> Corrections:
+    """The changes that follow from the answers in a stage's folder.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    reviews = read_reviews(folder)
+    return Corrections(
+        names={
+            digest: review.scenario
+            for digest, review in reviews.items()
+            if review.answer == "renamed" and review.scenario is not None
+        },
+        dropped=frozenset(
+            digest for digest, review in reviews.items() if review.answer == "dropped"
+        ),
+    )

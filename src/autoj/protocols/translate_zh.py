@@ -1,0 +1,5 @@
+"""`translate-zh`: a text into Chinese."""
+
+from autoj.protocols.translate import Translate
+
+PROTOCOL = Translate(name="translate-zh", language="zh")

@@ -1,0 +1,1 @@
+"""The report that a person opens: one HTML file, without network, from stored runs."""

@@ -1,0 +1,186 @@
+"""The stored runs behind a report: each judge's cases with their judgments, and what ran."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autoj.errors import ConfigError, DataError
+from autoj.protocols import protocols_of
+from autoj.reports.cost import cost_text
+from autoj.reports.html.texts import page_text
+from autoj.runs import CaseRecord, RunSpec
+from autoj.runs.case_record import read_case_records
+from autoj.runs.kind import kind_of
+from autoj.runs.lock import is_locked
+from autoj.runs.settings import read_settings
+from autoj.tasks.jury import JuryRun
+from autoj.tasks.run import Run
+
+_KINDS = ("judge", "rate", "jury")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRun:
+    """A judge's run, or the verdicts of a jury, as a source of a report."""
+
+    name: str
+    """Unique within the report."""
+    path: Path
+    paired: bool
+    scalar: bool
+    """True where ratings have no scale."""
+    n_cases: int
+    is_running: bool
+    facts: tuple[tuple[str, str], ...]
+    """Labels and values that say what judged, and how to run it again."""
+    run: Run | JuryRun
+
+    def records(self) -> Iterator[CaseRecord]:
+        """Its cases with their judgments, lazily.
+
+        Raises:
+            DataError: a file of it is damaged.
+        """
+        if isinstance(self.run, Run):
+            yield from read_case_records(self.run.folder, self.run.spec)
+            return
+        for case, verdict in self.run:
+            yield CaseRecord(case=case, verdict=verdict, judgments=(), paired=self.paired)
+
+
+def open_page_runs(paths: Sequence[Path]) -> list[PageRun]:
+    """Opens runs for a report; a jury stands for its own verdicts and those of its judges.
+
+    Args:
+        paths: folders of runs, finished or not.
+
+    Raises:
+        ConfigError: a run has no verdicts on single cases, or some runs compare and others rate.
+        DataError: a folder is no run, or has no verdicts yet.
+    """
+    runs = [run for path in paths for run in _opened(path)]
+    if len({run.paired for run in runs}) > 1:
+        raise ConfigError(
+            "these runs cannot stand in one report: some have winners of pairs, others ratings",
+            hint="Write one report for each kind.",
+        )
+    return _named_apart(runs)
+
+
+def _opened(path: Path) -> Iterator[PageRun]:
+    kind = kind_of(path)
+    if kind not in _KINDS:
+        raise ConfigError(
+            f"{path} is a run of autoj {kind}; a report shows runs of judge and rate, and juries",
+            hint=f"autoj show {path} shows it.",
+        )
+    if kind != "jury":
+        yield _of_run(Run.open(path))
+        return
+    jury = JuryRun.open(path)
+    jurors = [_of_run(Run.open(path / juror.folder)) for juror in jury.jury.jurors]
+    names = ", ".join(juror.name for juror in jury.jury.jurors)
+    yield PageRun(
+        name="jury",
+        path=path,
+        paired=jury.jury.paired,
+        scalar=False,
+        n_cases=jurors[0].n_cases,
+        is_running=any(juror.is_running for juror in jurors),
+        facts=(
+            ("judges", names),
+            ("rule", jury.jury.method or "mean of the ratings"),
+            ("folder", str(path)),
+        ),
+        run=jury,
+    )
+    yield from jurors
+
+
+def _of_run(run: Run) -> PageRun:
+    if run.n_judged == 0:
+        raise DataError(
+            "has no verdicts yet", path=run.path, hint="Wait for the first, or resume the run."
+        )
+    return PageRun(
+        name=page_text(run.spec.judge.name).text,
+        path=run.path,
+        paired=run.spec.paired,
+        scalar=run.spec.protocol == "scalar",
+        n_cases=run.n_cases,
+        is_running=is_locked(run.path),
+        facts=tuple((label, page_text(value).text) for label, value in _facts(run)),
+        run=run,
+    )
+
+
+def _facts(run: Run) -> Iterator[tuple[str, str]]:
+    spec, record = run.spec, read_settings(run.path)
+    card = spec.judge
+    yield "judge", f"{card.name}: {card.title}"
+    yield "model", f"{card.model}, {card.revision or 'no revision stated'}"
+    if card.adapter is not None:
+        yield "adapter", f"{card.adapter}, {card.adapter_revision or 'no revision stated'}"
+    yield "protocol", spec.protocol
+    decoding = spec.decoding
+    yield (
+        "decoding",
+        f"temperature {decoding.temperature:g}, at most {decoding.max_tokens:,} tokens",
+    )
+    if spec.calibration is not None:
+        yield "calibrated on", spec.calibration.fitted_on or "data that the card does not name"
+    if card.licence is not None:
+        yield "licence", card.licence
+    if (spent := cost_text(run.cost, card)) is not None:
+        yield "cost", spent
+    yield "settings", f"sha256 {record.get('sha256', 'not stated')}"
+    yield "folder", str(run.path)
+    yield "again", run_again(spec, record)
+
+
+def run_again(spec: RunSpec, record: dict[str, object]) -> str:
+    """A command that judges the same data in the same way.
+
+    Args:
+        spec: the run's settings.
+        record: the content of its `run.json`.
+    """
+    data = record.get("data")
+    paths = data.get("paths", []) if isinstance(data, dict) else []
+    words = ["autoj", spec.task, *map(str, paths), "--judge", spec.judge.name]
+    defaults = [each.name for each in protocols_of(spec.judge)][:1]
+    if [spec.protocol] != defaults:
+        words += ["--protocol", spec.protocol]
+    if spec.has_orders and spec.orders != "both":
+        words += ["--orders", spec.orders]
+    for option, value in (
+        ("--limit", spec.limit), ("--sample", spec.sample), ("--seed", spec.seed),
+        ("--samples", spec.samples),
+    ):  # fmt: skip
+        if value is not None:
+            words += [option, str(value)]
+    if spec.critique:
+        words.append("--critique")
+    return shlex.join(words)
+
+
+def _named_apart(runs: Sequence[PageRun]) -> list[PageRun]:
+    """The runs with names of their own: of equal judges each has its folder's name beside it."""
+    judges = Counter(run.name for run in runs)
+    named = [
+        run if judges[run.name] == 1 else replace(run, name=f"{run.name} in {_folder(run)}")
+        for run in runs
+    ]
+    names = Counter(run.name for run in named)
+    return [
+        run if names[run.name] == 1 else replace(run, name=f"{run.name} ({at})")
+        for at, run in enumerate(named, start=1)
+    ]
+
+
+def _folder(run: PageRun) -> str:
+    return page_text(run.path.resolve().name).text

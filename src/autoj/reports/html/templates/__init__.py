@@ -1,0 +1,1 @@
+"""The template, the style sheet and the scripts of a report."""

@@ -1,0 +1,59 @@
+"""A run whose answers are read in another way than before: by another calibration or prompt."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import Any
+
+from autoj.runs.files import FOLLOW, VERDICTS, with_digests
+from autoj.runs.folder import RunFolder
+from autoj.runs.settings import write_settings
+from autoj.runs.spec import RunSpec
+
+_log = logging.getLogger(__name__)
+
+
+def take_calibration(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's calibration into `run.json`, where it differs."""
+    record = folder.settings()
+    wanted = asdict(spec.judge)["calibration"]
+    # Parsed, not compared as text: a run from before a field was added has the same calibration.
+    known = folder.spec().judge.calibration.get(spec.protocol)
+    if known == spec.judge.calibration.get(spec.protocol):
+        return
+    _log.warning(
+        "%s was resolved with another calibration of judge %s; its verdicts are resolved again",
+        folder.path,
+        spec.judge.name,
+    )
+    record = _without_critiques(folder, spec, record)
+    record["spec"]["judge"]["calibration"] = wanted
+    write_settings(folder.path, record)
+
+
+def take_reading(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
+    record = folder.settings()
+    if record["spec"].get("prompt") == spec.prompt:
+        return
+    _log.warning(
+        "%s was read by another text of prompt %s; its answers are read again",
+        folder.path,
+        spec.protocol,
+    )
+    record = _without_critiques(folder, spec, record)
+    record["spec"]["prompt"] = spec.prompt
+    write_settings(folder.path, record)
+
+
+def _without_critiques(folder: RunFolder, spec: RunSpec, record: dict[str, Any]) -> dict[str, Any]:
+    """Has critiques planned anew, because winners may change; returns `run.json` without them."""
+    if not spec.critique:
+        return record
+    # A critique is written for a winner. Without these two files the run is not finished, and
+    # the critiques are planned anew; those that still fit are in the ledger.
+    folder.forget_digests(VERDICTS, FOLLOW)
+    (folder.path / VERDICTS).unlink(missing_ok=True)
+    (folder.path / FOLLOW).unlink(missing_ok=True)
+    return with_digests(record, dict.fromkeys((VERDICTS, FOLLOW)))

@@ -1,0 +1,74 @@
+"""Checks of a run's settings: a trained judge's own prompts, and samples that differ."""
+
+from __future__ import annotations
+
+from autoj.errors import ConfigError
+from autoj.protocols import digest_prompts, load_shipped, protocols_of
+from autoj.protocols.base import JudgeProtocol, Subject
+from autoj.records import Case, Decoding, JudgeCard, Response
+
+# A request shows whether a protocol asks for a text; the case does not matter.
+_ANY_CASE = Case(
+    id="any",
+    query="Why?",
+    cluster="why",
+    responses=(Response(text="a"), Response(text="b")),
+    critiques=("a", "b"),
+    scenario="others",
+    reference="a",
+)
+
+
+def check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:
+    """Refuses samples that would all be the same."""
+    if n_draws < 1 or decoding.temperature < 0:
+        setting = f"--samples {n_draws}" if n_draws < 1 else f"--temperature {decoding.temperature}"
+        least = "1" if n_draws < 1 else "0"
+        raise ConfigError(f"{setting} is too low: the least is {least}")
+    if n_draws == 1:
+        return
+    if not _is_written(chosen):
+        others = _writing_protocols(card, chosen.subject)
+        raise ConfigError(
+            f"--samples {n_draws} would repeat the same answer: protocol {chosen.name!r} scores "
+            "choices and samples no text",
+            hint=f"Use one that writes: --protocol {' or '.join(others)}." if others else None,
+        )
+    if decoding.temperature == 0:
+        raise ConfigError(
+            f"--samples {n_draws} at temperature 0 would give the same text {n_draws} times",
+            hint="Add --temperature 0.7, or leave --samples out.",
+        )
+
+
+def check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
+    """Refuses to ask a trained judge questions that it was not trained on."""
+    if card.prompts_sha256 is None:
+        return
+    if chosen.name not in card.protocols:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on {', '.join(card.protocols)}, and not on protocol "
+            f"{chosen.name!r}",
+            hint="Other prompts are for general models, such as embedded-base or openai:MODEL.",
+        )
+    known = [load_shipped(name) for name in card.protocols]
+    if digest_prompts(card.wrapper, known) != card.prompts_sha256:
+        raise ConfigError(
+            f"judge {card.name!r} was trained on other prompts than this version of autoj builds "
+            f"with wrapper {card.wrapper!r} and protocols {', '.join(card.protocols)}",
+            hint="Train it again, or judge with the version of autoj that trained it. If the card "
+            "was edited, undo that.",
+        )
+
+
+def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
+    """The card's protocols for the same subject that generate text."""
+    known = protocols_of(card)
+    return [other.name for other in known if other.subject == subject and _is_written(other)]
+
+
+def _is_written(protocol: JudgeProtocol) -> bool:
+    """True where a text is generated: no choices, and not the score of a completed turn."""
+    page = () if protocol.subject == "query" else (0,) if protocol.reads_alone else (0, 1)
+    body = protocol.build(_ANY_CASE, page)
+    return body.choices is None and body.messages[-1].role != "assistant"
