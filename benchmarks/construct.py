@@ -2,6 +2,7 @@
 
     pip install -e '.[construct,classifier]'
     python -m benchmarks.construct --rows 100000
+    python -m benchmarks.construct --rows 1000000 --stages collect "collect, languages" mix
 
 Each stage runs in a process of its own, so that its peak of memory is its own. Figures are CPU
 seconds: other work on the machine slows a clock and not these.
@@ -88,8 +89,8 @@ def _collect(path: Path) -> None:
 def _languages(path: Path) -> None:
     stage = Collect.model_validate({"stage": "collect", "languages": ["en"]})
     recipe = _recipe(path, stage)
-    for _ in collect(recipe, stage):
-        pass
+    with tempfile.TemporaryDirectory() as folder:
+        StageFolder(Path(folder), "collect").write(collect(recipe, stage))
 
 
 def _exact(path: Path) -> None:
@@ -132,12 +133,15 @@ def main() -> None:
     """Print a line per stage."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
-    n_rows = parser.parse_args().rows
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES), metavar="NAME")
+    arguments = parser.parse_args()
+    n_rows = arguments.rows
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.jsonl"
         write_rows(path, n_rows)
-        for name, work in STAGES.items():
+        for name in arguments.stages:
+            work = STAGES[name]
             results = context.Queue()
             process = context.Process(target=_measured, args=(work, path, results))
             process.start()

@@ -25,7 +25,7 @@ def normalise_query(query: str) -> str:
     >>> normalise_query("What is 2 + 2?") == normalise_query("what is 2+2")
     True
     """
-    kept = "".join(character for character in query.casefold() if character.isalnum())
+    kept = "".join(filter(str.isalnum, query.casefold()))
     return kept or query
 
 

@@ -24,11 +24,9 @@ _READ_CHARACTERS = 2_000
 """The beginning of a text that its language is identified by."""
 _SHORT_CHARACTERS = 60
 """A shorter query says too little: the responses are read with it."""
-_IDENTIFIED_AT_ONCE = 1_024
-
-
+_IDENTIFIED_AT_ONCE = 2_048
 LABELS = ("a", "b", "tie", "rating", "none")
-"""The kinds of labels of collected rows."""
+"""The kinds of labels that kept rows are counted by."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,20 +40,18 @@ class SourceCounts:
     n_in: int = 0
     n_kept: int = 0
     labels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LABELS, 0))
-    """Kept rows by label, after the order was drawn."""
+    """Kept rows by `LABELS`, after the order was drawn."""
 
     def add(self, outcome: Outcome) -> None:
         """Counts a row."""
         self.n_in += 1
-        if isinstance(outcome, Case):
-            self.n_kept += 1
-            self.labels[_kind_of_label(outcome)] += 1
-
-
-def _kind_of_label(row: Case) -> str:
-    if row.label is None:
-        return "none"
-    return row.label if isinstance(row.label, str) else "rating"
+        if not isinstance(outcome, Case):
+            return
+        self.n_kept += 1
+        if outcome.label is None:
+            self.labels["none"] += 1
+        else:
+            self.labels["rating" if isinstance(outcome.label, float) else outcome.label] += 1
 
 
 def collect(
@@ -88,9 +84,10 @@ def collect(
     counts: list[SourceCounts] = []
     seen: set[int] = set()
     for source, cases in zip(recipe.sources, opened, strict=True):
-        counted = SourceCounts(name=source.called, data=source.data, format=cases.format)
+        name = source.called
+        counted = SourceCounts(name=name, data=source.data, format=cases.format)
         counts.append(counted)
-        rows = _rows(cases, source, stage, library, seen, queries)
+        rows = _rows(cases, source, name, stage, library, seen, queries)
         for outcome in _in_languages(rows, stage) if stage.languages else rows:
             if isinstance(outcome, Case) and stage.shuffle:
                 outcome = with_drawn_order(outcome, recipe.seed)
@@ -155,22 +152,22 @@ def _opened(source: PairFile, stage: Collect, queries: bool) -> Cases:
 def _rows(
     cases: Cases,
     source: PairFile,
+    name: str,
     stage: Collect,
     library: Library,
     seen: set[int],
     queries: bool,
 ) -> Iterator[Outcome]:
     """The rows of a source, each of use or with the reason for which it is not."""
-    name = source.called
     for line, item in islice(cases.read(), source.limit):
         if isinstance(item, DataError):
             reason = "later turn" if isinstance(item, LaterTurn) else "cannot be read"
             detail = item.reason if item.field is None else f"{item.field}: {item.reason}"
             yield Dropped(id=f"{name}:{line}", reason=reason, detail=detail)
             continue
-        row = _row(item, source, library)
+        row = _row(item, source, name, library)
         if queries:
-            row = replace(row, responses=(), label=None)
+            row = _query_alone(row)
         if hash(row.id) in seen:
             yield Dropped(id=row.id, reason="same id", case=row)
             continue
@@ -186,7 +183,7 @@ def _rows(
             yield Dropped(id=row.id, reason=fault[0], detail=fault[1], case=row)
 
 
-def _row(case: Case, source: PairFile, library: Library) -> Case:
+def _row(case: Case, source: PairFile, name: str, library: Library) -> Case:
     """A row of a source under a name of its own, with its scenario in the library's spelling."""
     scenario = source.scenario or case.scenario
     if scenario is not None:
@@ -195,10 +192,15 @@ def _row(case: Case, source: PairFile, library: Library) -> Case:
             scenario = library.find(scenario).name
     return replace(
         with_own_judgment(case),
-        id=f"{source.called}/{case.id}",
-        source=source.name or case.source or source.called,
+        id=f"{name}/{case.id}",
+        source=source.name or case.source or name,
         scenario=scenario,
     )
+
+
+def _query_alone(row: Case) -> Case:
+    meta = {name: value for name, value in row.meta.items() if name != "judgment"}
+    return replace(row, responses=(), label=None, meta=meta)
 
 
 def _in_languages(outcomes: Iterator[Outcome], stage: Collect) -> Iterator[Outcome]:

@@ -2,7 +2,7 @@
 
 `py3langid` walks a text's bytes in Python. Here the bytes of several hundred texts are walked
 together, each step one operation of numpy; languages and probabilities are those of
-`LanguageIdentifier.classify`, at three times the speed for long texts and six for short ones.
+`LanguageIdentifier.classify`, at about six times the speed. Wu and Cantonese count as Chinese.
 
 **Source:** Lui and Baldwin 2012, "langid.py: an off-the-shelf language identification tool", as
 `py3langid` 0.4 does it: the logarithm of each n-gram's count, and probabilities at a temperature of
@@ -24,11 +24,10 @@ from autoj.errors import MissingExtra
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-_Bytes: TypeAlias = NDArray[np.uint8]
 # Varieties of Chinese that share their script with it: of the release's 960 Chinese responses, 29
 # were taken for Wu and 2 for Cantonese, and none is.
 _SAME = {"wuu": "zh", "yue": "zh"}
-_TEXTS_AT_ONCE = 256
+_TEXTS_AT_ONCE = 512
 """Texts of about the same length that are walked together."""
 
 
@@ -58,7 +57,7 @@ def identify(texts: Sequence[str]) -> list[Identified]:
     """Identifies the languages of texts.
 
     Args:
-        texts: any number; memory is used for 256 at a time.
+        texts: any number; memory is used for 512 at a time.
 
     Raises:
         MissingExtra: py3langid is not installed.
@@ -128,9 +127,10 @@ class _Walker:
         """The scores of each text, [n_texts, n_languages]; zeros for one without n-grams."""
         from scipy.sparse import csr_matrix
 
-        ngrams = self._ngrams(texts)
+        ngrams, starts = self._ngrams(texts)
         there = ngrams >= 0
-        ends = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
+        # The ends of the texts, counted in n-grams instead of bytes.
+        ends = np.concatenate(([0], np.cumsum(there)))[np.append(starts, len(ngrams))]
         columns = ngrams[there]
         counts: Any = csr_matrix(
             (np.ones(len(columns), dtype=np.float32), columns, ends),
@@ -142,18 +142,18 @@ class _Walker:
         scores[ends[:-1] == ends[1:]] = 0.0
         return scores
 
-    def _ngrams(self, texts: Sequence[bytes]) -> NDArray[np.int32]:
-        """The n-gram that ends at each byte, [n_texts, n_bytes]; -1 where none does."""
-        lengths = np.array([len(text) for text in texts])
-        n_texts, n_bytes = len(texts), int(lengths.max(initial=0))
-        letters: _Bytes = np.zeros((n_bytes, n_texts), dtype=np.uint8)
-        for number, text in enumerate(texts):
-            letters[: len(text), number] = np.frombuffer(text, dtype=np.uint8)
-        found = np.full((n_bytes, n_texts), -1, dtype=np.int32)
-        state = np.zeros(n_texts, dtype=np.int64)
+    def _ngrams(self, texts: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The n-gram that ends at each byte of all texts, -1 where none does; and their starts."""
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        letters = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        found = np.empty(len(letters), dtype=np.int32)
+        place, state = starts.copy(), np.zeros(len(texts), dtype=np.int64)
         # As the longest texts come first, those that go on are the first ones.
-        n_going = np.searchsorted(-lengths, -np.arange(n_bytes), side="left").tolist()
-        for position, n in enumerate(n_going):
-            state = self._next[self._row[state[:n]] + letters[position, :n]]
-            found[position, :n] = self._ngram[state]
-        return np.ascontiguousarray(found.T)
+        steps = np.arange(lengths.max(initial=0))
+        for n_going in np.searchsorted(-lengths, -steps, side="left").tolist():
+            place = place[:n_going]
+            state = self._next[self._row[state[:n_going]] + letters[place]]
+            found[place] = self._ngram[state]
+            place += 1
+        return found, starts

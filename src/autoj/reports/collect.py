@@ -31,7 +31,7 @@ def collected_view(collected: CollectedFile) -> RenderableType:
 
 def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
     """The rows of each source, and its labels as "a", "b" and tie in the order that was drawn."""
-    kinds = [kind for kind in LABELS if any(source["labels"][kind] for source in sources)]
+    kinds = [kind for kind in LABELS if any(source["labels"].get(kind) for source in sources)]
     if kinds == ["none"]:
         kinds = []
     named = [f"label {kind}" for kind in kinds]
@@ -44,6 +44,6 @@ def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
             source["n_in"],
             source["n_kept"],
             source["n_in"] - source["n_kept"],
-            *(source["labels"][kind] for kind in kinds),
+            *(source["labels"].get(kind, 0) for kind in kinds),
         )
     return listing
