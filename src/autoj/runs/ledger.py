@@ -11,7 +11,7 @@ import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,10 +120,9 @@ class LedgerReader:
         with self._lock:
             return any(_key_of(line) == key for line in self._lines(key))
 
-    def _lines(self, key: str) -> Iterator[bytes]:
+    def _lines(self, key: str) -> Iterable[bytes]:
         """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
-        for offset in self._index.find(_short(key)):
-            yield self._line_at(offset)
+        return map(self._line_at, self._index.find(_short(key)))
 
     def _line_at(self, offset: int) -> bytes:
         # Read by position and not mapped: the pages of a mapped file count as memory once read.
