@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeGuard
 
 from autoj.records import Case, Completion, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import Library
@@ -142,7 +142,6 @@ def judged_texts(protocol: JudgeProtocol, case: Case, shown: tuple[int, ...]) ->
     return tuple(texts)
 
 
-@runtime_checkable
 class ByCriteria(Protocol):
     """The additional method of a protocol that judges by the criteria of a case's scenario."""
 
@@ -150,7 +149,6 @@ class ByCriteria(Protocol):
         """The same protocol with other scenarios, such as a user's."""
 
 
-@runtime_checkable
 class ByReference(Protocol):
     """The additional property of a protocol that may show a case's reference answer."""
 
@@ -159,12 +157,29 @@ class ByReference(Protocol):
         """True where it does, so that each case needs one."""
 
 
-@runtime_checkable
 class ByCase(Protocol):
     """The additional method of a protocol whose answers cannot be read without their case."""
 
     def for_case(self, case: Case) -> JudgeProtocol:
         """The protocol that reads the answers about a case."""
+
+
+# Asked about each row: `isinstance` of a `typing.Protocol` takes a hundred times as long.
+
+
+def is_by_criteria(protocol: JudgeProtocol) -> TypeGuard[ByCriteria]:
+    """True for a protocol that judges by the criteria of a case's scenario."""
+    return hasattr(protocol, "with_library")
+
+
+def is_by_reference(protocol: JudgeProtocol) -> TypeGuard[ByReference]:
+    """True for a protocol that may show a case's reference answer."""
+    return hasattr(protocol, "needs_reference")
+
+
+def is_by_case(protocol: JudgeProtocol) -> TypeGuard[ByCase]:
+    """True for a protocol whose answers cannot be read without their case."""
+    return hasattr(protocol, "for_case")
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -109,10 +109,9 @@ class LedgerReader:
         with self._lock:
             return any(_key_of(line) == key for line in self._lines(key))
 
-    def _lines(self, key: str) -> Iterator[bytes]:
+    def _lines(self, key: str) -> Iterable[bytes]:
         """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
-        for offset in self._index.find(short_digest(key)):
-            yield self._line_at(offset)
+        return map(self._line_at, self._index.find(short_digest(key)))
 
     def _line_at(self, offset: int) -> bytes:
         # Read by position and not mapped: the pages of a mapped file count as memory once read.
