@@ -72,12 +72,13 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     for folder in ("cooking", "gardens", "again/gardens"):
         (tmp_path / folder).mkdir(parents=True)
         write_records(tmp_path / folder / "train.jsonl", _rows(1))
+    write_records(tmp_path / "cooking-train.jsonl", _rows(1))
     paths = [tmp_path / name / "train.jsonl" for name in ("cooking", "gardens", "again/gardens")]
-    done = _collect(tmp_path / "pairs.jsonl", *paths)
+    done = _collect(tmp_path / "pairs.jsonl", *paths, tmp_path / "cooking-train.jsonl", paths[1])
     assert [source["name"] for source in done.summary.notes["sources"]] == [
-        "cooking-train", "gardens-train-2", "gardens-train-3",
+        "cooking-train-1", "gardens-train", "gardens-train-3", "cooking-train", "gardens-train-5",
     ]  # fmt: skip
-    assert done.summary.n_kept == 3
+    assert done.summary.n_kept == 5
 
 
 class _Stopper(Watch):
