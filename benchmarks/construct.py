@@ -145,8 +145,10 @@ def main() -> None:
             results = context.Queue()
             process = context.Process(target=_measured, args=(work, path, results))
             process.start()
-            seconds, megabytes = results.get()
             process.join()
+            if process.exitcode:
+                raise SystemExit(f"{name}: ended with {process.exitcode}")
+            seconds, megabytes = results.get()
             n_done = min(n_rows, 100_000) if "near" in name else n_rows
             print(f"{name:36} {n_done / seconds:10,.0f} rows/s of CPU {megabytes:8,.0f} MB")
 

@@ -392,3 +392,49 @@ def test_a_damaged_data_set_is_told_in_one_line(splits: Path) -> None:
     with pytest.raises(DataError, match="cannot be loaded") as told:
         open_cases(Path(f"hf-dataset:{splits}:test"))
     assert "\n" not in told.value.reason
+
+
+def test_a_set_that_is_a_script_is_read_from_the_hubs_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for config, split in (
+        ("comparisons", "train"),
+        ("comparisons", "validation"),
+        ("axis", "test"),
+    ):
+        (tmp_path / config / split).mkdir(parents=True)
+        rows = [{"query": f"{config} {split}", "response": "r"}]
+        parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / config / split / "0.parquet")
+    real, asked = datasets.load_dataset, []
+
+    def load(name: str, config: str | None = None, **settings: Any) -> Any:
+        asked.append((name, config, settings))
+        if settings["revision"] != "refs/convert/parquet":
+            raise RuntimeError("Dataset scripts are no longer supported, but found name.py")
+        return real(str(tmp_path), data_dir=settings["data_dir"])
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    (case,) = read(Path("hf-dataset:owner/name:comparisons:train"))
+    assert isinstance(case, Case)
+    assert case.query == "comparisons train"
+    assert asked[:2] == [
+        ("owner/name", "comparisons", {"revision": None}),
+        ("owner/name", None, {"data_dir": "comparisons", "revision": "refs/convert/parquet"}),
+    ]
+
+
+def test_a_revision_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    asked = []
+
+    def load(name: str, config: str | None = None, **settings: Any) -> Any:
+        asked.append((name, settings["revision"]))
+        raise RuntimeError("Dataset scripts are no longer supported, but found name.py")
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    with pytest.raises(DataError, match="scripts are no longer supported"):
+        open_cases(Path("hf-dataset:owner/name@v0:train"))
+    assert asked == [("owner/name", "v0")]

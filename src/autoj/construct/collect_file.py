@@ -62,18 +62,19 @@ def collect_recipe(
 
 
 def _told_apart(sources: Sequence[PairFile]) -> Iterator[PairFile]:
+    """The sources under names of their own: of a name that occurs again, with the folder's."""
     counts = Counter(source.called for source in sources)
+    taken = {name for name, count in counts.items() if count == 1}
     for number, source in enumerate(sources, start=1):
         if counts[source.called] == 1:
             yield source
             continue
-        folder = Path(source.data).absolute().parent.name
-        name = f"{folder}-{source.called}"
-        # The same name in folders of one name, or the same file twice.
-        others = [f"{Path(other.data).absolute().parent.name}-{other.called}" for other in sources]
-        yield source.model_copy(
-            update={"name": name if others.count(name) == 1 else f"{name}-{number}"}
-        )
+        name = f"{Path(source.data).absolute().parent.name}-{source.called}"
+        # Folders may have one name, too, and a file may be given twice.
+        while name in taken:
+            name += f"-{number}"
+        taken.add(name)
+        yield source.model_copy(update={"name": name})
 
 
 def collect_to_file(

@@ -36,11 +36,10 @@ def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
         kinds = []
     named = [f"label {kind}" for kind in kinds]
     numbers = map(render.Column.number, ("in", "kept", "dropped", *named))
-    listing = render.Listing(render.Column.text("source"), render.Column.text("format"), *numbers)
+    listing = render.Listing(render.Column.text("source"), *numbers)
     for source in sources:
         listing.add(
             source["name"],
-            source["format"],
             source["n_in"],
             source["n_kept"],
             source["n_in"] - source["n_kept"],
