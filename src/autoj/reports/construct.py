@@ -101,7 +101,7 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     if not found.teachers:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
     for teacher in found.teachers:
-        parts += [_teacher(teacher), Text()]
+        parts += [teacher_facts(teacher), Text()]
     said = [
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
@@ -117,11 +117,12 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     return Group(*parts, *map(Text, said))
 
 
-def _teacher(teacher: TeacherEstimate) -> RenderableType:
+def teacher_facts(teacher: TeacherEstimate) -> RenderableType:
+    """What a stage asks a teacher, and what that costs."""
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))
-    kept = "names" if teacher.stage == "classify" else "judgments"
+    kept = {"classify": "names", "seeds": "queries"}.get(teacher.stage, "judgments")
     return render.facts(
         [
             ("stage", teacher.stage),
