@@ -126,6 +126,14 @@ class ByCriteria(Protocol):
 
 
 @runtime_checkable
+class ByMenu(Protocol):
+    """The additional method of a protocol that names one of several scenarios."""
+
+    def with_menu(self, library: Library) -> JudgeProtocol:
+        """The same protocol with other scenarios to name, such as a user's."""
+
+
+@runtime_checkable
 class ByReference(Protocol):
     """The additional property of a protocol that may show a case's reference answer."""
 

@@ -19,7 +19,7 @@ from autoj.protocols import (
     protocols_of,
     reader_for,
 )
-from autoj.protocols.base import ByCase, JudgeProtocol, Subject
+from autoj.protocols.base import ByCase, ByMenu, JudgeProtocol, Subject
 from autoj.records import Calibration, Case, Decoding, JudgeCard, Response
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import (
@@ -164,7 +164,7 @@ class RunSpec:
     def reader(self, case: Case) -> JudgeProtocol:
         """The protocol that reads the answers about a case."""
         protocol = self.plain_protocol
-        if not isinstance(protocol, ByCase):
+        if not isinstance(protocol, ByCase | ByMenu):
             return protocol
         return reader_for(self.chosen_protocol(), case)
 

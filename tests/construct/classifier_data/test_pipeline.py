@@ -144,7 +144,7 @@ def test_killed_anywhere_it_ends_as_an_uninterrupted_one(
 
     whole(tmp_path / "whole")
     wanted, n_asked = _made(tmp_path / "whole"), Writer.asked.total()
-    for dies_after in range(n_asked):
+    for dies_after in (0, 4, n_asked - 1):
         out = tmp_path / f"killed-{dies_after}"
         Writer.asked, Writer.dies_after = Counter(), dies_after
         with pytest.raises(Killed):
