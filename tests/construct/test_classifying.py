@@ -12,6 +12,7 @@ from autoj.construct.pipeline import construct
 from autoj.construct.recipe import Classify, ConstructRecipe, JudgePairs, read_construct_recipe
 from autoj.construct.stages import StageFolder
 from autoj.errors import BackendError, ConfigError, DataError, Unfinished, UnknownComponent
+from autoj.records import Request
 from autoj.reports.construct import estimate_view
 from autoj.runs.budget import Budget
 
@@ -75,6 +76,30 @@ def test_of_both_only_the_agreed_names_are_kept(recipe: ConstructRecipe, tmp_pat
     assert unequal.detail is not None
     assert unequal.detail.startswith("fast: planning (")
     assert unequal.detail.endswith("teacher: chitchat")
+
+
+def test_a_judge_may_name_scenarios_of_the_users_own(
+    recipe: ConstructRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "trip.yaml").write_text(
+        "group: Travel\ndescription: The user wants a journey arranged.\n"
+        "criteria: [{name: route, weight: 3, description: The route can be travelled.}]\n"
+    )
+    menus: list[str] = []
+
+    def reply(self: Teacher, request: Request) -> str:
+        menus.append(request.messages[0].content)
+        return "Trip."
+
+    monkeypatch.setattr(Teacher, "_reply", reply)
+    asking = _with(recipe, by="judge").model_copy(update={"scenarios": str(own)})
+    stage = _run(asking, tmp_path / "out")
+    named = {case.scenario for case in stage.kept() if "scenario_by" in case.meta}
+    assert named == {"trip"}
+    assert all("\n\nTravel:\n- trip: The user wants a journey arranged." in menu for menu in menus)
+    assert all("- planning: " in menu for menu in menus)
 
 
 def test_nobody_is_asked_about_a_query_that_the_classifier_is_unsure_of(

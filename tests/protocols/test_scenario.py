@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.protocols import load_protocol
+from autoj.protocols import by_scenarios, load_protocol
 from autoj.records import Case, Completion, Label, Unreadable, Verdict
-from autoj.scenarios import groups, scenario_names, shipped_library
+from autoj.scenarios import Library, Scenario, groups, scenario_names, shipped_library
 
 SCENARIO, MENU = load_protocol("scenario"), load_protocol("scenario-menu")
 CASE = Case(id="c", query="Write {query} a \n\\1 poem.", responses=(), cluster="c")
@@ -113,3 +115,16 @@ def test_a_completion_is_read_from_its_text_and_nothing_follows() -> None:
     verdict = Verdict(case_id="c", judge="j", scenario="planning")
     assert SCENARIO.follow(CASE, verdict, ()) is None
     assert isinstance(SCENARIO.read_follow(verdict, (), done), Unreadable)
+
+
+def test_the_menu_may_have_other_scenarios_and_the_papers_prompt_has_none() -> None:
+    own = Scenario(
+        name="trip", group="Travel", description="A journey.", criteria=(), path=Path("trip.yaml")
+    )
+    library = Library({"trip": own}, {"journey": "trip"})
+    menu = by_scenarios(MENU, library)
+    assert "\n\nTravel:\n- trip: A journey.\n\nA query" in menu.build(CASE, ()).messages[0].content
+    assert menu.parse("Journey") == menu.parse("trip") == Label(name="trip")
+    assert menu.parse("small talk") == Label(name="chitchat")
+    assert isinstance(MENU.parse("trip"), Unreadable)
+    assert by_scenarios(SCENARIO, library) is SCENARIO

@@ -26,6 +26,11 @@ COMMANDS = {
         "autoj.cli.construct_review:review",
         "Check guessed scenarios by hand: right, another name, or drop; up to 50 of each.",
     ),
+    "classifier-data": Listed(
+        "autoj.cli.construct_classifier_data:classifier_data",
+        "Make a scenario classifier's data: seeds by a teacher, your queries, your review; train "
+        "it.",
+    ),
 }
 """The commands below that have files of their own."""
 

@@ -26,13 +26,14 @@ def review(
         typer.Option(help="The stage whose names are checked.", rich_help_panel=_options.ASKING),
     ] = "classify",
     per_scenario: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=1,
-            help="Rows of each guessed scenario at most, drawn by the recipe's seed.",
+            help="Rows of each guessed scenario at most, drawn by the recipe's seed. Default: 50, "
+            "or what a recipe of classifier data states.",
             rich_help_panel=_options.ASKING,
         ),
-    ] = 50,
+    ] = None,
     to_csv: Annotated[
         Path | None,
         typer.Option(

@@ -44,11 +44,12 @@ class _Named:
     detail: str | None = None
 
 
-def naming_spec(stage: Classify) -> RunSpec:
+def naming_spec(stage: Classify, scenarios: Path | None = None) -> RunSpec:
     """Makes the settings of the run that names scenarios.
 
     Args:
         stage: names a judge, and may name its prompt.
+        scenarios: the user's own, which scenario-menu lists besides; None uses ours.
 
     Raises:
         UnknownComponent: there is no such judge or protocol.
@@ -57,7 +58,7 @@ def naming_spec(stage: Classify) -> RunSpec:
     assert stage.judge is not None
     card = load_card(stage.judge)
     own = next((its.name for its in protocols_of(card) if its.subject == "query"), _PROTOCOL)
-    return make_classify_spec(card, stage.protocol or own)
+    return make_classify_spec(card, stage.protocol or own, scenarios=scenarios)
 
 
 def classify(cases: Iterable[Case], stage: Classify) -> Iterator[Outcome]:

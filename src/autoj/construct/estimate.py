@@ -110,7 +110,7 @@ def estimate(recipe: ConstructRecipe, out: Path, watch: Watch = SILENT) -> Const
                 guessed = list(classify(pairs, stage))
                 sure = {row.id for row in guessed if isinstance(row, Case)}
                 asked = pairs if stage.by == "judge" else [one for one in pairs if one.id in sure]
-                teachers.append(_of_names(asked, stage))
+                teachers.append(_of_names(asked, stage, naming_spec(stage, own)))
                 pairs = [row for row in guessed if isinstance(row, Case)]
             case JudgeSingles():
                 fitting = _fitting(pairs, library, recipe)
@@ -163,8 +163,7 @@ def _counts(pairs: Sequence[Case], quota: int | None) -> Counter[str | None]:
     return Counter({name: n if quota is None else min(quota, n) for name, n in counts.items()})
 
 
-def _of_names(pairs: Sequence[Case], stage: Classify) -> TeacherEstimate:
-    spec = naming_spec(stage)
+def _of_names(pairs: Sequence[Case], stage: Classify, spec: RunSpec) -> TeacherEstimate:
     unnamed = [case for case in pairs if case.scenario is None]
     # Equal queries are asked about once.
     n_requests = len({case.query for case in unnamed})

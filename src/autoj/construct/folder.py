@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autoj.construct.binding import recorded
+from autoj.construct.review.answers import answers_digest
 from autoj.construct.review.counts import ReviewCounts, count_reviews
 from autoj.construct.stages import StageFolder, StageSummary
 from autoj.construct.staleness import is_stale
@@ -20,6 +21,10 @@ from autoj.errors import DataError
 
 REVIEWABLE = "classify"
 """The stage whose results a person may review."""
+CLASSIFIER_DATA = "classifier-data"
+"""The kind of recipes of classifier data."""
+PER_SCENARIO = 50
+"""Rows of each guessed scenario that a person checks (paper, Appendix B)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,8 @@ class Construction:
     """The seed of all draws."""
     scenarios: Path | None
     """The folder of the user's own scenarios."""
+    per_scenario: int
+    """Rows of each guessed scenario that a person checks."""
 
     @classmethod
     def open(cls, path: Path) -> Construction:
@@ -54,8 +61,14 @@ class Construction:
         # A recipe may name no scenarios; then there is nothing to review.
         reviewable = next((folder for folder in folders if folder.name == REVIEWABLE), None)
         behind = folders[folders.index(reviewable) + 1 :] if reviewable else []
-        made_on = None if reviewable is None else reviewable.corrections().digest
+        made_on = None
+        if reviewable is not None:
+            # A classifier's data take each answer, and pairs only what it changes.
+            learns = recipe.get("kind") == CLASSIFIER_DATA
+            corrections = reviewable.corrections().digest
+            made_on = answers_digest(reviewable.path) if learns else corrections
         seed, scenarios = recipe.get("seed"), recipe.get("scenarios")
+        per_scenario = recipe.get("per_scenario")
         return cls(
             path=path,
             names=names,
@@ -64,6 +77,7 @@ class Construction:
             reviewed=None if reviewable is None else count_reviews(reviewable.path),
             seed=seed if isinstance(seed, int) else 0,
             scenarios=Path(scenarios) if isinstance(scenarios, str) else None,
+            per_scenario=per_scenario if isinstance(per_scenario, int) else PER_SCENARIO,
         )
 
     @property

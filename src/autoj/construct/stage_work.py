@@ -110,7 +110,7 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
         case Classify():
             load_classifier(stage.classifier)
             if stage.judge is not None:
-                naming_spec(stage)
+                naming_spec(stage, own_scenarios(recipe))
         case JudgePairs():
             pair_spec(stage, own_scenarios(recipe))
         case JudgeSingles():
@@ -153,7 +153,7 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
                 yield from classify_by_judge(
                     list(job.rows()),
                     stage,
-                    naming_spec(stage),
+                    naming_spec(stage, own),
                     job.teacher(stage.judge),
                     job.folder.path,
                     job.spent,

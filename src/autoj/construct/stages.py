@@ -16,12 +16,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from autoj.construct.review.answers import Corrections, read_corrections
-from autoj.datasets import open_cases
+from autoj.datasets.base import read_file
+from autoj.datasets.native import to_case
 from autoj.errors import DataError
 from autoj.jsonl import decode_as, encode, read_records, write_records
 from autoj.records import Case
@@ -108,10 +109,7 @@ class StageFolder:
 
     def written(self) -> Iterator[Case]:
         """The rows that the stage kept, lazily, before any correction."""
-        for _, case in open_cases(self.path / KEPT, "native").read():
-            if not isinstance(case, Case):
-                raise case
-            yield case
+        return read_written(self.path / KEPT)
 
     def corrections(self) -> Corrections:
         """The changes of a person who reviewed the stage."""
@@ -221,6 +219,25 @@ def replaced_files(folder: Path, names: Sequence[str]) -> Iterator[list[IO[bytes
         for draft in drafts:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+
+def read_written(path: Path) -> Iterator[Case]:
+    """Reads rows that `native_row` made, lazily.
+
+    Raises:
+        DataError: the file is missing, or a row is damaged.
+    """
+    for _, case in read_file(path, _case_of):
+        if not isinstance(case, Case):
+            raise case
+        yield case
+
+
+def _case_of(row: dict[str, Any], line: int) -> Case:
+    """The case of a native row, or of one that `native_row` wrote of a query alone."""
+    if "responses" in row:
+        return to_case(row, line)
+    return replace(to_case({**row, "responses": [""]}, line), responses=())
 
 
 def native_row(case: Case) -> dict[str, Any]:

@@ -17,7 +17,13 @@ from autoj.protocols._own import OwnProtocol
 from autoj.protocols._own_files import protocol_from
 from autoj.protocols._shipped import PROMPT_SUFFIX, load_shipped, protocol_names
 from autoj.protocols._shown import NOT_SHOWN, file_of, prompt_of
-from autoj.protocols.base import JudgeProtocol, is_by_case, is_by_criteria, is_by_reference
+from autoj.protocols.base import (
+    JudgeProtocol,
+    is_by_case,
+    is_by_criteria,
+    is_by_menu,
+    is_by_reference,
+)
 from autoj.records import Case, JudgeCard
 from autoj.scenarios import Library
 
@@ -131,6 +137,8 @@ def needs_reference(protocol: JudgeProtocol) -> bool:
 
 def by_scenarios(protocol: JudgeProtocol, library: Library) -> JudgeProtocol:
     """The protocol with other scenarios than ours; unchanged where it uses none."""
+    if is_by_menu(protocol):
+        return protocol.with_menu(library)
     return protocol.with_library(library) if is_by_criteria(protocol) else protocol
 
 

@@ -149,6 +149,13 @@ class ByCriteria(Protocol):
         """The same protocol with other scenarios, such as a user's."""
 
 
+class ByMenu(Protocol):
+    """The additional method of a protocol that names one of several scenarios."""
+
+    def with_menu(self, library: Library) -> JudgeProtocol:
+        """The same protocol with other scenarios to name, such as a user's."""
+
+
 class ByReference(Protocol):
     """The additional property of a protocol that may show a case's reference answer."""
 
@@ -170,6 +177,11 @@ class ByCase(Protocol):
 def is_by_criteria(protocol: JudgeProtocol) -> TypeGuard[ByCriteria]:
     """True for a protocol that judges by the criteria of a case's scenario."""
     return hasattr(protocol, "with_library")
+
+
+def is_by_menu(protocol: JudgeProtocol) -> TypeGuard[ByMenu]:
+    """True for a protocol that names one of several scenarios, which it lists."""
+    return hasattr(protocol, "with_menu")
 
 
 def is_by_reference(protocol: JudgeProtocol) -> TypeGuard[ByReference]:

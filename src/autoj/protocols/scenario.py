@@ -55,6 +55,8 @@ class ScenarioName(AskedOnce):
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The scenario named by the first line with words, in any spelling of its name.
 
+        Else the part of the line before or after a remark names it: "planning (a trip)".
+
         >>> PROTOCOL.parse(' "Writing-Email".')
         Label(name='writing_email')
         >>> PROTOCOL.parse("Scenario: default")
@@ -66,12 +68,32 @@ class ScenarioName(AskedOnce):
             return Unreadable(reason="no scenario is named")
         if echoes(folded, _first_line_end(folded), Judged(judged)):
             return Unreadable(reason="the only scenario is quoted from the query")
-        found = {name for part in _readings(said) if (name := _resolved(part)) is not None}
+        whole = self._resolved(said)
+        parts = [said] if whole is not None else _REMARK.split(said, maxsplit=1)
+        found = {name for part in parts if (name := self._resolved(part)) is not None}
         if len(found) == 1:
             return Label(name=found.pop())
         shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
         said = "several scenarios are named" if found else "no scenario of the taxonomy is named"
         return Unreadable(reason=f"{said}: {shown!r}")
+
+    def _resolved(self, said: str) -> str | None:
+        """The scenario of a name; None where it is none."""
+        bare = said.strip(_AROUND)
+        if len(bare) > _LONGEST_NAME:
+            return None
+        try:
+            return self.find_name(bare)
+        except UnknownComponent:
+            return None
+
+    def find_name(self, said: str) -> str:
+        """The scenario of a name in any spelling.
+
+        Raises:
+            UnknownComponent: it is none.
+        """
+        return resolve_scenario(said)
 
 
 def _answer(text: str) -> str:
@@ -90,23 +112,6 @@ def _first_line_end(text: str) -> int:
     begin = len(text) - len(text.lstrip(_AROUND))
     end = text.find("\n", begin)
     return len(text) if end < 0 else end
-
-
-def _readings(said: str) -> list[str]:
-    """The whole line; else the part before and after a remark: "planning (a trip)"."""
-    if _resolved(said) is not None:
-        return [said]
-    return _REMARK.split(said, maxsplit=1)
-
-
-def _resolved(name: str) -> str | None:
-    bare = name.strip(_AROUND)
-    if len(bare) > _LONGEST_NAME:
-        return None
-    try:
-        return resolve_scenario(bare)
-    except UnknownComponent:
-        return None
 
 
 PROTOCOL = ScenarioName(name="scenario")

@@ -22,7 +22,7 @@ from autoj.reports import render
 from autoj.reports.construct_review import reviewed_view
 from autoj.reports.text import visible_text
 
-_KEPT = {"classify": "names", "translate": "rows"}
+_KEPT = {"classify": "names", "seeds": "queries", "translate": "rows"}
 """The results of teachers that write no judgments."""
 
 
@@ -113,7 +113,7 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     if not found.teachers:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
     for teacher in found.teachers:
-        parts += [_teacher(teacher), Text()]
+        parts += [teacher_facts(teacher), Text()]
     said = [
         "The least is what is asked if every judgment of a pair is kept, the most if none is.",
         f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
@@ -134,7 +134,8 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     return Group(*parts, *map(Text, said))
 
 
-def _teacher(teacher: TeacherEstimate) -> RenderableType:
+def teacher_facts(teacher: TeacherEstimate) -> RenderableType:
+    """What a stage asks a teacher, and what that costs."""
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))

@@ -35,7 +35,7 @@ _LEAST_LINES, _OTHER_LINES = 6, 12
 """Lines of a query at least, and those of a page that are not the query's."""
 _SHEET_HEAD, _SHEET_TAIL = 1_500, 500
 _MOST_WORST = 10
-_MOST_TAKEN_FOR = 3
+_MOST_TAKEN_FOR = 2
 
 
 def session_view(
@@ -189,13 +189,13 @@ def reviewed_view(counts: ReviewCounts) -> RenderableType:
     if not worst:
         return found
     listing = render.Listing(
-        render.Column.text("worst guesses"),
+        render.Column.text("worst guesses", 28),
         render.Column.number("right, %"),
         render.Column.number("of"),
         render.Column.prose("should be"),
     )
     for one in worst:
-        others = ", ".join(f"{name} {n:,}" for name, n in one.taken_for[:_MOST_TAKEN_FOR])
+        others = "\n".join(f"{name} {n:,}" for name, n in one.taken_for[:_MOST_TAKEN_FOR])
         listing.add(one.scenario, render.estimate_cell(one.right, short=True), one.right.n, others)
     return Group(found, Text(), listing)
 

@@ -7,11 +7,15 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from autoj.construct.folder import PER_SCENARIO
+from autoj.construct.recipe import Collect, ConstructRecipe, Deduplicate, PairFile
 from autoj.yaml_files import read_fields
 
 STAGES = ("seeds", "queries", "classify", "split", "train")
 """The stages, in the only order that makes sense."""
 BY_SEEDS = "seeds"
+MOST_AT_ONCE = 10
+"""The most queries that one request asks for: in longer lists they grow alike."""
 
 
 class _DataPart(BaseModel):
@@ -41,23 +45,12 @@ class SeedQueries(_DataPart):
     def _has_any(self) -> Self:
         if self.teacher is None and not self.data:
             raise ValueError("name a teacher that writes queries, or data: files that hold some")
+        if self.teacher is not None and self.per_scenario > MOST_AT_ONCE * self.rounds:
+            raise ValueError(
+                f"a request asks for {MOST_AT_ONCE} queries at most: {self.per_scenario} need more "
+                f"than {self.rounds} rounds"
+            )
         return self
-
-
-class QueryFile(_DataPart):
-    """A file of real queries, in any format that `autoj classify` reads."""
-
-    data: str
-    """The file, relative to the working folder."""
-    name: str | None = None
-    """The name of the source in rows; None takes the file's."""
-    limit: int | None = Field(None, ge=1)
-    """The most rows to take; None takes all."""
-
-    @property
-    def called(self) -> str:
-        """The name that its rows' ids begin with."""
-        return self.name or Path(self.data).name.partition(".")[0]
 
 
 class ClassifierDataRecipe(_DataPart):
@@ -73,9 +66,10 @@ class ClassifierDataRecipe(_DataPart):
     """The scenarios that the classifier shall know; empty takes all."""
     language: Literal["en", "zh"] = "en"
     """The language of the seed queries."""
-    seeds: SeedQueries
-    queries: tuple[QueryFile, ...] = Field(min_length=1)
-    """The real queries."""
+    seeds: SeedQueries | None = None
+    """The first queries of each scenario; None where another classifier is the first model."""
+    queries: tuple[PairFile, ...] = Field(min_length=1)
+    """Files of real queries, or of rows that have some, as `autoj classify` reads them."""
     languages: tuple[str, ...] = ()
     """ISO 639-1 codes of the real queries to keep, by `py3langid`; empty keeps all."""
     max_characters: int = Field(24_000, ge=100)
@@ -88,7 +82,7 @@ class ClassifierDataRecipe(_DataPart):
     first: str = BY_SEEDS
     """The first model, which names the real queries: "seeds" trains it on the seed queries, else
     fast, best, or a classifier's folder."""
-    per_scenario: int = Field(50, ge=1)
+    per_scenario: int = Field(PER_SCENARIO, ge=1)
     """Names of each scenario that a person checks (Appendix B, step 2)."""
     test_share: float = Field(0.2, gt=0, lt=1)
     """The share of each scenario's queries that is kept for testing."""
@@ -105,13 +99,42 @@ class ClassifierDataRecipe(_DataPart):
         names = [source.called for source in self.queries]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"two files are called {twice[0]!r}: give one a name of its own")
+        if self.seeds is None and self.first == BY_SEEDS:
+            raise ValueError(
+                "give seeds, which the first model learns from, or name it: first: fast"
+            )
         if BY_SEEDS in names:
             raise ValueError(f"no file may be called {BY_SEEDS!r}, as the teacher's queries are")
         return self
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of its stages, in order."""
+        return STAGES if self.seeds is not None else STAGES[1:]
+
+    @property
+    def near(self) -> Deduplicate:
+        """The filter of near duplicates."""
+        return Deduplicate(stage="deduplicate", threshold=self.threshold, per_query=1)
+
+    @property
+    def collected(self) -> tuple[ConstructRecipe, Collect]:
+        """The collection of the real queries, as `collecting.collect` reads it."""
+        stage = Collect(
+            stage="collect", languages=self.languages, max_characters=self.max_characters
+        )
+        recipe = ConstructRecipe(
+            title=self.title,
+            seed=self.seed,
+            sources=self.queries,
+            stages=(stage,),
+            scenarios=self.scenarios,
+        )
+        return recipe, stage
+
     def record(self) -> dict[str, Any]:
         """The recipe as a construction's folder keeps it, with its stages."""
-        stages = [{"stage": name} for name in STAGES]
+        stages = [{"stage": name} for name in self.stages]
         return {**self.model_dump(mode="json"), "stages": stages}
 
 

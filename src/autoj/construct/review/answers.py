@@ -82,6 +82,22 @@ class Corrections:
         return replace(case, scenario=self.names[query], meta={**meta, "scenario_by": "review"})
 
 
+def answers_digest(folder: Path) -> str | None:
+    """The sha256 of all that a person has said of a stage's guesses; None where it is nothing.
+
+    Other than `Corrections.digest`, it changes where a guess was found right, too.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    said = [
+        (digest, review.answer, review.scenario)
+        for digest, review in sorted(read_reviews(folder).items())
+        if review.answer != "skipped"
+    ]
+    return hashlib.sha256(encode(said)).hexdigest() if said else None
+
+
 def read_corrections(folder: Path) -> Corrections:
     """The changes that follow from the answers in a stage's folder.
 

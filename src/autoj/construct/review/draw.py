@@ -15,8 +15,6 @@ from autoj.construct.teacher import drawn_by
 from autoj.records import Case
 from autoj.scenarios.seeds import query_digest
 
-PER_SCENARIO = 50
-
 
 def drawn_rows(
     cases: Iterable[Case], per_scenario: int, seed: int, order: Sequence[str]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autoj.construct.folder import REVIEWABLE, Construction
-from autoj.construct.review.draw import PER_SCENARIO, drawn_rows
+from autoj.construct.review.draw import drawn_rows
 from autoj.construct.review.session import ReviewSession
 from autoj.construct.stages import StageFolder
 from autoj.errors import DataError
@@ -30,14 +30,14 @@ class ReviewedStage:
 
 
 def open_review(
-    path: Path, name: str = REVIEWABLE, per_scenario: int = PER_SCENARIO
+    path: Path, name: str = REVIEWABLE, per_scenario: int | None = None
 ) -> ReviewedStage:
     """Opens a stage for review.
 
     Args:
         path: the construction's folder.
         name: the stage.
-        per_scenario: the most rows of each guessed scenario.
+        per_scenario: the most rows of each guessed scenario; None takes the recipe's, else 50.
 
     Raises:
         DataError: there is no such construction; the stage is not done, guesses no scenarios, or
@@ -52,7 +52,8 @@ def open_review(
             hint=f"The stage that can be reviewed is {REVIEWABLE}.",
         )
     library = load_library(construction.scenarios)
-    rows = drawn_rows(stage.written(), per_scenario, construction.seed, library.names())
+    n = per_scenario or construction.per_scenario
+    rows = drawn_rows(stage.written(), n, construction.seed, library.names())
     if not rows:
         raise DataError(
             "there is nothing to review: each row states its scenario itself", path=stage.path

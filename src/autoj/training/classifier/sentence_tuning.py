@@ -80,7 +80,7 @@ def tune_sentences(
     Raises:
         MissingExtra: the packages are not installed.
     """
-    _check_packages()
+    check_tuning_packages()
     result = checkpoints / "tuned.npz"
     if result.is_file():
         return _read(result)
@@ -103,7 +103,12 @@ def tune_sentences(
     return learnt
 
 
-def _check_packages() -> None:
+def check_tuning_packages() -> None:
+    """Checks that the sentence encoder can be tuned here.
+
+    Raises:
+        MissingExtra: packages are not installed.
+    """
     if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
         raise MissingExtra("train", "tuning the sentence encoder")
 

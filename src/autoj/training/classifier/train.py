@@ -38,7 +38,11 @@ from autoj.scenarios.classifier.linear import LinearWeights, probabilities_of
 from autoj.training.classifier.queries import ScenarioQueries
 from autoj.training.classifier.recipe import ClassifierRecipe
 from autoj.training.classifier.ridge import Indices, RidgeProblem, held_out_scores
-from autoj.training.classifier.sentence_tuning import TunedSentences, tune_sentences
+from autoj.training.classifier.sentence_tuning import (
+    TunedSentences,
+    check_tuning_packages,
+    tune_sentences,
+)
 
 _NEAR_DUPLICATE = 0.75
 """Queries whose character n-grams have a cosine above this stay in one fold."""
@@ -87,8 +91,7 @@ def train_classifier(
         DataError: the data have fewer than two scenarios, or too few queries to hold some out.
         MissingExtra: scikit-learn is not installed, or the tier is `best` and its packages are not.
     """
-    if importlib.util.find_spec("sklearn") is None:
-        raise MissingExtra("train", "training a scenario classifier")
+    check_packages(recipe.tier)
     labels = tuple(sorted(set(data.scenarios)))
     n_queries = len(data.queries)
     if len(labels) < 2:
@@ -161,6 +164,18 @@ def train_classifier(
         figures=figures,
         n_bytes=(out / WEIGHTS).stat().st_size,
     )
+
+
+def check_packages(tier: str) -> None:
+    """Checks that a tier can be trained here.
+
+    Raises:
+        MissingExtra: its packages are not installed.
+    """
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtra("train", "training a scenario classifier")
+    if tier == "best":
+        check_tuning_packages()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""`autoj construct classifier-data`: a scenario classifier's data, and the classifier."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autoj.bench.scenario_classifier.measure import SetMeasurement, measure_classifiers
+from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice
+from autoj.cli import _console, _options, _progress
+from autoj.construct.classifier_data.estimate import estimate_classifier_data
+from autoj.construct.classifier_data.pipeline import ClassifierData, construct_classifier_data
+from autoj.construct.classifier_data.recipe import (
+    ClassifierDataRecipe,
+    read_classifier_data_recipe,
+)
+from autoj.errors import DataError
+from autoj.reports.construct_classifier_data import (
+    classifier_data_estimate_view,
+    classifier_data_view,
+)
+from autoj.runs.budget import Budget
+from autoj.runs.watch import Watch
+from autoj.training.classifier.job import ClassifierTrainer
+
+
+def classifier_data(
+    recipe: Annotated[
+        Path,
+        typer.Argument(help="A recipe of classifier data, such as examples/classifier-data.yaml."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The data's folder.", rich_help_panel=_options.OUTPUT),
+    ],
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Say what the teacher would cost, and do nothing.",
+            rich_help_panel=_options.SPENDING,
+        ),
+    ] = False,
+    as_reviewed: Annotated[
+        bool,
+        typer.Option(
+            "--as-reviewed",
+            help="Go on with the names that are reviewed so far, where others are still open.",
+            rich_help_panel=_options.ASKING,
+        ),
+    ] = False,
+    max_usd: _options.MaxUsd = None,
+    max_requests: _options.MaxRequests = None,
+    as_json: _options.Json = False,
+) -> None:
+    """Make a scenario classifier's data: seeds by a teacher, your queries, your review; train it.
+
+    It stops until you have reviewed the first model's names: autoj construct review FOLDER. The
+    same command then goes on, as it does when it was killed.
+
+    Example: autoj construct classifier-data examples/classifier-data.yaml --out data/names
+    """
+    _console.set_json(as_json)
+    wanted = read_classifier_data_recipe(recipe)
+    if dry_run:
+        found = estimate_classifier_data(wanted)
+        if as_json:
+            _console.print_json(asdict(found))
+        else:
+            _console.print_result(classifier_data_estimate_view(found))
+        return
+    trainer = ClassifierTrainer(
+        recipe=Path(wanted.training),
+        title=wanted.title,
+        tier=wanted.tier,
+        shipped_seeds=wanted.shipped_seeds,
+    )
+    budget = Budget(max_usd, max_requests)
+    with _progress.watching() as watch:
+        done = construct_classifier_data(
+            wanted, out, trainer, budget=budget, watch=watch, as_reviewed=as_reviewed
+        )
+        measured = _measured(done, wanted, watch)
+    if not as_json:
+        _console.print_result(classifier_data_view(done, measured))
+        return
+    _console.print_json(
+        {
+            "construction": str(out),
+            "stages": [asdict(summary) for summary in done.construction.summaries],
+            "train": str(done.train),
+            "test": str(done.test),
+            "classifier": str(done.classifier),
+            "sets": [each.as_json() for each in measured],
+        }
+    )
+
+
+def _measured(
+    done: ClassifierData, recipe: ClassifierDataRecipe, watch: Watch
+) -> list[SetMeasurement]:
+    """The new classifier beside others, also on the real queries that none of them has learnt."""
+    names = [str(done.classifier), *recipe.compare]
+    try:
+        sets = SetChoice(data=done.test, second=str(done.test_reviewed))
+        return measure_classifiers(sets, classifiers=names, watch=watch)
+    except DataError:
+        # None is left where all are in the training data of another classifier.
+        sets = SetChoice(data=done.test, second=NO_SET)
+        return measure_classifiers(sets, classifiers=names, watch=watch)
