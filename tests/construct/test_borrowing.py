@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from autoj.construct.borrowing import Borrowing, borrowed_pairs
+from autoj.construct.thinning import says_longer, says_overlap
 from autoj.records import Case, Response
 
 N = 60
@@ -83,3 +84,30 @@ def test_the_same_seed_gives_the_same_pairs(cases, embeddings):
 def test_a_query_without_neighbours_is_left_out(cases):
     apart = np.eye(N, dtype=np.float32)
     assert list(borrowed_pairs(cases, apart, Borrowing(n_against_own=5, n_ties=5), seed=0)) == []
+
+
+def test_the_winner_is_longer_and_names_the_query_as_often_as_not(embeddings):
+    """Also where own responses name their query far more often than others do."""
+    generator = np.random.default_rng(1)
+    cases = []
+    for number in range(N):
+        words = f"question about topic {number % 2}"
+        own = [words if generator.random() < 0.8 else "nothing" for _ in range(2)]
+        cases.append(
+            Case(
+                id=f"case-{number}",
+                query=words,
+                responses=tuple(
+                    Response(text=f"{number} {text} " + "so " * int(generator.integers(1, 40)))
+                    for text in own
+                ),
+                label="a",
+                cluster=f"question {number}",
+            )
+        )
+    pairs = list(borrowed_pairs(cases, embeddings, Borrowing(n_against_own=16, n_ties=0), seed=0))
+    assert len(pairs) == 16
+    assert sum(map(says_longer, pairs)) in range(-2, 3)
+    looks = [says_overlap(pair) for pair in pairs]
+    # Own responses name more of the query in most pairs that are drawn at random.
+    assert looks.count(-1) >= 2
