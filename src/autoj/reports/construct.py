@@ -114,15 +114,19 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
         return Group(*parts, Text("no stage asks a teacher: this costs nothing"))
     for teacher in found.teachers:
         parts += [teacher_facts(teacher), Text()]
-    said = [
-        "The least is what is asked if every judgment of a pair is kept, the most if none is.",
-        f"Assumed: {CHARACTERS_PER_TOKEN} characters a token, {WRITTEN_TOKENS} tokens a judgment.",
-    ]
+    stages = {teacher.stage for teacher in found.teachers}
+    said: list[str] = []
+    if stages != {"translate"}:
+        said += [
+            "The least is what is asked if every judgment of a pair is kept, the most if none is.",
+            f"Assumed: {WRITTEN_TOKENS} tokens a judgment.",
+        ]
+    said.append(f"Assumed: {CHARACTERS_PER_TOKEN} characters a token.")
     if found.guesses_scenarios:
         said.append(
             "The embedded classifier's guesses stand here for the names that the judge will give."
         )
-    if any(teacher.stage == "translate" for teacher in found.teachers):
+    if "translate" in stages:
         said.append(
             "Of a translation the least is what is asked if no query's is kept, the most if all "
             "are; Chinese is taken for a third as many characters as English, and each for a token."

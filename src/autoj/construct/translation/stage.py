@@ -29,7 +29,7 @@ from autoj.runs import RunSpec, make_spec
 from autoj.runs.resolving import read_outcomes
 
 _MOST_TOKENS = 4096
-"""Where the recipe states no limit of a translation's tokens; servers refuse much larger ones."""
+"""The most tokens of a translation, if the recipe does not say; servers refuse much larger ones."""
 
 Specs = dict[TranslatedField, RunSpec]
 
