@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autoj.construct.critique_titles import without_titles
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
 from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
@@ -210,6 +211,7 @@ def _rated_case(
     critique = strip_rating(text)
     if critique == text:
         return _Row(case=bare, reason="the rating is not at the end")
+    critique = without_titles(critique)
     if not critique:
         return _Row(case=bare, reason="no critique")
     judgment = closed_by_rating(critique, value)
