@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-import typer
-
 from autoj.cli import _console, _options
 from autoj.datasets import Join, open_answers, open_cases, open_joined, parse_map
 from autoj.datasets.base import Cases
@@ -16,39 +14,35 @@ from autoj.inputs import is_stream, stream_name
 
 Map: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    _options.judged(
         "--map",
         help="The columns, for files of no known format: query=question,a=one,b=two,"
         "label=winner for pairs, query=question,response=text for one response. Paths reach into "
         "nested fields (messages.0.content); a label's codes follow it in the order a, b, tie "
         "(label=winner:1/2/0).",
-        rich_help_panel=_options.JUDGED,
     ),
 ]
 JoinRule: TypeAlias = Annotated[
     Join | None,
-    typer.Option(
+    _options.judged(
         "--join",
         help="If the queries of two files do not match: strict is an error, inner uses those "
         "that both have. Default: strict.",
-        rich_help_panel=_options.JUDGED,
     ),
 ]
 Questions: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    _options.judged(
         "--questions",
         help="The question.jsonl of MT-Bench or Arena-Hard, if the files have answers only.",
-        rich_help_panel=_options.JUDGED,
     ),
 ]
 Turn: TypeAlias = Annotated[
     int | None,
-    typer.Option(
+    _options.judged(
         "--turn",
         min=1,
         help="With --questions: the turn to judge, after those before it. Default: 1.",
-        rich_help_panel=_options.JUDGED,
     ),
 ]
 

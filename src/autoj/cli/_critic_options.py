@@ -5,145 +5,109 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-import typer
-
-from autoj.cli._options import ASKING, JUDGED, MEASURED, OUTPUT
+from autoj.cli._options import asking, judged, measured, output
 
 Critic: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The critic: a judge that writes the critiques (autoj judges).",
-        rich_help_panel=MEASURED,
-    ),
+    measured(help="The critic: a judge that writes the critiques (autoj judges)."),
 ]
 Critiques: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    measured(
         help='The critic\'s critiques: {"output": "…"} on each line in the set\'s order, or the '
-        'set with "critiques".',
-        rich_help_panel=MEASURED,
+        'set with "critiques".'
     ),
 ]
 CriticName: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The critic to take from the file, or a name for the critic.", rich_help_panel=MEASURED
-    ),
+    measured(help="The critic to take from the file, or a name for the critic."),
 ]
 Against: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The other critic: a judge that writes the critiques.", rich_help_panel=MEASURED
-    ),
+    measured(help="The other critic: a judge that writes the critiques."),
 ]
 AgainstCritiques: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    measured(
         help="The other critic's critiques. Default: ChatGPT's, the release's reference (autoj "
-        "data get eval-c-reference).",
-        rich_help_panel=MEASURED,
+        "data get eval-c-reference)."
     ),
 ]
 AgainstName: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="As --critic-name, for the other critic.", rich_help_panel=MEASURED),
+    measured(help="As --critic-name, for the other critic."),
 ]
 Judge: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The judge that compares the critiques; required (autoj judges).",
-        rich_help_panel=ASKING,
-    ),
+    asking(help="The judge that compares the critiques; required (autoj judges)."),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--run", help="The folder of a finished comparison.", rich_help_panel=MEASURED),
+    measured("--run", help="The folder of a finished comparison."),
 ]
 Votes: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    measured(
         help='Votes in the release\'s format: {"output": "A: …", "meta": {"exchange": true}} on '
-        "each line, in the set's order.",
-        rich_help_panel=MEASURED,
+        "each line, in the set's order."
     ),
 ]
 WriteVotes: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Write the votes of the comparison to this file, in the release's format.",
-        rich_help_panel=OUTPUT,
-    ),
+    output(help="Write the votes of the comparison to this file, in the release's format."),
 ]
 Data: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="The set of responses. Default: Eval-C (autoj data get eval-c).",
-        rich_help_panel=JUDGED,
-    ),
+    judged(help="The set of responses. Default: Eval-C (autoj data get eval-c)."),
 ]
 Language: TypeAlias = Annotated[
     Literal["en", "zh"],
-    typer.Option(help="The English set, or its Chinese translation.", rich_help_panel=JUDGED),
+    judged(help="The English set, or its Chinese translation."),
 ]
 KeepRatings: TypeAlias = Annotated[
     bool,
-    typer.Option(
+    asking(
         "--keep-ratings",
         help="Keep the ratings in the critiques, as the released leaderboard does; the paper "
         "removes them.",
-        rich_help_panel=ASKING,
     ),
 ]
 Orders: TypeAlias = Annotated[
     Literal["shuffled", "both"],
-    typer.Option(
-        help="Ask in one order drawn by --seed, as the paper did, or in both.",
-        rich_help_panel=ASKING,
-    ),
+    asking(help="Ask in one order drawn by --seed, as the paper did, or in both."),
 ]
-Seed: TypeAlias = Annotated[
-    int, typer.Option(help="The seed of the shuffled orders.", rich_help_panel=ASKING)
-]
+Seed: TypeAlias = Annotated[int, asking(help="The seed of the shuffled orders.")]
 OnConflict: TypeAlias = Annotated[
     Literal["tie", "unresolved"],
-    typer.Option(
+    asking(
         help="With --orders both, if the orders disagree: neither critique is better, or the "
-        "case is unscored.",
-        rich_help_panel=ASKING,
+        "case is unscored."
     ),
 ]
 Protocol: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The protocol of the comparison. Default: critique-comparison (Table 15).",
-        rich_help_panel=ASKING,
-    ),
+    asking(help="The protocol of the comparison. Default: critique-comparison (Table 15)."),
 ]
 CriticProtocol: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    asking(
         help="The protocol of the critiques. Default: single (Table 17), or the one a judge was "
-        "trained on.",
-        rich_help_panel=ASKING,
+        "trained on."
     ),
 ]
 By: TypeAlias = Annotated[
     Literal["group", "scenario"],
-    typer.Option(help="The breakdown to show; --json has both.", rich_help_panel=OUTPUT),
+    output(help="The breakdown to show; --json has both."),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    output(
         "--out",
         help="The comparison's folder. Default: one under runs/. Judges' critiques are always kept "
         "under runs/, for other comparisons.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 Save: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="The file of the result, as JSON. Default: in the comparison's folder.",
-        rich_help_panel=OUTPUT,
-    ),
+    output(help="The file of the result, as JSON. Default: in the comparison's folder."),
 ]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from autoj.cli._options import JUDGED
+from autoj.cli._options import JUDGED, judged
 
 Data: TypeAlias = Annotated[
     Path | None,
@@ -17,69 +17,58 @@ Data: TypeAlias = Annotated[
         rich_help_panel=JUDGED,
     ),
 ]
-Limit: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Judge the first N cases only.", rich_help_panel=JUDGED)
-]
+Limit: TypeAlias = Annotated[int | None, judged(min=1, help="Judge the first N cases only.")]
 Shard: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    judged(
         help="Judge one part of the cases: 3/8 is the third of eight. autoj merge puts the parts "
-        "together.",
-        rich_help_panel=JUDGED,
+        "together."
     ),
 ]
 Classify: TypeAlias = Annotated[
     bool,
-    typer.Option(
+    judged(
         "--classify",
         help="Name the scenarios of rows without one by the embedded classifier. --by and the "
         "criteria protocols need them.",
-        rich_help_panel=JUDGED,
     ),
 ]
 Classifier: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    judged(
         "--classifier",
         metavar="fast|best|FOLDER",
         help="The classifier: fast, best, or a folder that autoj train classifier wrote. Implies "
         "--classify. Default: fast.",
-        rich_help_panel=JUDGED,
     ),
 ]
 UnknownScenario: TypeAlias = Annotated[
     Literal["error", "others", "keep"] | None,
-    typer.Option(
+    judged(
         "--unknown-scenario",
         help="If a row's scenario is unknown: stop with an error, replace it by others, or keep it "
         "for --by. Default: error (in autoj classify: keep).",
-        rich_help_panel=JUDGED,
     ),
 ]
 Scenarios: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    judged(
         "--scenarios",
         help="A folder of YAML files that add scenarios or change ours, their names and criteria "
         "(check it with autoj scenarios check DIR).",
-        rich_help_panel=JUDGED,
     ),
 ]
 Format: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="The file's format, if its fields fit several.", rich_help_panel=JUDGED),
+    judged(help="The file's format, if its fields fit several."),
 ]
 SkipBadRows: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--skip-bad-rows",
-        help="Leave out bad rows instead of stopping; bad_rows.jsonl lists them.",
-        rich_help_panel=JUDGED,
+    judged(
+        "--skip-bad-rows", help="Leave out bad rows instead of stopping; bad_rows.jsonl lists them."
     ),
 ]
 RejectEmpty: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--reject-empty", help="Treat an empty response as a bad row.", rich_help_panel=JUDGED
-    ),
+    judged("--reject-empty", help="Treat an empty response as a bad row."),
 ]

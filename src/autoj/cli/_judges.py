@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, Literal, TypeAlias
 
-import typer
-
 from autoj.cli import _completion, _options
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -17,21 +15,19 @@ from autoj.verdicts.jury import Method
 
 JudgeNames: TypeAlias = Annotated[
     str,
-    typer.Option(
+    _options.asking(
         "--judge",
         autocompletion=_completion.judges,
         help="A judge's name (autoj judges), the path of a card, or backend:model. NAME,NAME is "
         "a jury.",
-        rich_help_panel=_options.ASKING,
     ),
 ]
 JuryRule: TypeAlias = Annotated[
     Literal["majority", "mean"] | None,
-    typer.Option(
+    _options.asking(
         "--jury",
         help="How several judges decide: by the majority of their votes, or the mean of their "
         "probabilities. Default: mean if each judge gives probabilities, else majority.",
-        rich_help_panel=_options.ASKING,
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -33,117 +34,108 @@ TITLES = (
 )
 """Titles of the sections of `--help`, in the order in which they are shown."""
 
+# An option under each title.
+judged = partial(typer.Option, rich_help_panel=JUDGED)
+measured = partial(typer.Option, rich_help_panel=MEASURED)
+trained_on = partial(typer.Option, rich_help_panel=TRAINED_ON)
+shown = partial(typer.Option, rich_help_panel=SHOWN)
+removed = partial(typer.Option, rich_help_panel=REMOVED)
+asking = partial(typer.Option, rich_help_panel=ASKING)
+computing = partial(typer.Option, rich_help_panel=COMPUTING)
+spending = partial(typer.Option, rich_help_panel=SPENDING)
+output = partial(typer.Option, rich_help_panel=OUTPUT)
+
 JudgeName: TypeAlias = Annotated[
     str,
-    typer.Option(
+    asking(
         "--judge",
         autocompletion=_completion.judges,
         help="A judge's name (autoj judges), the path of a card, or backend:model.",
-        rich_help_panel=ASKING,
     ),
 ]
 ProtocolName: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    asking(
         "--protocol",
         "--prompt",
         autocompletion=_completion.protocols,
         help="The prompt and how its answer is read: a protocol's name (autoj prompts), or a file "
         "of your own (….md). Default: the judge's own.",
-        rich_help_panel=ASKING,
     ),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    output(
         "--out",
         help="The run's folder. Default: one under runs/, named after the data and the settings.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 WantsCritique: TypeAlias = Annotated[
     bool | None,
-    typer.Option(
+    asking(
         "--critique/--no-critique",
         help="Ask for a critique after the verdict, if the protocol has none. Default: as the "
         "judge's card says for its default protocol, else no.",
-        rich_help_panel=ASKING,
     ),
 ]
 Overflow: TypeAlias = Annotated[
     Literal["error", "truncate"],
-    typer.Option(
+    asking(
         "--on-overflow",
         help="If a case is too long for the judge's context: let it fail, or cut its longest "
         "response.",
-        rich_help_panel=ASKING,
     ),
 ]
 MaxTokens: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=1, help="The most tokens of an answer.", rich_help_panel=ASKING),
+    asking(min=1, help="The most tokens of an answer."),
 ]
 MaxUsd: TypeAlias = Annotated[
     float | None,
-    typer.Option(
+    spending(
         "--max-usd",
         help="Stop before the run costs more US dollars than this, by the prices in the card.",
-        rich_help_panel=SPENDING,
     ),
 ]
 MaxRequests: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--max-requests",
-        help="Stop after this many requests.",
-        rich_help_panel=SPENDING,
-    ),
+    spending("--max-requests", help="Stop after this many requests."),
 ]
 Cache: TypeAlias = Annotated[
     bool | None,
-    typer.Option(
+    spending(
         "--cache/--no-cache",
         help="Reuse answers of earlier runs, and keep new ones for later runs (autoj cache). "
         "Default: for judges that cost.",
-        rich_help_panel=SPENDING,
     ),
 ]
 Plan: TypeAlias = Annotated[
     bool,
-    typer.Option(
+    spending(
         "--plan",
         help="Judge nothing; show the requests, tokens, dollars and minutes that are left.",
-        rich_help_panel=SPENDING,
     ),
 ]
 Samples: TypeAlias = Annotated[
     int | None,
-    typer.Option(
+    asking(
         min=1,
         help="Sample each answer N times and take the majority; the spread is shown. Needs a "
         "--temperature above 0 and a protocol that generates text.",
-        rich_help_panel=ASKING,
     ),
 ]
 Temperature: TypeAlias = Annotated[
     float | None,
-    typer.Option(
-        min=0.0,
-        help="The sampling temperature; 0 is greedy. Default: the judge's.",
-        rich_help_panel=ASKING,
-    ),
+    asking(min=0.0, help="The sampling temperature; 0 is greedy. Default: the judge's."),
 ]
 By: TypeAlias = Annotated[
     Literal["scenario", "group"] | None,
-    typer.Option(help="Show the figures by scenario or by group, too.", rich_help_panel=OUTPUT),
+    output(help="Show the figures by scenario or by group, too."),
 ]
 Json: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--json",
-        callback=_console.set_json,
-        help="Print JSON on stdout; messages go to stderr.",
-        rich_help_panel=OUTPUT,
+    output(
+        "--json", callback=_console.set_json, help="Print JSON on stdout; messages go to stderr."
     ),
 ]
 """The console knows of it as soon as it is read, so no command needs to pass it on."""

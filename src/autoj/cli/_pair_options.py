@@ -5,121 +5,91 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-import typer
-
 from autoj.cli import _completion, _options
 
 MeasuredJudge: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    _options.measured(
         "--judge",
         autocompletion=_completion.judges,
         help="The judge to measure (autoj judges); an existing run of it is used.",
-        rich_help_panel=_options.MEASURED,
     ),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--run", help="The folder of a finished run.", rich_help_panel=_options.MEASURED),
+    _options.measured("--run", help="The folder of a finished run."),
 ]
 Predictions: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Labels in the release's format: {\"output\": 0} on each line, in the set's order.",
-        rich_help_panel=_options.MEASURED,
+    _options.measured(
+        help="Labels in the release's format: {\"output\": 0} on each line, in the set's order."
     ),
 ]
 Swapped: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Labels of the same pairs with the responses swapped: 0 is the one shown first.",
-        rich_help_panel=_options.MEASURED,
+    _options.measured(
+        help="Labels of the same pairs with the responses swapped: 0 is the one shown first."
     ),
 ]
 Scores: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help='Scores of each response: {"scores": [1.2, -0.3]} on each line.',
-        rich_help_panel=_options.MEASURED,
-    ),
+    _options.measured(help='Scores of each response: {"scores": [1.2, -0.3]} on each line.'),
 ]
 Validation: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    _options.judged(
         help="Labelled pairs to choose the tie band of ratings or scores on; the judge is run on "
-        "them, too.",
-        rich_help_panel=_options.JUDGED,
+        "them, too."
     ),
 ]
 ValidationScores: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="With --scores: the scores of the pairs in --validation.",
-        rich_help_panel=_options.JUDGED,
-    ),
+    _options.judged(help="With --scores: the scores of the pairs in --validation."),
 ]
 Against: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Another judge's run folder or file of predictions, to show paired differences.",
-        rich_help_panel=_options.MEASURED,
+    _options.measured(
+        help="Another judge's run folder or file of predictions, to show paired differences."
     ),
 ]
 AgainstSwapped: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="With --against FILE: its labels with the responses swapped.",
-        rich_help_panel=_options.MEASURED,
-    ),
+    _options.measured(help="With --against FILE: its labels with the responses swapped."),
 ]
 AgainstScores: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="Another judge's file of scores, in place of --against.",
-        rich_help_panel=_options.MEASURED,
-    ),
+    _options.measured(help="Another judge's file of scores, in place of --against."),
 ]
 Save: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    _options.output(
         help="The file of the result, as JSON. Default: in the run's folder, where the "
-        "leaderboard finds it.",
-        rich_help_panel=_options.OUTPUT,
+        "leaderboard finds it."
     ),
 ]
 Name: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="The judge's name, for predictions and scores from a file.",
-        rich_help_panel=_options.OUTPUT,
-    ),
+    _options.output(help="The judge's name, for predictions and scores from a file."),
 ]
 Language: TypeAlias = Annotated[
     Literal["en", "zh"],
-    typer.Option(
-        help="The English set, or its Chinese translation.", rich_help_panel=_options.JUDGED
-    ),
+    _options.judged(help="The English set, or its Chinese translation."),
 ]
 EvalPData: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        help="The set. Default: Eval-P (autoj data get eval-p).", rich_help_panel=_options.JUDGED
-    ),
+    _options.judged(help="The set. Default: Eval-P (autoj data get eval-p)."),
 ]
 SampleSize: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--limit",
-        min=1,
-        help="Judge N cases at most: a random sample, stratified by scenario.",
-        rich_help_panel=_options.JUDGED,
+    _options.judged(
+        "--limit", min=1, help="Judge N cases at most: a random sample, stratified by scenario."
     ),
 ]
 Seed: TypeAlias = Annotated[
     int,
-    typer.Option(help="The seed of the sample of --limit.", rich_help_panel=_options.JUDGED),
+    _options.judged(help="The seed of the sample of --limit."),
 ]
 PairsBy: TypeAlias = Annotated[
     Literal["group", "scenario", "subset", "style"],
-    typer.Option(help="The breakdown to show; --json has all.", rich_help_panel=_options.OUTPUT),
+    _options.output(help="The breakdown to show; --json has all."),
 ]

@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
@@ -27,58 +25,43 @@ _RESULT = "audit.json"
 def audit(
     judge: Annotated[
         str | None,
-        typer.Option(
+        _options.measured(
             "--judge",
             autocompletion=_completion.judges,
             help="A judge's name (autoj judges), the path of a card, or backend:model.",
-            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     on: Annotated[
         Path | None,
-        typer.Option(
-            help="Pairs, preferably with human labels. Default: Eval-P.",
-            rich_help_panel=_options.JUDGED,
-        ),
+        _options.judged(help="Pairs, preferably with human labels. Default: Eval-P."),
     ] = None,
     limit: Annotated[
         int,
-        typer.Option(
-            min=1,
-            help="Judge N cases at most: a random sample, stratified by scenario.",
-            rich_help_panel=_options.JUDGED,
+        _options.judged(
+            min=1, help="Judge N cases at most: a random sample, stratified by scenario."
         ),
     ] = N_SAMPLE,
     probes: Annotated[
         int,
-        typer.Option(
-            min=1,
-            help="The number of these cases to probe: edited, injected, identical, repeated.",
-            rich_help_panel=_options.JUDGED,
+        _options.judged(
+            min=1, help="The number of these cases to probe: edited, injected, identical, repeated."
         ),
     ] = N_PROBED,
     seed: Annotated[
         int,
-        typer.Option(
-            help="The seed of the random draws; it is stored.", rich_help_panel=_options.JUDGED
-        ),
+        _options.judged(help="The seed of the random draws; it is stored."),
     ] = 0,
     run: Annotated[
         Path | None,
-        typer.Option(
-            "--run",
-            help="The folder of a finished audit, to show its card without a model.",
-            rich_help_panel=_options.MEASURED,
+        _options.measured(
+            "--run", help="The folder of a finished audit, to show its card without a model."
         ),
     ] = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(
-            help="The file of the card, as JSON. Default: audit.json in the folder.",
-            rich_help_panel=_options.OUTPUT,
-        ),
+        _options.output(help="The file of the card, as JSON. Default: audit.json in the folder."),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from autoj.bench.eval_p.evaluate import read_unseen
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
@@ -29,10 +27,9 @@ def eval_p(
     validation_scores: _pair_options.ValidationScores = None,
     unseen: Annotated[
         Path | None,
-        typer.Option(
+        _options.judged(
             help="A file of the scenarios (or groups) that the judge was not trained on, one per "
-            "line, to add columns for seen, unseen and complete.",
-            rich_help_panel=_options.JUDGED,
+            "line, to add columns for seen, unseen and complete."
         ),
     ] = None,
     against: _pair_options.Against = None,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 from autoj.bench.eval_r.measure import (
     PublishedRatings,
     RatingSource,
@@ -12,7 +15,7 @@ from autoj.bench.eval_r.measure import (
 )
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.sources import StoredRun, open_set
-from autoj.cli import _console, _data_options, _options, _selection_options
+from autoj.cli import _completion, _console, _data_options, _options
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.reports.bench_eval_r import best_of_n_view, published_hints
@@ -22,16 +25,48 @@ _SIZES = ",".join(map(str, SIZES))
 
 
 def eval_r(
-    judge: _selection_options.Judges = None,
-    run: _selection_options.Runs = None,
-    published: _selection_options.Published = None,
-    data: _selection_options.Data = None,
-    n: _selection_options.Sizes = _SIZES,
-    grader: _selection_options.Grader = None,
-    grader_protocol: _selection_options.GraderProtocol = "baseline-single",
+    judge: Annotated[
+        str | None,
+        _options.measured(
+            "--judge",
+            autocompletion=_completion.judges,
+            help="The judges to measure, NAME or NAME,NAME; existing runs of them are used.",
+        ),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        _options.measured("--run", help="The folder of a run that rated the set; may be repeated."),
+    ] = None,
+    published: Annotated[
+        str | None,
+        _options.measured(help="Judges whose ratings are in the data file, NAME or NAME,NAME."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        _options.judged(help="The set. Default: Eval-R (autoj data get eval-r), else best-of-n."),
+    ] = None,
+    n: Annotated[
+        str,
+        _options.judged("--n", help="The numbers of candidates to pick from."),
+    ] = _SIZES,
+    grader: Annotated[
+        str | None,
+        _options.asking(
+            help="A judge that grades the picks: its ratings are the reference scores."
+        ),
+    ] = None,
+    grader_protocol: Annotated[
+        str,
+        _options.asking(help="The grader's protocol (Table 14 of the paper)."),
+    ] = "baseline-single",
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
-    save: _selection_options.Save = None,
+    save: Annotated[
+        Path | None,
+        _options.output(
+            help="The file of one judge's result, as JSON. Default: in its run's folder."
+        ),
+    ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,

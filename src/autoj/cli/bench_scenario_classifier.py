@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from autoj.bench.scenario_classifier.measure import keep_sets, measure_classifiers, sets_record
 from autoj.bench.scenario_classifier.open_sets import SetChoice
 from autoj.cli import _console, _options
@@ -20,68 +18,58 @@ from autoj.tasks.classify import make_classify_spec
 def scenario_classifier(
     classifier: Annotated[
         list[str] | None,
-        typer.Option(
+        _options.measured(
             metavar="fast|best|FOLDER",
             help="The classifier to measure: fast, best, or a folder that autoj train classifier "
             "wrote; may be repeated. Default, without --judge: fast, and best if installed.",
-            rich_help_panel=_options.MEASURED,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(
+        _options.measured(
             help="A language model to measure (autoj judges, the path of a card, or "
-            "backend:model), with one request per query; may be repeated.",
-            rich_help_panel=_options.MEASURED,
+            "backend:model), with one request per query; may be repeated."
         ),
     ] = None,
     protocol: Annotated[
         Literal["scenario", "scenario-menu"],
-        typer.Option(
+        _options.asking(
             help="The prompt of a --judge: the paper's, or the same after a list of all scenarios, "
-            "for models that were not trained on their names.",
-            rich_help_panel=_options.ASKING,
+            "for models that were not trained on their names."
         ),
     ] = "scenario",
     data: Annotated[
         Path | None,
-        typer.Option(
+        _options.judged(
             help="Queries with their scenarios. Default: the release's test file (autoj data get "
-            "scenario-classifier-test).",
-            rich_help_panel=_options.JUDGED,
+            "scenario-classifier-test)."
         ),
     ] = None,
     second: Annotated[
         str | None,
-        typer.Option(
+        _options.judged(
             metavar="FILE|eval-p|none",
             help="A second set, without the rows whose query is in training data. Default: eval-p, "
             "if it is on this machine and no --data is given.",
-            rich_help_panel=_options.JUDGED,
         ),
     ] = None,
     trained_on: Annotated[
         list[Path] | None,
-        typer.Option(
+        _options.judged(
             help="More training data whose queries are left out of the second set, besides the "
-            "seeds, the labelled queries and the release's training file; may be repeated.",
-            rich_help_panel=_options.JUDGED,
+            "seeds, the labelled queries and the release's training file; may be repeated."
         ),
     ] = None,
     by: Annotated[
         Literal["group", "scenario"],
-        typer.Option(
-            help="Show the groups and the worst scenarios, or all scenarios.",
-            rich_help_panel=_options.OUTPUT,
-        ),
+        _options.output(help="Show the groups and the worst scenarios, or all scenarios."),
     ] = "group",
     out: Annotated[
         Path | None,
-        typer.Option(
+        _options.output(
             "--out",
             help="A folder for the results as JSON, and for judges' runs. Default: judges' runs "
             "are under runs/, with their results.",
-            rich_help_panel=_options.OUTPUT,
         ),
     ] = None,
     max_usd: _options.MaxUsd = None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from autoj.bench.sources import StoredRun, rating_spec
 from autoj.bench.system_level.measure import (
     MeanRatings,
@@ -26,64 +24,49 @@ def system_level(
     judge: _options.JudgeName = "embedded",
     run: Annotated[
         Path | None,
-        typer.Option(
-            "--run",
-            help="The folder of a finished run of this command.",
-            rich_help_panel=_options.MEASURED,
-        ),
+        _options.measured("--run", help="The folder of a finished run of this command."),
     ] = None,
     ratings: Annotated[
         Path | None,
-        typer.Option(
+        _options.measured(
             help="Published mean ratings: a table of key, rating (or autoj_rating) and, "
-            "optionally, reference (or gpt4_winrate).",
-            rich_help_panel=_options.MEASURED,
+            "optionally, reference (or gpt4_winrate)."
         ),
     ] = None,
     outputs: Annotated[
         list[Path] | None,
-        typer.Option(
+        _options.judged(
             help="Outputs of the models: a folder, or a file of each; may be repeated. Default: "
-            "autoj data get alpaca-eval.",
-            rich_help_panel=_options.JUDGED,
+            "autoj data get alpaca-eval."
         ),
     ] = None,
     reference: Annotated[
         Path | None,
-        typer.Option(
+        _options.judged(
             help="The reference ranking: a table of key and reference (or gpt4_winrate). Default: "
-            "that of --ratings, else Table 23 of the paper.",
-            rich_help_panel=_options.JUDGED,
+            "that of --ratings, else Table 23 of the paper."
         ),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Rate a random sample of N queries, the same for all models.",
-            rich_help_panel=_options.JUDGED,
-        ),
+        _options.judged(min=1, help="Rate a random sample of N queries, the same for all models."),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(help="The seed of the sample of --limit.", rich_help_panel=_options.JUDGED),
+        _options.judged(help="The seed of the sample of --limit."),
     ] = 0,
     exclude: Annotated[
         Path | None,
-        typer.Option(
+        _options.judged(
             help="A file of queries to leave out: JSONL with query, instruction or prompt, or one "
-            "per line.",
-            rich_help_panel=_options.JUDGED,
+            "per line."
         ),
     ] = None,
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     save: Annotated[
         Path | None,
-        typer.Option(
-            help="The file of the result, as JSON. Default: in the run's folder.",
-            rich_help_panel=_options.OUTPUT,
-        ),
+        _options.output(help="The file of the result, as JSON. Default: in the run's folder."),
     ] = None,
     on_overflow: _options.Overflow = "error",
     max_usd: _options.MaxUsd = None,

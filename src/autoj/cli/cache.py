@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from autoj.cli import _console, _options
 from autoj.cli._help import App
 from autoj.reports.cache import cache_record, cache_view, size_text
@@ -29,20 +27,12 @@ def show_cache(as_json: _options.Json = False) -> None:
 def clear_cache(
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            help="Only answers of this model. Default: of all.",
-            rich_help_panel=_options.REMOVED,
-        ),
+        _options.removed("--model", help="Only answers of this model. Default: of all."),
     ] = None,
     older_than: Annotated[
         float,
-        typer.Option(
-            "--older-than",
-            metavar="DAYS",
-            min=0.0,
-            help="Only answers kept longer ago than this.",
-            rich_help_panel=_options.REMOVED,
+        _options.removed(
+            "--older-than", metavar="DAYS", min=0.0, help="Only answers kept longer ago than this."
         ),
     ] = 0.0,
     as_json: _options.Json = False,

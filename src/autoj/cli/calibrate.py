@@ -19,27 +19,24 @@ def calibrate(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run on labelled pairs.")],
     tie_share: Annotated[
         str,
-        typer.Option(
+        _options.computing(
             help="Weight ties to this share of the pairs. The default is about what people "
-            "vote where they may; many files have fewer. `file` takes the file's own share.",
-            rich_help_panel=_options.COMPUTING,
+            "vote where they may; many files have fewer. `file` takes the file's own share."
         ),
     ] = f"{NATURAL_TIE_SHARE:.2f}",
     write: Annotated[
         Path | None,
-        typer.Option(
-            help="The card (….yaml) or the judge's folder to write the calibration to.",
-            rich_help_panel=_options.OUTPUT,
+        _options.output(
+            help="The card (….yaml) or the judge's folder to write the calibration to."
         ),
     ] = None,
     surface: Annotated[
         Path | None,
-        typer.Option(
+        _options.computing(
             metavar="LABELLED_PAIRS",
             help="Use style features (length, layout, markup) beside the judge: their weights are "
             "fitted on these labelled pairs, without a judge, and their overall weight on the "
             "run. The run's queries are left out of the pairs.",
-            rich_help_panel=_options.COMPUTING,
         ),
     ] = None,
     as_json: _options.Json = False,

@@ -16,11 +16,10 @@ def check(
     run: Annotated[Path, typer.Argument(help="A run's folder, or a folder that holds runs.")],
     repair: Annotated[
         bool,
-        typer.Option(
+        _options.output(
             "--repair",
             help="Make again what follows from the rest, and move what is damaged into the "
             "folder `damaged`. Nothing is deleted.",
-            rich_help_panel=_options.OUTPUT,
         ),
     ] = False,
     as_json: _options.Json = False,

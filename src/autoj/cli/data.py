@@ -49,19 +49,14 @@ def get_data(
     ],
     to: Annotated[
         Path | None,
-        typer.Option(
+        _options.output(
             help="The folder to download to, which AUTOJ_DATA can then name. Default: the cache "
-            "folder.",
-            rich_help_panel=_options.OUTPUT,
+            "folder."
         ),
     ] = None,
     unverified: Annotated[
         bool,
-        typer.Option(
-            "--unverified",
-            help="Accept files whose checksum is unknown.",
-            rich_help_panel=_options.OUTPUT,
-        ),
+        _options.output("--unverified", help="Accept files whose checksum is unknown."),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:
@@ -89,24 +84,19 @@ def overlap_data(
     b: _Set,
     ngrams: Annotated[
         int,
-        typer.Option(
-            min=0,
-            help="Words per n-gram (characters in Chinese); 0 compares whole texts only.",
-            rich_help_panel=_options.COMPUTING,
+        _options.computing(
+            min=0, help="Words per n-gram (characters in Chinese); 0 compares whole texts only."
         ),
     ] = 8,
     threshold: Annotated[
         float,
-        typer.Option(
-            help="The least share of a query's n-grams, in either direction, that the other has.",
-            rich_help_panel=_options.COMPUTING,
+        _options.computing(
+            help="The least share of a query's n-grams, in either direction, that the other has."
         ),
     ] = 0.7,
     show: Annotated[
         int,
-        typer.Option(
-            min=0, help="The number of shared queries to show.", rich_help_panel=_options.OUTPUT
-        ),
+        _options.output(min=0, help="The number of shared queries to show."),
     ] = 5,
     as_json: _options.Json = False,
 ) -> None:

@@ -18,7 +18,7 @@ def diff(
     other: Annotated[Path, typer.Argument(help="Another one's, on the same cases.")],
     first: Annotated[
         int,
-        typer.Option(min=0, help="The number of cases to list.", rich_help_panel=_options.SHOWN),
+        _options.shown(min=0, help="The number of cases to list."),
     ] = 20,
     as_json: _options.Json = False,
 ) -> None:

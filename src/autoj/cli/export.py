@@ -15,20 +15,17 @@ def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, finished or not.")],
     format: Annotated[
         Literal["csv", "parquet", "jsonl", "alpaca_eval", "mt_bench", "reward_bench"],
-        typer.Option(
+        _options.output(
             metavar="FORMAT",
             help="csv and parquet: a row per pair or rated response; jsonl: a case with its whole "
             "verdict; alpaca_eval: annotations.json; mt_bench: a model_judgment file; "
             "reward_bench: per-prompt results.",
-            rich_help_panel=_options.OUTPUT,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write.", rich_help_panel=_options.OUTPUT)],
+    out: Annotated[Path, _options.output(help="The file to write.")],
     overwrite: Annotated[
         bool,
-        typer.Option(
-            "--overwrite", help="Replace an existing file.", rich_help_panel=_options.OUTPUT
-        ),
+        _options.output("--overwrite", help="Replace an existing file."),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:

@@ -16,16 +16,13 @@ def export_model(
     judge: Annotated[Path, typer.Argument(help="The folder that autoj train wrote.")],
     format: Annotated[
         Format,
-        typer.Option(
+        _options.output(
             help="merged (transformers), gguf (llama.cpp), openvino (the embedded engine), or "
-            "adapter (LoRA, from whole trained weights).",
-            rich_help_panel=_options.OUTPUT,
+            "adapter (LoRA, from whole trained weights)."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="A new folder.", rich_help_panel=_options.OUTPUT)],
-    rank: Annotated[
-        int, typer.Option(min=1, help="The rank of an adapter.", rich_help_panel=_options.OUTPUT)
-    ] = 32,
+    out: Annotated[Path, _options.output(help="A new folder.")],
+    rank: Annotated[int, _options.output(min=1, help="The rank of an adapter.")] = 32,
 ) -> None:
     """Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-
 from autoj.cli import _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, asked_judges
@@ -22,19 +20,11 @@ def judge(
     data: _data_options.Data = None,
     a: Annotated[
         Path | None,
-        typer.Option(
-            "--a",
-            help="A file of model a's responses, one per query; needs --b.",
-            rich_help_panel=_options.JUDGED,
-        ),
+        _options.judged("--a", help="A file of model a's responses, one per query; needs --b."),
     ] = None,
     b: Annotated[
         Path | None,
-        typer.Option(
-            "--b",
-            help="A file of model b's responses, joined on the query.",
-            rich_help_panel=_options.JUDGED,
-        ),
+        _options.judged("--b", help="A file of model b's responses, joined on the query."),
     ] = None,
     questions: Questions = None,
     turn: Turn = None,
@@ -46,17 +36,13 @@ def judge(
     critique: _options.WantsCritique = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(
-            help="Show the responses in both orders, or in one at half the cost.",
-            rich_help_panel=_options.ASKING,
-        ),
+        _options.asking(help="Show the responses in both orders, or in one at half the cost."),
     ] = "both",
     on_conflict: Annotated[
         Literal["probability", "tie", "unresolved"] | None,
-        typer.Option(
+        _options.asking(
             help="The verdict if the orders disagree: by the averaged probabilities, a tie, or "
-            "none. Default: probability if both orders have probabilities, else unresolved.",
-            rich_help_panel=_options.ASKING,
+            "none. Default: probability if both orders have probabilities, else unresolved."
         ),
     ] = None,
     on_overflow: _options.Overflow = "error",

@@ -40,11 +40,7 @@ def show_judge(
     ],
     as_yaml: Annotated[
         bool,
-        typer.Option(
-            "--yaml",
-            help="Print the card's YAML file, to copy and change.",
-            rich_help_panel=_options.OUTPUT,
-        ),
+        _options.output("--yaml", help="Print the card's YAML file, to copy and change."),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:

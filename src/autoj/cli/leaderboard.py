@@ -18,38 +18,27 @@ def leaderboard(
     bench: Annotated[Bench, typer.Argument(help="The meta-evaluation.")],
     result: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--result",
-            help="A result that autoj bench saved; may be repeated. Replaces --runs.",
-            rich_help_panel=_options.SHOWN,
+        _options.shown(
+            "--result", help="A result that autoj bench saved; may be repeated. Replaces --runs."
         ),
     ] = None,
     runs: Annotated[
         Path | None,
-        typer.Option(
-            help="The folder of runs to take results from. Default: runs",
-            rich_help_panel=_options.SHOWN,
-        ),
+        _options.shown(help="The folder of runs to take results from. Default: runs"),
     ] = None,
     sort: Annotated[
         str | None,
-        typer.Option(
-            help="The figure to sort rows by, or to show with --by.",
-            rich_help_panel=_options.SHOWN,
-        ),
+        _options.shown(help="The figure to sort rows by, or to show with --by."),
     ] = None,
     by: Annotated[
         Literal["group", "seen"] | None,
-        typer.Option(
-            help="Show one figure by scenario group (Table 1), or by seen and unseen scenarios.",
-            rich_help_panel=_options.SHOWN,
+        _options.shown(
+            help="Show one figure by scenario group (Table 1), or by seen and unseen scenarios."
         ),
     ] = None,
     csv_file: Annotated[
         Path | None,
-        typer.Option(
-            "--csv", help="Write all rows to this CSV file, too.", rich_help_panel=_options.OUTPUT
-        ),
+        _options.output("--csv", help="Write all rows to this CSV file, too."),
     ] = None,
     as_json: _options.Json = False,
 ) -> None:

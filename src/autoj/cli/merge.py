@@ -22,10 +22,8 @@ def merge(
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            help="The merged run's folder. A run that it already has is merged, too.",
-            rich_help_panel=_options.OUTPUT,
+        _options.output(
+            "--out", help="The merged run's folder. A run that it already has is merged, too."
         ),
     ],
     as_json: _options.Json = False,

@@ -23,17 +23,14 @@ prompts_app.add_typer(imports_app, name="import")
 
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--out", help="The prompt's file (….md). Default: stdout.", rich_help_panel=_options.OUTPUT
-    ),
+    _options.output("--out", help="The prompt's file (….md). Default: stdout."),
 ]
 Name: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    _options.shown(
         "--name",
         help="The prompt's name, if not that of its source. AlpacaEval: the annotator, if there "
         "are several.",
-        rich_help_panel=_options.SHOWN,
     ),
 ]
 
@@ -104,13 +101,11 @@ def from_prometheus(
     ],
     kind: Annotated[
         Literal["single", "pairwise"],
-        typer.Option(help="Rate one response, or compare two.", rich_help_panel=_options.SHOWN),
+        _options.shown(help="Rate one response, or compare two."),
     ] = "single",
     reference: Annotated[
         bool,
-        typer.Option(
-            "--reference", help="Show the rows' reference answers.", rich_help_panel=_options.SHOWN
-        ),
+        _options.shown("--reference", help="Show the rows' reference answers."),
     ] = False,
     name: Name = None,
     out: Out = None,

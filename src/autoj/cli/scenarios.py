@@ -25,11 +25,7 @@ scenarios_app = App(invoke_without_command=True)
 
 Folder: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--scenarios",
-        help="A folder of YAML files that add scenarios or change ours.",
-        rich_help_panel=_options.SHOWN,
-    ),
+    _options.shown("--scenarios", help="A folder of YAML files that add scenarios or change ours."),
 ]
 
 
@@ -57,11 +53,7 @@ def show_scenario(
     folder: Folder = None,
     message: Annotated[
         bool,
-        typer.Option(
-            "--message",
-            help="Print only the system message that a judge reads.",
-            rich_help_panel=_options.SHOWN,
-        ),
+        _options.shown("--message", help="Print only the system message that a judge reads."),
     ] = False,
     as_json: _options.Json = False,
 ) -> None:

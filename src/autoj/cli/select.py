@@ -35,19 +35,17 @@ def select(
     protocol: _options.ProtocolName = None,
     by: Annotated[
         Literal["ratings", "pairs"],
-        typer.Option(
+        _options.asking(
             "--by",
             help="Rate each response and pick the highest, or compare pairs in a knockout of N - 1 "
             "matches.",
-            rich_help_panel=_options.ASKING,
         ),
     ] = "ratings",
     out: _options.Out = None,
     orders: Annotated[
         Literal["both", "one"],
-        typer.Option(
-            help="With --by pairs: show the responses in both orders, or in one at half the cost.",
-            rich_help_panel=_options.ASKING,
+        _options.asking(
+            help="With --by pairs: show the responses in both orders, or in one at half the cost."
         ),
     ] = "both",
     on_overflow: _options.Overflow = "error",

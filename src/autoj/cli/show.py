@@ -32,34 +32,28 @@ def show(
     by: _options.By = None,
     first: Annotated[
         int,
-        typer.Option(min=0, help="The number of verdicts to list.", rich_help_panel=_options.SHOWN),
+        _options.shown(min=0, help="The number of verdicts to list."),
     ] = 20,
     full: Annotated[
         bool,
-        typer.Option(
-            "--full",
-            help="Show all lines of the query and of each response.",
-            rich_help_panel=_options.SHOWN,
-        ),
+        _options.shown("--full", help="Show all lines of the query and of each response."),
     ] = False,
     only: Annotated[
         Only | None,
-        typer.Option(
+        _options.shown(
             help="Show cases of one kind: wrong (the winner is not the label), disagree (the "
             "orders, or the judges of a jury, name different winners), failed, unreadable, unsure "
             "(the two likeliest outcomes are less than 0.1 apart or, with --samples, less than two "
             "thirds of an order's samples agree), close (the two highest ratings differ by 0.5 or "
-            "less).",
-            rich_help_panel=_options.SHOWN,
+            "less)."
         ),
     ] = None,
     convention: Annotated[
         Literal["auto-j", "mt-bench", "pandalm", "alpaca-eval", "arena-hard", "all"] | None,
-        typer.Option(
+        _options.shown(
             metavar="TOOL",
             help="Show the win rate as this tool would report it: auto-j, mt-bench, pandalm, "
             "alpaca-eval, arena-hard, or all.",
-            rich_help_panel=_options.SHOWN,
         ),
     ] = None,
     as_json: _options.Json = False,

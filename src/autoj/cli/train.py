@@ -30,56 +30,41 @@ def train(
     ],
     data: Annotated[
         list[Path] | None,
-        typer.Option(
+        _options.trained_on(
             "--data",
             help="A file to train on, or the folder train/ of autoj construct; say it once per "
             "file.",
-            rich_help_panel=_options.TRAINED_ON,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="The folder of the judge and its checkpoints.", rich_help_panel=_options.OUTPUT
-        ),
+        _options.output(help="The folder of the judge and its checkpoints."),
     ] = None,
     validation: Annotated[
         Path | None,
-        typer.Option(
-            help="A file to look at while training: what is best on it is kept.",
-            rich_help_panel=_options.TRAINED_ON,
-        ),
+        _options.trained_on(help="A file to look at while training: what is best on it is kept."),
     ] = None,
     budget_tokens: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Train on about so many tokens. Default: the recipe's epochs.",
-            rich_help_panel=_options.SPENDING,
+        _options.spending(
+            min=1, help="Train on about so many tokens. Default: the recipe's epochs."
         ),
     ] = None,
     show_plan: Annotated[
         bool,
-        typer.Option(
-            "--plan",
-            help="Estimate what it will take from 200 samples, and do not train.",
-            rich_help_panel=_options.SPENDING,
+        _options.spending(
+            "--plan", help="Estimate what it will take from 200 samples, and do not train."
         ),
     ] = False,
     skip_bad_rows: Annotated[
         bool,
-        typer.Option(
-            "--skip-bad-rows",
-            help="Leave out rows that cannot be read, and count them.",
-            rich_help_panel=_options.TRAINED_ON,
+        _options.trained_on(
+            "--skip-bad-rows", help="Leave out rows that cannot be read, and count them."
         ),
     ] = False,
     tier: Annotated[
         Literal["fast", "best"] | None,
-        typer.Option(
-            help="Scenario classifiers: another tier than the recipe's.",
-            rich_help_panel=_options.ASKING,
-        ),
+        _options.asking(help="Scenario classifiers: another tier than the recipe's."),
     ] = None,
 ) -> None:
     """Train a judge on labelled pairs, judgments or ratings; it is a judge at once: --judge OUT.
