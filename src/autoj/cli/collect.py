@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from autoj.cli import _collect_options, _console, _options
@@ -11,7 +10,7 @@ from autoj.cli._progress import watching
 from autoj.construct.collect_file import collect_recipe, collect_to_file
 from autoj.construct.recipe import Collect, PairFile
 from autoj.errors import ConfigError
-from autoj.reports.collect import collected_view
+from autoj.reports.collect import collected_record, collected_view
 
 
 def collect(
@@ -39,7 +38,6 @@ def collect(
 
     Example: autoj collect votes.jsonl hf-dataset:stanfordnlp/SHP:train --out pairs.jsonl
     """
-    _console.set_json(as_json)
     if name is not None and len(sources) > 1:
         raise ConfigError(
             f"--name {name} is for one source, and there are {len(sources)}",
@@ -62,8 +60,4 @@ def collect(
     recipe = collect_recipe(files, stage, seed=seed, scenarios=scenarios)
     with watching() as watch:
         done = collect_to_file(recipe, out, queries=queries, watch=watch)
-    if as_json:
-        paths = {"rows": str(done.path), "dropped": str(done.dropped)}
-        _console.print_json({**paths, "summary": asdict(done.summary)})
-    else:
-        _console.print_result(collected_view(done))
+    _console.show(done, collected_record, collected_view)

@@ -20,6 +20,7 @@ from autoj.construct.classifier_data.recipe import (
 from autoj.errors import DataError
 from autoj.reports.construct_classifier_data import (
     classifier_data_estimate_view,
+    classifier_data_record,
     classifier_data_view,
 )
 from autoj.runs.budget import Budget
@@ -63,14 +64,9 @@ def classifier_data(
 
     Example: autoj construct classifier-data examples/classifier-data.yaml --out data/names
     """
-    _console.set_json(as_json)
     wanted = read_classifier_data_recipe(recipe)
     if dry_run:
-        found = estimate_classifier_data(wanted)
-        if as_json:
-            _console.print_json(asdict(found))
-        else:
-            _console.print_result(classifier_data_estimate_view(found))
+        _console.show(estimate_classifier_data(wanted), asdict, classifier_data_estimate_view)
         return
     trainer = ClassifierTrainer(
         recipe=Path(wanted.training),
@@ -84,18 +80,10 @@ def classifier_data(
             wanted, out, trainer, budget=budget, watch=watch, as_reviewed=as_reviewed
         )
         measured = _measured(done, wanted, watch)
-    if not as_json:
-        _console.print_result(classifier_data_view(done, measured))
-        return
-    _console.print_json(
-        {
-            "construction": str(out),
-            "stages": [asdict(summary) for summary in done.construction.summaries],
-            "train": str(done.train),
-            "test": str(done.test),
-            "classifier": str(done.classifier),
-            "sets": [each.as_json() for each in measured],
-        }
+    _console.show(
+        done,
+        lambda its: classifier_data_record(its, measured),
+        lambda its: classifier_data_view(its, measured),
     )
 
 

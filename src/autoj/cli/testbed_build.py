@@ -61,7 +61,6 @@ def build(
 
     Example: autoj testbed build data/mine --out data/testbed --scenario planning --dry-run
     """
-    _console.set_json(as_json)
     library = load_library(scenarios)
     settings = BuildSettings(
         scenarios=scenarios_named(tuple(scenario or ()), library),
@@ -83,24 +82,19 @@ def build(
         policies=load_policies(tuple(policy or ())),
         base_models=load_policies(tuple(base_model or ())),
     )
-    with _progress.watching() as watch:
-        if dry_run:
-            found = estimate(settings, sources, out, library=library, watch=watch)
-        else:
-            budget = Budget(max_usd, max_requests)
-            built = build_testbed(
-                settings, sources, out, library=library, budget=budget, watch=watch
-            )
     if dry_run:
-        _console.print_json(asdict(found)) if as_json else _console.print_result(
-            estimate_view(found)
-        )
+        with _progress.watching() as watch:
+            found = estimate(settings, sources, out, library=library, watch=watch)
+        _console.show(found, asdict, estimate_view)
         return
+    budget = Budget(max_usd, max_requests)
+    with _progress.watching() as watch:
+        built = build_testbed(settings, sources, out, library=library, budget=budget, watch=watch)
     labelling = read_labelling(built)
     rows = scenario_rows(built, labelling)
-    if as_json:
-        _console.print_json({"testbed": str(out), "scenarios": rows, "counts": built.counts()})
-    else:
-        _console.print_result(labelling_view(built, labelling, 0))
-    if any(row.n_short for row in rows):
-        raise typer.Exit(1)
+    _console.show(
+        built,
+        lambda its: {"testbed": str(out), "scenarios": rows, "counts": its.counts()},
+        lambda its: labelling_view(its, labelling, 0),
+    )
+    _console.exit_if(any(row.n_short for row in rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -27,6 +28,12 @@ def collected_view(collected: CollectedFile) -> RenderableType:
     if collected.summary.dropped:
         parts.append(visible_text(f"{collected.dropped} has the dropped ones, with their reasons"))
     return Group(*parts)
+
+
+def collected_record(collected: CollectedFile) -> dict[str, Any]:
+    """The files of a collection and its summary as plain values."""
+    paths = {"rows": str(collected.path), "dropped": str(collected.dropped)}
+    return {**paths, "summary": asdict(collected.summary)}
 
 
 def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:

@@ -139,7 +139,7 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
 
 
 def teacher_facts(teacher: TeacherEstimate) -> RenderableType:
-    """What a stage asks a teacher, and what that costs."""
+    """The questions of a stage to its teacher, and their cost."""
     usd = "unknown: the card states no prices"
     if teacher.usd is not None:
         usd = " to ".join(dict.fromkeys(f"{price:,.2f}" for price in teacher.usd))

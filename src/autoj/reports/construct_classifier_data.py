@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -15,6 +17,20 @@ from autoj.reports import render
 from autoj.reports.bench_scenario_classifier import sets_view
 from autoj.reports.construct import construction_view, teacher_facts
 from autoj.reports.text import visible_text
+
+
+def classifier_data_record(
+    done: ClassifierData, measured: Sequence[SetMeasurement]
+) -> dict[str, Any]:
+    """The stages, the files and the figures as plain values."""
+    return {
+        "construction": str(done.construction.path),
+        "stages": [asdict(summary) for summary in done.construction.summaries],
+        "train": str(done.train),
+        "test": str(done.test),
+        "classifier": str(done.classifier),
+        "sets": [each.as_json() for each in measured],
+    }
 
 
 def classifier_data_view(

@@ -185,7 +185,7 @@ class DataMaker:
         yield from classify(self._folder("queries").kept(), stage)
 
     def _split(self, notes: dict[str, Any]) -> Iterator[Outcome]:
-        """What is right, written in two parts, and the rest with the reason."""
+        """The right names, written in two parts, and the others with the reason."""
         named = self._folder("classify")
         reviews = read_reviews(named.path)
         outcomes = list(right_queries(self._seed_rows(), named.written(), reviews))
