@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autoj.bench.eval_p.measure import Validation, measure_pairs
+from autoj.bench.eval_p.measure import ValidationSet, measure_pairs
 from autoj.bench.sources import JudgeSettings, Predictions, Scores, StoredRun, open_set
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, Unfinished
@@ -108,14 +108,14 @@ def test_scores_take_the_tie_band_of_a_validation_set(pairs, tmp_path):
     write_records(tmp_path / "scores.jsonl", [{"scores": [1.0, 1.3]}] * 12)
     scores = Scores(tmp_path / "scores.jsonl")
     found = measure_pairs(
-        open_cases(pairs), scores, validation=Validation(path=pairs, scores=scores.path)
+        open_cases(pairs), scores, validation=ValidationSet(path=pairs, scores=scores.path)
     )
     assert "in-sample: 12 of its queries" in found.result.notes[0]
     assert found.in_sample is not None
     labels = Predictions(tmp_path / "labels.jsonl")
     write_records(labels.path, [{"output": 1}] * 12)
     with pytest.raises(ConfigError, match="this judge compares pairs"):
-        measure_pairs(open_cases(pairs), labels, validation=Validation(path=pairs))
+        measure_pairs(open_cases(pairs), labels, validation=ValidationSet(path=pairs))
 
 
 def test_a_budget_that_leaves_some_unjudged_ends_it_and_keeps_the_rest(pairs, engines, tmp_path):

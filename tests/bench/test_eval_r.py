@@ -14,7 +14,6 @@ from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     RatedCandidates,
     check_sizes,
-    pick,
     published_names,
     published_ratings,
     ratings_of_run,
@@ -26,6 +25,7 @@ from autoj.jsonl import write_records
 from autoj.metrics.correlation import correlate
 from autoj.metrics.result import Result, read_result, save_result
 from autoj.records import Case, Response, Verdict, normalise_query
+from autoj.verdicts.selection import pick
 
 SCORES = [(1.0, 4.0, 2.0, 9.0), (3.0, 1.0, 8.0, 5.0), (6.0, 6.0, 2.0, 2.0)]
 TEXTS = ("aa", "aaaa", "a", "aaaaaa")

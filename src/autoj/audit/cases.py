@@ -16,16 +16,6 @@ from autoj.critiques import Language
 from autoj.datasets.sampling import random_key
 from autoj.records import Case, Response, Winner
 
-__all__ = [
-    "IDENTICAL",
-    "PLAIN",
-    "Made",
-    "compared_probes",
-    "injected_probes",
-    "injection_probe",
-    "plain_case",
-]
-
 PLAIN, IDENTICAL = "plain", "identical"
 
 Made: TypeAlias = tuple[str, Case | NoEdit]

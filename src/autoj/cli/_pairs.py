@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autoj.bench.eval_p.measure import PairMeasurement, Validation
+from autoj.bench.eval_p.measure import PairMeasurement, ValidationSet
 from autoj.bench.sources import JudgeSettings, Predictions, Scores, StoredRun, VerdictSource
 from autoj.cli import _console
 from autoj.cli._checks import check_one
@@ -76,11 +76,11 @@ def other_source(
     return StoredRun(against) if against.is_dir() else Predictions(against, swapped)
 
 
-def validation_set(path: Path | None, scores: Path | None) -> Validation | None:
+def validation_set(path: Path | None, scores: Path | None) -> ValidationSet | None:
     """The set to choose a tie band on; None where none is named."""
     if path is None and scores is not None:
         raise ConfigError("--validation-scores needs --validation")
-    return None if path is None else Validation(path=path, scores=scores)
+    return None if path is None else ValidationSet(path=path, scores=scores)
 
 
 def show_pairs(found: PairMeasurement, by: str, save: Path | None) -> None:

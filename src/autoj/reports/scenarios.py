@@ -15,7 +15,7 @@ from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.scenarios import Criterion, Scenario, render_message
 from autoj.scenarios.criteria import TYPES, count_distinct
-from autoj.scenarios.library import CheckedFolder
+from autoj.scenarios.library import CheckedScenarios
 
 _NO_GROUP = "your own"
 
@@ -86,7 +86,7 @@ def _criterion_record(criterion: Criterion) -> dict[str, Any]:
     return asdict(criterion) | {"path": str(criterion.path)}
 
 
-def checked_record(checked: CheckedFolder) -> dict[str, Any]:
+def checked_record(checked: CheckedScenarios) -> dict[str, Any]:
     """A checked folder as plain values: its counts and its faults."""
     return {
         "n_scenarios": len(checked.scenarios),
@@ -96,17 +96,17 @@ def checked_record(checked: CheckedFolder) -> dict[str, Any]:
     }
 
 
-def checked_view(checked: CheckedFolder) -> Text:
+def checked_view(checked: CheckedScenarios) -> Text:
     """The counts of a folder that has no faults."""
     return Text(f"{_counted(checked)} in {checked.n_files} files, no errors")
 
 
-def faults_line(checked: CheckedFolder) -> str:
+def faults_line(checked: CheckedScenarios) -> str:
     """The number of a folder's faults, and what can be read all the same."""
     return f"{_count(len(checked.faults), 'fault')}; {_counted(checked)} can be read."
 
 
-def _counted(checked: CheckedFolder) -> str:
+def _counted(checked: CheckedScenarios) -> str:
     n_criteria = count_distinct(checked.scenarios)
     return f"{_count(len(checked.scenarios), 'scenario')} with {n_criteria:,} criteria"
 

@@ -16,7 +16,7 @@ from autoj.records import Case
 from autoj.runs.files import CASES, describe, digests_of, state_of
 from autoj.runs.folder import RunFolder
 from autoj.runs.naming import without_guess
-from autoj.runs.settings import Difference
+from autoj.runs.settings import ChangedSetting
 from autoj.runs.shards import PlacedCase
 from autoj.runs.spec import RunSpec
 
@@ -46,7 +46,7 @@ def known_cases(folder: RunFolder, spec: RunSpec) -> Iterator[Case]:
 
 
 def grown(
-    path: Path, known: Iterator[Case], taken: Iterator[Case], changed: Sequence[Difference]
+    path: Path, known: Iterator[Case], taken: Iterator[Case], changed: Sequence[ChangedSetting]
 ) -> Iterator[Case]:
     """The cases of a run and then those that the data has besides.
 
@@ -75,7 +75,7 @@ def grown(
     yield from taken
 
 
-def _mismatch(path: Path, what: str, changed: Sequence[Difference]) -> SpecMismatch:
+def _mismatch(path: Path, what: str, changed: Sequence[ChangedSetting]) -> SpecMismatch:
     # Digests of files say no more than that they differ.
     told = [str(difference) for difference in changed if difference.name != "data.sha256"]
     return SpecMismatch(

@@ -33,7 +33,7 @@ from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place, is_of_a_run
 from autoj.runs.rereading import take_calibration, take_reading
 from autoj.runs.settings import (
-    Difference,
+    ChangedSetting,
     differences,
     read_settings,
     settings_of,
@@ -155,7 +155,7 @@ def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
 
 def _check_settings(
     path: Path, record: Mapping[str, Any], wanted: Mapping[str, Any]
-) -> list[Difference]:
+) -> list[ChangedSetting]:
     """Compares the settings of a run with those asked for.
 
     Returns:
@@ -176,7 +176,7 @@ def _grow(
     wanted: dict[str, Any],
     spec: RunSpec,
     cases: Cases,
-    changed: Sequence[Difference],
+    changed: Sequence[ChangedSetting],
 ) -> None:
     """Adds the further cases of the data to a run, whose first cases must be the run's."""
     if CASES not in digests_of(folder.path):
@@ -226,7 +226,7 @@ def damage_to_cases(folder: RunFolder) -> str | None:
 
 
 def _write_cases(
-    path: Path, spec: RunSpec, cases: Cases, changed: Sequence[Difference] = ()
+    path: Path, spec: RunSpec, cases: Cases, changed: Sequence[ChangedSetting] = ()
 ) -> dict[str, Any]:
     """Writes the cases and the bad rows of a data set.
 

@@ -14,22 +14,7 @@ from autoj.backends.base import Reader
 from autoj.protocols.base import JudgeProtocol, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Fitted, Overflow, Page, check_context, fit, fit_query, may_be_cut
-from autoj.runs.spec import RunSpec, make_spec
-
-__all__ = [
-    "Planned",
-    "RunSpec",
-    "answer_options",
-    "asked_about",
-    "check_room",
-    "critique_page",
-    "follow_pages",
-    "make_spec",
-    "n_asked",
-    "plan_case",
-    "plan_follow",
-    "request_key",
-]
+from autoj.runs.spec import RunSpec
 
 _BOTH_ORDERS = ((0, 1), (1, 0))
 # Settings of a reward model's input and output (`backends/scalar`), not of its address or path.

@@ -170,7 +170,7 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
     return stable
 
 
-class Difference(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A setting that differs between two runs."""
 
     name: str
@@ -181,7 +181,7 @@ class Difference(NamedTuple):
         return f"{self.name}: was {self.one!r}, is now {self.other!r}"
 
 
-def differences(one: Any, other: Any, name: str = "") -> list[Difference]:
+def differences(one: Any, other: Any, name: str = "") -> list[ChangedSetting]:
     """The settings that differ, by their names in `run.json`.
 
     Args:
@@ -197,4 +197,4 @@ def differences(one: Any, other: Any, name: str = "") -> list[Difference]:
                 one.get(key), other.get(key), f"{name}.{key}".removeprefix(".")
             )
         ]
-    return [] if one == other else [Difference(name.removeprefix("spec."), one, other)]
+    return [] if one == other else [ChangedSetting(name.removeprefix("spec."), one, other)]

@@ -5,7 +5,7 @@
 
 from autoj.scenarios.criteria import Criterion, Scenario
 from autoj.scenarios.library import (
-    CheckedFolder,
+    CheckedScenarios,
     Library,
     check_folder,
     load_library,
@@ -15,7 +15,7 @@ from autoj.scenarios.rendering import message_frame, render_criteria, render_mes
 from autoj.scenarios.taxonomy import group_of, groups, resolve_scenario, scenario_names
 
 __all__ = [
-    "CheckedFolder",
+    "CheckedScenarios",
     "Criterion",
     "Library",
     "Scenario",

@@ -7,18 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-__all__ = [
-    "DEFAULT_WEIGHT",
-    "HIGHEST_WEIGHT",
-    "LOWEST_WEIGHT",
-    "TYPES",
-    "Criterion",
-    "CriterionType",
-    "Scenario",
-    "count_distinct",
-    "normalise_content",
-]
-
 CriterionType: TypeAlias = Literal["content", "format", "style", "basic"]
 TYPES: tuple[CriterionType, ...] = get_args(CriterionType)
 """The types of criteria, in the order in which a judge reads them (paper, Table 9)."""

@@ -116,7 +116,7 @@ def load_library(folder: Path | None = None) -> Library:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedFolder:
+class CheckedScenarios:
     """A folder of scenarios with all its errors."""
 
     scenarios: tuple[Scenario, ...]
@@ -129,7 +129,7 @@ class CheckedFolder:
     """The number of files read, included ones too."""
 
 
-def check_folder(folder: Path = SHIPPED) -> CheckedFolder:
+def check_folder(folder: Path = SHIPPED) -> CheckedScenarios:
     """Checks a whole folder of scenarios.
 
     Files of subfolders are read, too, so that files not yet included are also checked.
@@ -152,7 +152,7 @@ class _FolderReading:
         self._scenarios: dict[str, Scenario] = {}
         self._aliases: dict[str, str] = {}
 
-    def read(self) -> CheckedFolder:
+    def read(self) -> CheckedScenarios:
         written = [self._scenario(path) for path in self._files()]
         for file, scenario in written:
             for alias in file.aliases:
@@ -160,7 +160,7 @@ class _FolderReading:
         for path in sorted(self._folder.rglob("*")):
             if path.suffix in _YAML and not _is_hidden(path.relative_to(self._folder)):
                 self._reader.resolve(path)
-        return CheckedFolder(
+        return CheckedScenarios(
             scenarios=tuple(self._scenarios.values()),
             aliases=self._aliases,
             faults=self._reader.faults,

@@ -57,7 +57,7 @@ def _close(case: Case, verdict: Verdict) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class CaseKind:
     """A kind of cases."""
 
     says: str
@@ -68,28 +68,30 @@ class Kind:
     """None where it cannot be told of a case."""
 
 
-KINDS: Mapping[Only, Kind] = {
-    "wrong": Kind(
+KINDS: Mapping[Only, CaseKind] = {
+    "wrong": CaseKind(
         says="the verdict names another winner than the label",
         missing="no case has a label that names a winner",
         holds=is_wrong,
     ),
-    "disagree": Kind(
+    "disagree": CaseKind(
         says="the two orders, or the judges of a jury, name different winners",
         missing="no case was asked in two orders that could both be read",
         holds=_disagree,
     ),
-    "failed": Kind(says="a request got no answer", missing="no case was judged yet", holds=_failed),
-    "unreadable": Kind(
+    "failed": CaseKind(
+        says="a request got no answer", missing="no case was judged yet", holds=_failed
+    ),
+    "unreadable": CaseKind(
         says="an answer states no verdict", missing="no case was judged yet", holds=_unreadable
     ),
-    "unsure": Kind(
+    "unsure": CaseKind(
         says=f"the two likeliest outcomes are less than {UNSURE_MARGIN} apart in probability or, "
         "with --samples, less than two thirds of an order's samples agree",
         missing="no verdict has probabilities or votes of samples",
         holds=_unsure,
     ),
-    "close": Kind(
+    "close": CaseKind(
         says=f"the two highest ratings differ by {CLOSE_GAP} or less, on the scale 1 to 10",
         missing="no case has two ratings on the scale 1 to 10",
         holds=_close,

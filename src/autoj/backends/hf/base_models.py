@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.backends._hub import find_in_hub
-from autoj.backends.embedded.weights import OnFetch, fetch_weights, names_source
+from autoj.backends.embedded.weights import fetch_weights, names_source
 from autoj.errors import ConfigError, MissingExtra
+from autoj.fetching import OnFetch
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from autoj.backends._hub import hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
-from autoj.backends.embedded.weights import SOURCE_OPTIONS, OnFetch
+from autoj.backends.embedded.weights import SOURCE_OPTIONS
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.base_models import Base, find_base, is_unknown
 from autoj.backends.hf.gguf_tokenizer import mend_splits
 from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
 from autoj.backends.hf.templates import PIN
 from autoj.errors import ConfigError, MissingExtra, Unavailable
+from autoj.fetching import OnFetch
 from autoj.records import JudgeCard
 
 _OPTIONS = (

@@ -17,9 +17,9 @@ batch_requests          number of requests handed over at once (default 1,024)
 
 from __future__ import annotations
 
-from autoj.backends.embedded.weights import OnFetch
 from autoj.backends.vllm.engine import VllmBackend
 from autoj.backends.vllm.loading import load_engine
+from autoj.fetching import OnFetch
 from autoj.records import JudgeCard
 
 __all__ = ["VllmBackend", "load"]

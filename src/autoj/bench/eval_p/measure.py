@@ -29,7 +29,7 @@ from autoj.runs.watch import SILENT, Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class ValidationSet:
     """Labelled pairs on which the tie band of ratings is chosen."""
 
     path: Path
@@ -73,7 +73,7 @@ def measure_pairs(
     source: VerdictSource,
     *,
     bench: str = "eval-p",
-    validation: Validation | None = None,
+    validation: ValidationSet | None = None,
     unseen: frozenset[str] | None = None,
     against: VerdictSource | None = None,
     by: str = "group",
@@ -157,7 +157,7 @@ def _check_rated(judged: Judged) -> None:
 
 
 def _tie_band(
-    validation: Validation,
+    validation: ValidationSet,
     source: VerdictSource,
     tested: Sequence[Case],
     out: Path | None,

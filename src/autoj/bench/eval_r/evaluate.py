@@ -24,11 +24,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN, Scores, compare, figures, scores_beside
-from autoj.bench.eval_r.selection import BASELINE_PICKS, RatedCandidates, pick
+from autoj.bench.eval_r.selection import BASELINE_PICKS, RatedCandidates
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.metrics.result import Result
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case
+from autoj.verdicts.selection import pick
 
 BENCH = "eval-r"
 """The name of these results."""

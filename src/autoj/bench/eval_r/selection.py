@@ -9,19 +9,6 @@ from pathlib import Path
 from autoj.bench.base import align
 from autoj.errors import ConfigError, UnknownComponent
 from autoj.records import Case, Response, Verdict
-from autoj.verdicts.selection import pick
-
-__all__ = [
-    "BASELINE_PICKS",
-    "SIZES",
-    "RatedCandidates",
-    "base_model",
-    "check_sizes",
-    "pick",
-    "published_names",
-    "published_ratings",
-    "ratings_of_run",
-]
 
 SIZES = (8, 16, 32)
 """The paper's numbers of candidates."""
