@@ -28,7 +28,7 @@ def _constructed(path: Path, out: Path) -> Construction:
         {
             "title": "t",
             "sources": [PairFile(data=str(path), name="own")],
-            "stages": [{"stage": "collect", "unlabelled": "keep"}, _MIX],
+            "stages": [{"stage": "collect", "unlabelled": "keep", "shuffle": False}, _MIX],
         }
     )
     return construct(recipe, out)

@@ -19,6 +19,7 @@ REMOVED = "What to remove"
 ASKING = "How to ask"
 COMPUTING = "How to compute"
 SPENDING = "What to spend"
+LIMITS = "What to accept"
 OUTPUT = "Output"
 TITLES = (
     JUDGED,
@@ -30,6 +31,7 @@ TITLES = (
     ASKING,
     COMPUTING,
     SPENDING,
+    LIMITS,
     OUTPUT,
 )
 """Titles of the sections of `--help`, in the order in which they are shown."""
@@ -43,6 +45,7 @@ removed = partial(typer.Option, rich_help_panel=REMOVED)
 asking = partial(typer.Option, rich_help_panel=ASKING)
 computing = partial(typer.Option, rich_help_panel=COMPUTING)
 spending = partial(typer.Option, rich_help_panel=SPENDING)
+accepted = partial(typer.Option, rich_help_panel=LIMITS)
 output = partial(typer.Option, rich_help_panel=OUTPUT)
 
 JudgeName: TypeAlias = Annotated[

@@ -12,38 +12,35 @@ from autoj.cli import _console, _options
 from autoj.reports.drift import drift_view
 from autoj.tasks.drift import Limits, find_drift
 
-_LIMITS = "Limits"
-
 
 def drift(
     baseline: Annotated[Path, typer.Argument(help="The folder of the run from before.")],
     run: Annotated[Path, typer.Argument(help="The folder of the new run, on the same cases.")],
     most_flipped: Annotated[
         float | None,
-        typer.Option(
+        _options.accepted(
             "--max-flipped",
+            metavar="PERCENT",
             min=0,
             max=100,
             help="Exit with 1 if more than this percentage of the verdicts flipped.",
-            rich_help_panel=_LIMITS,
         ),
     ] = None,
     most_lost: Annotated[
         float | None,
-        typer.Option(
+        _options.accepted(
             "--max-lost",
+            metavar="POINTS",
             min=0,
             max=100,
             help="Exit with 1 if the agreement with labels fell by more than these points.",
-            rich_help_panel=_LIMITS,
         ),
     ] = None,
     certain: Annotated[
         bool,
-        typer.Option(
+        _options.accepted(
             "--certain",
             help="Exit with 1 only if the whole 95 % interval lies beyond a limit.",
-            rich_help_panel=_LIMITS,
         ),
     ] = False,
     first: Annotated[

@@ -72,7 +72,7 @@ def page_of(case: Case, annotator: str, seed: int) -> Page:
     >>> case = Case(id="1", query="Why?", cluster="why", scenario="chitchat",
     ...             responses=(Response(text="So."), Response(text="No.")))
     >>> page_of(case, "anna", 0).responses, page_of(case, "ben", 0).responses
-    (('No.', 'So.'), ('So.', 'No.'))
+    (('So.', 'No.'), ('No.', 'So.'))
     """
     swapped = drawn_by(seed, f"sides {annotator} {case.id}")[0] % 2 == 1
     left, right = shown = (1, 0) if swapped else (0, 1)
