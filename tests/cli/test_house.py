@@ -10,8 +10,8 @@ from benchmarks.house import logic_lines
 import autoj.cli
 
 FILES = sorted(Path(autoj.cli.__file__).parent.glob("*.py"))
-# 1,200 lines were for 16 commands; there are 22 now.
-MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1350, 13
+# 1,200 lines were for 16 commands; there are more now, and two more below `construct`.
+MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1500, 13
 
 
 def test_no_command_is_longer_than_a_page_or_two() -> None:
