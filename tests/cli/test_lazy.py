@@ -9,7 +9,7 @@ import sys
 import pytest
 import typer.main
 
-from autoj.cli import _commands, app, bench
+from autoj.cli import _commands, app, bench, construct
 from autoj.cli._lazy import Commands, Listed, find
 
 # None of them is needed to say a version or a name; each takes a tenth of a second or more.
@@ -56,6 +56,12 @@ def test_what_a_list_says_of_a_command_is_the_first_paragraph_of_its_help(group,
     for name, inner in command.commands.items():
         assert listed[name].summary == " ".join(inner.help.partition("\n\n")[0].split())
         assert inner.name == name
+
+
+def test_what_construct_lists_is_the_first_paragraph_of_its_commands_help():
+    commands = typer.main.get_command(app).commands["construct"].commands
+    for name, listed in construct.COMMANDS.items():
+        assert listed.summary == " ".join(commands[name].help.partition("\n\n")[0].split())
 
 
 def test_a_command_is_imported_once_and_when_it_is_looked_up():

@@ -84,8 +84,8 @@ def test_a_judge_may_name_scenarios_of_the_users_own(
     own = tmp_path / "own"
     own.mkdir()
     (own / "trip.yaml").write_text(
-        "group: Travel\ndescription: The user wants a journey arranged.\n"
-        "criteria: [{name: route, weight: 3, description: The route can be travelled.}]\n"
+        "description: The user wants a journey arranged.\ngroup: Travel\n"
+        "route: {content: The route can be travelled., weight: 3, type: content}\n"
     )
     menus: list[str] = []
 

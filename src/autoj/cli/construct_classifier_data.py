@@ -12,7 +12,11 @@ from autoj.bench.scenario_classifier.measure import SetMeasurement, measure_clas
 from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice
 from autoj.cli import _console, _options, _progress
 from autoj.construct.classifier_data.estimate import estimate_classifier_data
-from autoj.construct.classifier_data.pipeline import ClassifierData, construct_classifier_data
+from autoj.construct.classifier_data.pipeline import (
+    ClassifierData,
+    comparable,
+    construct_classifier_data,
+)
 from autoj.construct.classifier_data.recipe import (
     ClassifierDataRecipe,
     read_classifier_data_recipe,
@@ -91,11 +95,12 @@ def _measured(
     done: ClassifierData, recipe: ClassifierDataRecipe, watch: Watch
 ) -> list[SetMeasurement]:
     """The new classifier beside others, also on the real queries that none of them has learnt."""
-    names = [str(done.classifier), *recipe.compare]
+    names = [str(done.classifier), *comparable(recipe)]
     try:
         sets = SetChoice(data=done.test, second=str(done.test_reviewed))
         return measure_classifiers(sets, classifiers=names, watch=watch)
-    except DataError:
+    except DataError as error:
         # None is left where all are in the training data of another classifier.
+        watch.message(f"{error.message}; the figures are those on the whole test file alone")
         sets = SetChoice(data=done.test, second=NO_SET)
         return measure_classifiers(sets, classifiers=names, watch=watch)

@@ -108,6 +108,16 @@ def construct_classifier_data(
     )
 
 
+def comparable(recipe: ClassifierDataRecipe) -> tuple[str, ...]:
+    """The classifiers to measure beside the new one that know some of its scenarios.
+
+    Raises:
+        UnknownComponent: there is no such classifier, or no such scenario.
+    """
+    wanted = set(wanted_names(recipe))
+    return tuple(name for name in recipe.compare if wanted & set(load_classifier(name).labels))
+
+
 def _identity(recipe: ClassifierDataRecipe) -> dict[str, Any]:
     """The record that a resumed construction must have in common with its folder."""
     seeds = () if recipe.seeds is None else recipe.seeds.data
