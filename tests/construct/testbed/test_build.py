@@ -240,6 +240,45 @@ def test_a_query_that_cannot_be_sampled_gives_way_to_another_of_eval_c(
     assert not_sampled <= {"pairs/0", "pairs/1"}
 
 
+def test_rows_of_another_language_or_an_unknown_scenario_are_left_out_by_name(
+    sources: BuildSources, tmp_path: Path
+) -> None:
+    queries = [
+        {"id": "said", "query": "你好", "scenario": "writing_email", "language": "zh"},
+        {"id": "seen", "query": "请写一封邮件给我的房东", "scenario": "writing_email"},
+        {"id": "own", "query": "Write to nobody", "scenario": "our_own_kind"},
+    ]
+    write_records(sources.queries[0], queries)
+    testbed = build(SETTINGS, sources, tmp_path / "bed")
+    reasons = {item.id: item.reason for item in testbed.dropped() if "asked/" in item.id}
+    assert reasons == {
+        "asked/said": "another language",
+        "asked/seen": "another language",
+        "asked/own": "unknown scenario",
+    }
+    chinese = replace(
+        SETTINGS, language="zh", scenarios=("writing_email",), n_critique=0, n_rating=0
+    )
+    made = build(chinese, replace(sources, base_models=()), tmp_path / "zh").pairs()
+    assert {(pair.case.id, pair.case.language) for pair in made} == {
+        ("asked/said", "zh"), ("asked/seen", "zh"),
+    }  # fmt: skip
+
+
+def test_queries_without_a_scenario_are_classified(sources: BuildSources, tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text(
+        "Write an email to my landlord: the heating is broken.\nWhat is 12 times 17?\n"
+    )
+    only = replace(sources, pairs=(), queries=(tmp_path / "asked.txt",))
+    small = replace(SETTINGS, n_critique=0, n_rating=0)
+    testbed = build(small, only, tmp_path / "bed")
+    (pair,) = testbed.pairs()
+    assert pair.case.scenario == "writing_email"
+    assert 0 < pair.case.meta["scenario_probability"] <= 1
+    sure = build(replace(small, least_probability=0.9999), only, tmp_path / "sure")
+    assert {item.reason for item in sure.dropped()} <= {"unsure scenario"}
+
+
 def test_what_was_trained_on_is_left_out(sources: BuildSources, tmp_path: Path) -> None:
     trained = [
         {**pair_row(0, "planning"), "query": "REQUEST, number 0... about planning?!"},

@@ -138,8 +138,9 @@ def test_freezing_twice_changes_nothing_and_nothing_is_overwritten(
     annotate(bed, "cleo", lambda page: "tie")
     with pytest.raises(DataError, match="another frozen testbed, and nothing is overwritten"):
         freeze(bed, out, WHOLE)
-    with pytest.raises(DataError, match="something else"):
-        freeze(bed, tmp_path / "bed", WHOLE)
+    for taken in (tmp_path / "bed", tmp_path / "pairs.jsonl", Path("/"), Path(".")):
+        with pytest.raises(DataError, match="something else"):
+            freeze(bed, taken, WHOLE)
     assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
     assert not list(tmp_path.glob(".*draft"))
 

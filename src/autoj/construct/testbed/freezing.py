@@ -22,22 +22,20 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from autoj.construct.stages import native_row
-from autoj.construct.teacher import drawn_by
 from autoj.construct.testbed.datasheet import Datasheet
 from autoj.construct.testbed.datasheet_text import write_datasheet
 from autoj.construct.testbed.drawing import shortages
 from autoj.construct.testbed.folder import DrawnPair, Testbed
 from autoj.construct.testbed.labels import Labelling, PairLabel, read_labelling
+from autoj.construct.testbed.sets import write_rows, write_sets
 from autoj.construct.testbed.settings import BuildSettings
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import sha256_of, write_records
-from autoj.records import Case, Response, Winner
+from autoj.records import Case, Winner
 from autoj.runs.lock import locked
 from autoj.system_errors import storage_error
 
 MANIFEST, README, SUMS = "manifest.json", "README.md", "SHA256SUMS"
-EVAL_P, EVAL_C, EVAL_R = "eval_p.jsonl", "eval_c.jsonl", "eval_r.jsonl"
 ANSWERS = "answers.jsonl"
 Undecided: TypeAlias = Literal["refuse", "tie"]
 
@@ -104,11 +102,13 @@ def _freeze(testbed: Testbed, out: Path, settings: FreezeSettings) -> Frozen:
         )
     if not labels:
         raise ConfigError(f"{testbed.path} has no pair with a label: there is nothing to freeze")
-    draft = out.with_name(f".{out.name}.draft")
+    _check_free(out)
+    place = out.resolve()
+    draft = place.with_name(f".{place.name}.draft")
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        _write_sets(draft, pairs, labels, candidates, built)
+        write_sets(draft, pairs, labels, candidates, built)
         _write_answers(draft, labelling)
         sheet = _datasheet(testbed, settings, labelling, labels, missing, draft)
         write_records(draft / MANIFEST, [sheet.as_json()], _indented)
@@ -186,56 +186,6 @@ def _missing(
     return found
 
 
-def _write_sets(
-    folder: Path,
-    pairs: Sequence[DrawnPair],
-    labels: dict[str, Winner],
-    candidates: Sequence[Case],
-    built: BuildSettings,
-) -> None:
-    labelled = [pair for pair in pairs if pair.case.id in labels]
-    _write_rows(folder / EVAL_P, [_pair_row(pair, labels[pair.case.id]) for pair in labelled])
-    _write_rows(
-        folder / EVAL_C,
-        [
-            _critique_row(pair.case, labels[pair.case.id], built.seed)
-            for pair in labelled
-            if pair.in_critique
-        ],
-    )
-    # Eval-R is a part of Eval-C, also where some of it has no label yet.
-    there = {pair.case.id for pair in labelled if pair.in_rating}
-    kept = [case for case in candidates if case.meta["case_id"] in there]
-    _write_rows(folder / EVAL_R, list(map(_rating_row, kept)))
-
-
-def _write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
-        write_records(path, rows)
-
-
-def _pair_row(pair: DrawnPair, label: Winner) -> dict[str, Any]:
-    case = pair.case
-    row = native_row(case) | {"label": label}
-    return row | {"meta": {"origin": pair.origin}}
-
-
-def _critique_row(case: Case, label: Winner, seed: int) -> dict[str, Any]:
-    """The less preferred response of a pair; of a tie one that is drawn by the seed."""
-    index = {"a": 1, "b": 0}.get(label, drawn_by(seed, f"less preferred {case.id}")[0] % 2)
-    row = native_row(case) | {"label": None, "meta": {"preferred": label, "response": "ab"[index]}}
-    return row | {"responses": [row["responses"][index]]}
-
-
-def _rating_row(case: Case) -> dict[str, Any]:
-    row = native_row(case)
-    return row | {"responses": list(map(_candidate, case.responses))}
-
-
-def _candidate(response: Response) -> dict[str, Any]:
-    return {"text": response.text, "model": response.model, "logprob": response.logprob}
-
-
 def _write_answers(folder: Path, labelling: Labelling) -> None:
     numbers = {one.annotator: at for at, one in enumerate(labelling.annotators, start=1)}
     rows = [
@@ -243,7 +193,7 @@ def _write_answers(folder: Path, labelling: Labelling) -> None:
         for label in labelling.labels
         for name, winner in label.answers.items()
     ]
-    _write_rows(folder / ANSWERS, rows)
+    write_rows(folder / ANSWERS, rows)
 
 
 def _datasheet(
@@ -275,23 +225,36 @@ def _write_sums(folder: Path) -> None:
     write_records(folder / SUMS, lines, lambda line: str(line).encode())
 
 
+def _check_free(out: Path) -> None:
+    """Checks that a place holds nothing but, perhaps, a frozen testbed.
+
+    Raises:
+        DataError: it holds something else.
+    """
+    if out.exists() and not is_frozen(out) and (not out.is_dir() or any(out.iterdir())):
+        raise _taken(out, "something else")
+
+
 def _put_in_place(draft: Path, out: Path) -> bool:
     """Moves a finished folder to its place; False where the same is there already.
 
     Raises:
-        DataError: the place holds something else.
+        DataError: the place holds another frozen testbed, or a file of it was changed.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        if is_frozen(out) and open_frozen(out).path == out and _sums(out) == _sums(draft):
-            return False
-        what = "another frozen testbed" if is_frozen(out) else "something else"
-        raise DataError(
-            f"holds {what}, and nothing is overwritten", path=out, hint="Choose another --out."
-        )
+    if is_frozen(out):
+        open_frozen(out)
+        if _sums(out) != _sums(draft):
+            raise _taken(out, "another frozen testbed")
+        return False
     if out.is_dir():
         out.rmdir()
     draft.rename(out)
     return True
+
+
+def _taken(out: Path, what: str) -> DataError:
+    hint = "Choose another --out."
+    return DataError(f"holds {what}, and nothing is overwritten", path=out, hint=hint)
 
 
 def _indented(record: Any) -> bytes:

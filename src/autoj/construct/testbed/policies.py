@@ -204,15 +204,7 @@ class Policy:
         decoding: Decoding,
         text: str | None = None,
     ) -> Planned:
-        """The request of a question.
-
-        Args:
-            question: the question.
-            purpose: written into the plan.
-            engine: counts its tokens.
-            decoding: the sampling settings.
-            text: a written answer to score; None asks for one.
-        """
+        """The request of a question; with a text, the one that scores it as an answer."""
         messages = (Message(role="user", content=question.case.query),)
         # The empty text shares the prompt alone, so that all of the other is scored.
         choices = None if text is None else (text, "")

@@ -175,7 +175,7 @@ def _usable(
 ) -> Candidates:
     """Drops what cannot serve, names the scenarios of the rest, and keeps those asked for."""
     found = Candidates(cases=[], dropped=[], n_read=0, n_of_others=0)
-    once = [case for case in _once(rows, set(taken), found) if _in_language(case, settings, found)]
+    once = list(_in_language(_once(rows, set(taken), found), settings, found))
     clean = list(_kept(_excluded(once, sources, settings, found.contamination), found))
     stage = Classify(
         stage="classify",
@@ -214,14 +214,18 @@ def _once(rows: Iterable[Outcome], seen: set[str], found: Candidates) -> Iterato
             yield row
 
 
-def _in_language(case: Case, settings: BuildSettings, found: Candidates) -> bool:
-    """True for a query in the testbed's language, by its row or by its letters."""
-    letters = [character for character in case.query if character.isalpha()]
-    n_han = sum("\u3400" <= letter <= "\u9fff" for letter in letters)
-    language = "zh" if n_han > len(letters) / 2 else case.language
-    if language != settings.language:
-        found.dropped.append(_out(case, "another language", language))
-    return language == settings.language
+def _in_language(
+    cases: Iterable[Case], settings: BuildSettings, found: Candidates
+) -> Iterator[Case]:
+    """The cases in the testbed's language: that of their row, or Chinese by its letters."""
+    for case in cases:
+        letters = [character for character in case.query if character.isalpha()]
+        n_han = sum("\u3400" <= letter <= "\u9fff" for letter in letters)
+        spoken = replace(case, language="zh") if n_han > len(letters) / 2 else case
+        if spoken.language == settings.language:
+            yield spoken
+        else:
+            found.dropped.append(_out(case, "another language", spoken.language))
 
 
 def _excluded(
