@@ -48,7 +48,10 @@ def encode_summed(record: Any) -> bytes:
 
 def sum_agrees(line: bytes) -> bool | None:
     """True where a line is as it was written, by its checksum; None where it has none."""
-    found = _SUM.fullmatch(line, max(0, len(line) - _SUM_BYTES))
+    # Most lines have none, which their bytes at its place tell faster than the pattern.
+    if not line.startswith(b',"sum":"', -_SUM_BYTES):
+        return None
+    found = _SUM.fullmatch(line, len(line) - _SUM_BYTES)
     if found is None:
         return None
     return int(found[1], 16) == zlib.crc32(line[: found.start()])

@@ -8,6 +8,7 @@ Two alphabets keep two frames apart, so that mixing them is a type error: `Winne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ Shown: TypeAlias = Literal["1", "2", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")
 SHOWN: tuple[Shown, ...] = ("1", "2", "tie")
 
+_NO_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
+
 
 def normalise_query(query: str) -> str:
     """A query reduced to lower-case letters and digits, so that equal queries compare equal.
@@ -25,8 +28,7 @@ def normalise_query(query: str) -> str:
     >>> normalise_query("What is 2 + 2?") == normalise_query("what is 2+2")
     True
     """
-    kept = "".join(filter(str.isalnum, query.casefold()))
-    return kept or query
+    return _NO_LETTER_OR_DIGIT.sub("", query.casefold()) or query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

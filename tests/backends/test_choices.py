@@ -59,3 +59,12 @@ def test_every_choice_can_be_walked_again(tails):
             assert trie.tokens[child] == token
             assert trie.parents[child] == node
     assert len(trie.tokens) == len({(p, t) for p, t in zip(trie.parents, trie.tokens, strict=True)})
+
+
+@given(st.lists(st.integers(0, 3), min_size=1), st.lists(st.integers(0, 3), min_size=1))
+def test_beside_the_empty_text_all_of_another_is_scored(prompt, text):
+    trie = build_trie([[*prompt, *text], prompt])
+    assert trie.root == tuple(prompt)
+    assert [token for _, token in trie.steps[0]] == text
+    assert trie.steps[1] == ()
+    assert trie.is_chain

@@ -25,6 +25,8 @@ TAILS = [
     [[5], [6]],
     [[7, 8, 9, 10, 11], [7, 8, 12]],
     [[4], [4, 0]],
+    # All of a written text: beside it stands the empty one.
+    [[8, 9, 10, 4, 2, 6], []],
 ]
 
 

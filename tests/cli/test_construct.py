@@ -49,6 +49,32 @@ def test_a_dry_run_asks_nobody(run, path: Path) -> None:
     assert json.loads(out)["teachers"][0]["n_requests"][0] <= 24
 
 
+def test_a_dry_run_of_the_paper_recipe_needs_none_of_its_data(run) -> None:
+    recipe = Path(__file__).parents[2] / "recipes" / "autoj-paper.yaml"
+    code, out, _ = run("construct", recipe, "--out", "paper", "--dry-run")
+    assert code == 0
+    assert "An estimate from declared counts" in out
+    assert "the paper (published)" in out
+    assert "3,436" in out
+    assert "Assumed, not measured on these data:" in out
+    assert "hf-dataset:stanfordnlp/SHP:train" in out
+    assert not Path("paper").exists()
+    code, out, _ = run("construct", recipe, "--out", "paper", "--dry-run", "--json")
+    assert code == 0
+    assert json.loads(out)["n_singles"] == 960
+
+
+def test_the_mix_is_shown_as_tables_20_and_21(run, path: Path) -> None:
+    run("construct", path, "--out", "mine")
+    code, out, _ = run("construct", "show", "mine", "mix")
+    assert code == 0
+    assert "pairs to train on, each once (Table 20)" in out
+    assert "win (the first is better)" in out
+    assert "math_reasoning" in out
+    code, out, _ = run("construct", "show", "mine", "negatives")
+    assert "rules that decide made pairs without judging" in out
+
+
 def test_a_cap_ends_with_exit_code_1_and_a_way_on(run, path: Path) -> None:
     code, _, err = run("construct", path, "--out", "mine", "--max-requests", 3)
     assert code == 1

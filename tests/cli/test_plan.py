@@ -223,10 +223,47 @@ def test_a_judge_of_this_machine_is_timed_by_a_few_answers_that_are_kept(
     assert (planned["n_answered"], planned["n_left"]) == (8, 32)
     assert planned["seconds"] > 0
     assert "8 requests, whose answers are kept in runs/" in planned["timed_by"]
+    # A second plan asks nothing, and knows the time of the first.
+    again = plan_of(run, *arguments)
+    assert engines[-1].asked == []
+    assert (again["n_answered"], again["n_left"]) == (8, 32)
+    assert again["seconds"] == pytest.approx(planned["seconds"])
+    assert again["timed_by"] == "the speed of this run so far"
     assert run(*arguments)[0] == 0
     assert len(engines[-1].asked) == 32
     out = run(*arguments, "--plan")[1]
     assert "0 to send of 40; 40 answered in this run" in " ".join(out.split())
+
+
+def test_matches_that_time_a_judge_of_this_machine_are_kept_too(run, tmp_path, monkeypatch) -> None:
+    from autoj.backends import scripted
+
+    from ..scripted import Recorder
+
+    engines: list[Recorder] = []
+
+    def load(card, **options):
+        engines.append(
+            Recorder(card=card, answer=lambda _: "So, the final decision is Response 1.")
+        )
+        return engines[-1]
+
+    monkeypatch.setattr(scripted, "load", load)
+    many = tmp_path / "many.jsonl"
+    rows = [{"query": f"Why {i}?", "responses": [f"{i}", "b", "c", "d"]} for i in range(6)]
+    write_records(many, rows)
+    judge = ("--judge", "scripted:x", "--by", "pairs", "--protocol", "pairwise")
+    planned = plan_of(run, "select", many, *judge)
+    assert len(engines[-1].asked) == 8
+    assert (planned["n_answered"], planned["n_left"]) == (8, 36 - 8)
+    assert "8 requests, whose answers are kept in runs/" in planned["timed_by"]
+    again = plan_of(run, "select", many, *judge)
+    assert engines[-1].asked == []
+    assert again["timed_by"] == "the speed of this run so far"
+    assert run("select", many, *judge)[0] == 0
+    # All of them are of the first round, so that none was asked in vain or is asked twice.
+    assert len(engines[-1].asked) == 36 - 8
+    assert len({request.key for engine in engines for request in engine.asked}) == 36
 
 
 @pytest.mark.parametrize("judges", ["{card}", "{card},{card2}"])

@@ -163,6 +163,27 @@ def test_hostile_texts_do_not_reach_the_terminal(
     assert "[bold]gone" in out
 
 
+def test_in_a_terminal_one_key_is_enough(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(*BUILD)
+    typed = iter("1Tb")
+
+    def getchar() -> str:
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("autoj.cli.testbed_annotate.sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("autoj.cli.testbed_annotate.typer.getchar", getchar)
+    code, out, err = run("testbed", "annotate", "bed", "--annotator", "anna")
+    assert code == 0
+    assert "2 of 2 pairs are answered" in err
+    assert err.count("1 or 2: this response is better") == 2
+    assert "answered before" not in out
+
+
 def test_label_studio_out_and_in(run: Run, files: Path) -> None:
     run(*BUILD)
     code, _, err = run("testbed", "annotate", "bed", "--to-label-studio", "tasks.json")

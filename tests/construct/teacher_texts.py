@@ -128,6 +128,11 @@ TEXTS: tuple[tuple[str, Shown, tuple[str, ...] | str], ...] = (
      ("Depth",)),
     ("- Tone: Response 1 is polite, while Response 2 is polite.\n- Depth: Response 2 is thin."
      + END, "1", ("Depth",)),
+    ("- factor: Plain words\n- Response 1: Hard words are explained; none is left.\n- Response 2: "
+     "Hard words are explained; none is left.\n- factor: Depth\n- Response 2: Only one cause."
+     + END, "1", ("Depth",)),
+    ("- factor: The first response is a list, while the second response is a list.\n- Response 1: "
+     "A list.\n- Response 2: A list." + END, "1", "no factor tells the responses apart"),
     # The decision as the last item of a list, or in a paragraph of its own
     ("- Depth: Response 1 gives reasons.\n- So, the final decision is Response 1.", "1",
      ("Depth",)),
@@ -140,10 +145,10 @@ TEXTS: tuple[tuple[str, Shown, tuple[str, ...] | str], ...] = (
     # Nothing can be made of these
     ("So, the final decision is Tie.", "tie", "it gives no reason for its decision"),
     ("", "1", "it gives no reason for its decision"),
-    ("- Tone: polite.\n- Depth: good." + END, "1", "no factor names a response"),
-    ("I cannot judge this." + END, "1", "no factor names a response"),
-    ("- Tone: Both responses are polite." + END, "1", "no factor names a response"),
-    ("{}" + END, "1", "no factor names a response"),
+    ("- Tone: polite.\n- Depth: good." + END, "1", "no factor tells the responses apart"),
+    ("I cannot judge this." + END, "1", "no factor tells the responses apart"),
+    ("- Tone: Both responses are polite." + END, "1", "no factor tells the responses apart"),
+    ("{}" + END, "1", "no factor tells the responses apart"),
     # Odd but honest
     ("- Tone: Response 1 says \"So: what?\", Response 2 is mild." + END, "1", ("Tone",)),
     ("- Code: Response 1 writes `x[1]: int`, Response 2 `x`." + END, "1", ("Code",)),

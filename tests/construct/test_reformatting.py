@@ -57,6 +57,7 @@ def test_the_remark_stays_behind_the_decision() -> None:
         ("Response 2 is the better response.", "2", ""),
         ("Response 1. Both are short, though.", "1", "Both are short, though."),
         ("Response 1 in the end.", "1", ""),
+        ("Response 1. It is close.\n- Response 2\n- Tie", "1", "It is close."),
         ("\n\n- **Tie**: neither answers.", "tie", ""),
     ],
 )
@@ -86,6 +87,14 @@ def test_what_is_said_of_each_response_in_turn_is_one_factor() -> None:
     text = "**Response 1**\n- Tone: curt\n\n**Response 2**\n- Tone: warm.\n"
     made = reformat(f"{text}\nSo, the final decision is Response 2.", "2")
     assert made.factors == (Factor(name="Tone", explanation="Response 1: curt; Response 2: warm."),)
+
+
+def test_what_is_said_twice_stands_once() -> None:
+    text = (
+        "- Tone: Response 1 is curt.\n- Depth: Response 2 is thin.\n- Tone: Response 1 is curt.\n"
+    )
+    first, _ = reformat(f"{text}\nSo, the final decision is Tie.", "tie").factors
+    assert first.explanation == "Response 1 is curt."
 
 
 def test_a_response_is_named_once_above_its_list() -> None:

@@ -62,6 +62,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "response2": "y",
         "label": 1,
     },
+    "gsm8k": {"question": "q", "answer": "1+1 = <<1+1=2>>2\n#### 2"},
     "hhh": {"input": "q", "target_scores": {"x": 1, "y": 0}},
     "llmbar": {"input": "q", "output_1": "x", "output_2": "y", "label": 1},
     "mt-bench-votes": {
@@ -228,6 +229,8 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
     ("evalbiasbench", {"label": 0}, "label", "expected 1 (a), 2 (b), found 0"),
     ("evalbiasbench", {"label": MISSING}, "label", "is missing; expected 1 (a), 2 (b)"),
     ("evalbiasbench", {"bias": None}, "bias", "expected a string"),
+    ("gsm8k", {"question": None}, "question", "expected a string"),
+    ("gsm8k", {"answer": "1+1 = 2\n####"}, "answer", 'no result after "####"'),
     ("hhh", {"input": 5}, "input", "expected a string"),
     ("hhh", {"target_scores": ["x", "y"]}, "target_scores", "expected an object"),
     ("hhh", {"target_scores": {"x": 1, "y": 1}}, "target_scores", "one with 1 (right)"),

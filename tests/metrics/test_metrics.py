@@ -13,7 +13,7 @@ import pytest
 from autoj import components, metrics
 from autoj.metrics import Row, accuracy, agreement, consistency, mean_rating, win_rate
 from autoj.records import SHOWN, Estimate, Winner
-from autoj.verdicts import resolve as verdicts
+from autoj.verdicts import own_frame
 
 # What metrics read and what is kept of them.
 NO_METRICS = {"rows", "result"}
@@ -183,9 +183,9 @@ def published(data_folder: Path) -> list[Row]:
     labels = column(folder / "testdata_pairwise.jsonl", "label")
     return [
         pair(
-            verdicts.to_winner(SHOWN[label], (0, 1)),
-            verdicts.to_winner(SHOWN[first], (0, 1)),
-            verdicts.to_winner(SHOWN[second], (1, 0)),
+            own_frame.to_winner(SHOWN[label], (0, 1)),
+            own_frame.to_winner(SHOWN[first], (0, 1)),
+            own_frame.to_winner(SHOWN[second], (1, 0)),
             cluster=number,
         )
         for number, (label, first, second) in enumerate(zip(labels, own, swapped, strict=True))

@@ -51,7 +51,8 @@ def check_the_menu(name: str, text: str) -> None:
         assert protocol.subject == "query"
         assert reading.name in scenario_names()
     elif isinstance(reading, Critique):
-        assert protocol.name.startswith(("single-critique", "translate"))
+        writes = ("single-critique", "translate", "scenario-seeds")
+        assert protocol.name.startswith(writes)
         assert reading.text.strip()
     else:
         assert isinstance(reading, Unreadable)

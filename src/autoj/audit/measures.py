@@ -13,22 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from autoj.metrics import (
-    SHARES,
-    Row,
-    accuracy,
-    agreement,
-    averaged_accuracy,
-    calibration,
-    consistency,
-    difference,
-    kappa,
-    length_bias,
-    position_bias,
-)
+from autoj import metrics
 from autoj.metrics.base import proportion
 from autoj.metrics.length_bias import is_close_in_length, share_of_longer
-from autoj.metrics.rows import cluster_number, pair_row
+from autoj.metrics.rows import pair_row, scored_row
 from autoj.records import WINNERS, Case, Estimate, Verdict
 from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
 
@@ -39,11 +27,11 @@ ALONE = "not applicable: each response is rated alone"
 _N_SIMULATED = 200
 
 
-def _rows(judged: Judged) -> list[Row]:
+def _rows(judged: Judged) -> list[metrics.Row]:
     return [pair_row(case, verdict) for case, verdict in judged]
 
 
-def _by_judgment(rows: Sequence[Row]) -> list[Row]:
+def _by_judgment(rows: Sequence[metrics.Row]) -> list[metrics.Row]:
     """A row for each order's own winner; a pair of ratings stays one."""
     return [
         row._replace(winner=winner)
@@ -71,37 +59,24 @@ def share_of(name: str, scores: Sequence[tuple[Case, float | None]]) -> Estimate
     )
 
 
-def scored_row(case: Case, score: float | None) -> Row:
-    """A row that holds one score of a case, in `rating`."""
-    return Row(
-        cluster=cluster_number(case.cluster),
-        label=None,
-        winner=None,
-        winners=(),
-        consistent=None,
-        scenario=case.scenario,
-        rating=score,
-    )
-
-
 def people_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
     """Accuracy, averaged accuracy, agreement and kappa with people's labels."""
     rows = _rows(plain)
     if not any(row.label is not None for row in rows):
         names = ("accuracy", "averaged accuracy", "agreement", "kappa")
         return [without(name, "no case has a label") for name in names]
-    averaged = averaged_accuracy.compute(rows)
+    averaged = metrics.averaged_accuracy.compute(rows)
     if not paired:
         # Two ratings compared are this judge's one verdict on a pair.
         return [
             replace(averaged, name="accuracy"),
             without("agreement", ALONE),
-            kappa.compute(rows, lambda row: row.averaged),
+            metrics.kappa.compute(rows, lambda row: row.averaged),
         ]
-    found = [accuracy.compute(rows)]
+    found = [metrics.accuracy.compute(rows)]
     if any(row.probabilities is not None for row in rows):
         found.append(averaged)
-    return [*found, agreement.compute(rows), kappa.compute(rows)]
+    return [*found, metrics.agreement.compute(rows), metrics.kappa.compute(rows)]
 
 
 def above_baselines(plain: Judged) -> dict[str, Estimate]:
@@ -117,12 +92,12 @@ def above_baselines(plain: Judged) -> dict[str, Estimate]:
         for name in BASELINE_JUDGES
     }
     return {
-        name: difference("above trivial", rows, its, _right, span=SHARES).estimate
+        name: metrics.difference("above trivial", rows, its, _right, span=metrics.SHARES).estimate
         for name, its in its_rows.items()
     }
 
 
-def _right(row: Row) -> float | None:
+def _right(row: metrics.Row) -> float | None:
     """1 where one order, or two ratings compared, equals the label; else 0."""
     winner = row.winners[0] if row.winners else row.winner
     return None if row.label is None or winner is None else float(winner == row.label)
@@ -133,7 +108,7 @@ def position_figures(plain: Judged, *, paired: bool) -> list[Estimate]:
     if not paired:
         return [without(name, ALONE) for name in ("consistency", "position bias")]
     rows = _rows(plain)
-    return [consistency.compute(rows), position_bias.compute(rows)]
+    return [metrics.consistency.compute(rows), metrics.position_bias.compute(rows)]
 
 
 def length_figures(plain: Judged) -> list[Estimate]:
@@ -148,7 +123,7 @@ def length_figures(plain: Judged) -> list[Estimate]:
     )
     return [
         because(
-            length_bias.compute(judgments),
+            metrics.length_bias.compute(judgments),
             "the judge or the labels decide no pair of different lengths",
         ),
         share_of_longer("longer preferred by the judge", labelled, lambda row: row.winner),
@@ -180,8 +155,8 @@ def probability_figures(plain: Judged) -> list[Estimate]:
     """The Brier score and the expected calibration error of the averaged probabilities."""
     rows = _rows(plain)
     figures = [
-        calibration.compute(rows),
-        calibration.expected_calibration_error(rows),
+        metrics.calibration.compute(rows),
+        metrics.calibration.expected_calibration_error(rows),
     ]
     if not any(row.probabilities is not None for row in rows):
         return [
@@ -209,7 +184,7 @@ def calibrated_error(plain: Judged) -> Estimate | None:
     errors = []
     for _ in range(_N_SIMULATED):
         drawn = (generator.random((len(known), 1)) >= thresholds).sum(axis=1)
-        bins = calibration.reliability(
+        bins = metrics.calibration.reliability(
             [row._replace(label=WINNERS[one]) for (row, _), one in zip(known, drawn, strict=True)]
         )
         gaps = (found.n * abs(found.confidence - found.accuracy) for found in bins)

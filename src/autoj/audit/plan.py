@@ -214,9 +214,7 @@ def plan_audit(
 def _pairs(data: Cases) -> Iterator[Case]:
     path = data.paths[0]
     n_cases = 0
-    for line, case in data.read():
-        if isinstance(case, DataError):
-            raise case
+    for line, case in data.readable():
         if len(case.responses) != 2:
             raise DataError(
                 f"case {case.id!r} has {len(case.responses)} responses; an audit needs pairs",

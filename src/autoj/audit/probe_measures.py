@@ -6,14 +6,14 @@ As with the unmodified cases, a pair is measured judgment by judgment.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from autoj.audit.cases import injection_probe
 from autoj.audit.injections import HARMLESS, STYLES
-from autoj.audit.measures import ALONE, Judged, because, scored_row, share_of, without
+from autoj.audit.measures import ALONE, Judged, because, share_of, without
 from autoj.metrics import SHARES, Row, difference
-from autoj.metrics.rows import pair_row
+from autoj.metrics.position_bias import signed
+from autoj.metrics.rows import pair_row, scored_row
 from autoj.records import Case, Estimate, Verdict, Winner
 
 _SAME_RATING = 0.05
@@ -30,13 +30,7 @@ def format_bias(compared: Judged) -> Estimate:
         "format bias",
         [(case, point) for case, verdict in compared for point in _points(pair_row(case, verdict))],
     )
-    return replace(
-        share,
-        value=_signed(share.value),
-        low=_signed(share.low),
-        high=_signed(share.high),
-        bounds=None if share.bounds is None else (2 * share.bounds[0] - 1, 2 * share.bounds[1] - 1),
-    )
+    return signed(share)
 
 
 _POINTS: Mapping[Winner | None, float] = {"a": 0.0, "tie": 0.5, "b": 1.0}
@@ -49,10 +43,6 @@ def _points(row: Row) -> list[float | None]:
     if None in winners:
         return [None] * len(winners)
     return [_POINTS[winner] for winner in winners]
-
-
-def _signed(share: float | None) -> float | None:
-    return None if share is None else 2 * share - 1
 
 
 def identical_pairs(judged: Judged, *, paired: bool) -> list[Estimate]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from autoj.bench.case_rows import check_length, field_of, rows_of
 from autoj.datasets.native import is_score
 from autoj.errors import DataError
-from autoj.inputs import read_rows
 from autoj.records import SHOWN, Case, Shown, Verdict
 from autoj.verdicts.own_frame import to_winner
 from autoj.verdicts.resolve import settle
@@ -51,9 +50,9 @@ def _verdict(case: Case, path: Path, pages: list[tuple[tuple[int, ...], Shown | 
 
 def _labels(path: Path, n_cases: int) -> list[Shown | None]:
     labels = [
-        _label(_field(path, line, row, "output"), path, line) for line, row in read_rows(path)
+        _label(field_of(path, line, row, "output"), path, line) for line, row in rows_of(path)
     ]
-    _check_length(path, len(labels), n_cases)
+    check_length(path, len(labels), n_cases)
     return labels
 
 
@@ -82,8 +81,8 @@ def read_scores(path: Path, cases: Sequence[Case]) -> list[Verdict]:
         DataError: the file has another number of rows than there are cases, or a row is not a pair
             of scores.
     """
-    rows = [_scores(_field(path, line, row, "scores"), path, line) for line, row in read_rows(path)]
-    _check_length(path, len(rows), len(cases))
+    rows = [_scores(field_of(path, line, row, "scores"), path, line) for line, row in rows_of(path)]
+    check_length(path, len(rows), len(cases))
     return [
         Verdict(
             case_id=case.id,
@@ -109,25 +108,3 @@ def _scores(value: object, path: Path, line: int) -> tuple[float | None, ...]:
             field="scores",
         )
     return tuple(None if score is None else float(score) for score in value)
-
-
-def _field(path: Path, line: int, row: dict[str, Any] | DataError, field: str) -> object:
-    if isinstance(row, DataError):
-        raise row
-    if field not in row:
-        raise DataError(
-            f"is missing; the row has {', '.join(map(repr, row)) or 'no fields'}",
-            path=path,
-            line=line,
-            field=field,
-        )
-    return row[field]
-
-
-def _check_length(path: Path, n_rows: int, n_cases: int) -> None:
-    if n_rows != n_cases:
-        raise DataError(
-            f"has {n_rows:,} rows, but the set has {n_cases:,} cases; expected one row per case, "
-            "in the set's order",
-            path=path,
-        )

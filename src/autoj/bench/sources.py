@@ -94,9 +94,7 @@ def labelled_pairs(data: Cases) -> list[Case]:
         DataError: a row cannot be read, is not a pair or has no label; or there are none.
     """
     cases: list[Case] = []
-    for line, case in data.read():
-        if isinstance(case, DataError):
-            raise case
+    for line, case in data.readable():
         if len(case.responses) != 2 or case.label not in WINNERS:
             raise DataError(
                 f"case {case.id!r} has {len(case.responses)} responses and the label "

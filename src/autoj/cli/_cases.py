@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -58,6 +59,12 @@ def tell_stream(path: Path) -> None:
         _console.print_message(f"reading {stream_name(path)} to its end")
 
 
+def tell_format(paths: Sequence[Path], format: str) -> None:
+    """Say how files were recognised; a stream by its own name, as `-` is none."""
+    named = " and ".join(stream_name(path) if is_stream(path) else str(path) for path in paths)
+    _console.print_message(f"reading {named} as {format}")
+
+
 def find_cases(
     data: Path | None,
     a: Path | None,
@@ -107,7 +114,7 @@ def find_cases(
         cases = open_joined(*named, format=format, columns=mapped, join=rule)
     else:
         cases = open_cases(named[0], format, mapped)
-    _console.print_message(f"reading {' and '.join(map(str, named))} as {cases.format}")
+    tell_format(named, cases.format)
     if cases.note is not None:
         _console.print_message(cases.note)
     return cases

@@ -58,7 +58,12 @@ class _Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the flags, also by their former names; Click calls this by its name."""
-        return super().parse_args(ctx, checked_words(args, self.params))
+        try:
+            return super().parse_args(ctx, checked_words(args, self.params))
+        except typer.BadParameter as error:
+            # Later versions of Typer check values with pydantic, and leave its words before theirs.
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
 
 class _Group(TyperGroup):

@@ -12,6 +12,7 @@ from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
 from autoj.cli import _completion, _console, _data_options, _options
+from autoj.cli._cases import tell_format
 from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
 from autoj.datasets import catalog, open_cases
@@ -109,7 +110,7 @@ def audit(
         scenarios=scenarios,
     )
     data = open_cases(on or catalog.find("eval-p"), format)
-    _console.print_message(f"reading {data.paths[0]} as {data.format}")
+    tell_format(data.paths[:1], data.format)
     plan = plan_audit(data, spec, n_sample=limit, n_probed=probes, seed=seed)
     root = out or audit_folder(plan.parts[0].spec, plan.parts[0].cases, data)
     with watching() as watch:

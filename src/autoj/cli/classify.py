@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.cli import _classify_options, _console, _data_options, _options
-from autoj.cli._cases import tell_stream
+from autoj.cli._cases import tell_format, tell_stream
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.datasets import open_queries, parse_map
@@ -61,7 +61,7 @@ def classify(
     )
     tell_stream(data)
     cases = open_queries(data, format, mapped)
-    _console.print_message(f"reading {data} as {cases.format}")
+    tell_format((data,), cases.format)
     if judge is None:
         names = load_classifier(classifier or _DEFAULT)
         count = ClassifiedCount(confidence)

@@ -12,12 +12,13 @@ from autoj.cli import _console, _options, _progress
 from autoj.cli._help import App
 from autoj.cli._lazy import Listed
 from autoj.construct.estimate import estimate
+from autoj.construct.expectation import expect, lacks_declared_data
 from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct as run_construction
-from autoj.construct.recipe import read_construct_recipe
-from autoj.errors import DataError
-from autoj.reports.construct import construction_view, estimate_view
-from autoj.reports.construct_stage import stage_view
+from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
+from autoj.reports.construct import construction_record, construction_view, estimate_view
+from autoj.reports.construct_expected import expectation_view
+from autoj.reports.construct_stage import stage_record, stage_view
 from autoj.runs.budget import Budget
 
 COMMANDS = {
@@ -67,24 +68,32 @@ def run(
 
     Killed at any moment, the same command goes on. The word run may be left out.
 
+    A dry run counts the rows of files that are here; of data sets that are not, it takes what the
+    recipe declares, and says so.
+
     Example: autoj construct examples/construct.yaml --out data/mine --dry-run
     """
-    _console.set_json(as_json)
     wanted = read_construct_recipe(recipe)
+    if dry_run:
+        _show_cost(wanted, out)
+        return
     last = None if until is None else wanted.number_of(until)
     with _progress.watching() as watch:
-        if dry_run:
-            found = estimate(wanted, out, watch)
-        else:
-            budget = Budget(max_usd, max_requests)
-            done = run_construction(wanted, out, budget=budget, watch=watch, until=last)
-    if dry_run:
-        if as_json:
-            _console.print_json(asdict(found))
-        else:
-            _console.print_result(estimate_view(found))
-        return
-    _show(done, as_json)
+        budget = Budget(max_usd, max_requests)
+        done = run_construction(wanted, out, budget=budget, watch=watch, until=last)
+    _console.show(done, construction_record, construction_view)
+
+
+def _show_cost(recipe: ConstructRecipe, out: Path) -> None:
+    """Shows what a construction would ask; what is not on this machine enters as declared."""
+    if lacks_declared_data(recipe):
+        with _progress.watching() as watch:
+            expected = expect(recipe, watch)
+        _console.show(expected, asdict, expectation_view)
+    else:
+        with _progress.watching() as watch:
+            estimated = estimate(recipe, out, watch)
+        _console.show(estimated, asdict, estimate_view)
 
 
 @construct_app.command("show")
@@ -104,31 +113,8 @@ def show(
 
     Example: autoj construct show data/mine judge-pairs
     """
-    _console.set_json(as_json)
     found = Construction.open(folder)
     if stage is None:
-        _show(found, as_json)
-        return
-    chosen = found.stage(stage)
-    if not as_json:
-        _console.print_result(stage_view(chosen, limit))
-        return
-    summary = chosen.summary()
-    if summary is None:
-        raise DataError("is not done", path=chosen.path)
-    _console.print_json(asdict(summary))
-
-
-def _show(construction: Construction, as_json: bool) -> None:
-    if as_json:
-        found = asdict(construction)
-        names = ("stale", "reviewed")
-        _console.print_json(
-            {
-                "construction": str(construction.path),
-                "stages": found["summaries"],
-                **{name: found[name] for name in names},
-            }
-        )
+        _console.show(found, construction_record, construction_view)
     else:
-        _console.print_result(construction_view(construction))
+        _console.show(found.stage(stage), stage_record, lambda its: stage_view(its, limit))

@@ -74,7 +74,7 @@ def review(
         if from_csv is not None:
             read = read_sheet(from_csv, found.stage, found.library)
             _console.print_message(
-                f"{read.n_new:,} new answers of {read.n_rows:,} rows; {read.n_empty:,} are empty"
+                f"{read.n_rows:,} rows: {read.n_new:,} new answers, {read.n_empty:,} without one"
             )
         elif not as_json:
             _ask(found)

@@ -15,6 +15,7 @@ from autoj.reports.train import plan_view, report_lines
 from autoj.training.classifier.job import trains_classifier
 from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.rows import training_file
 from autoj.training.judge.train import plan
 from autoj.training.judge.train import train as run_training
 
@@ -31,7 +32,8 @@ def train(
         list[Path] | None,
         typer.Option(
             "--data",
-            help="A file to train on; say it once per file.",
+            help="A file to train on, or the folder train/ of autoj construct; say it once per "
+            "file.",
             rich_help_panel=_options.TRAINED_ON,
         ),
     ] = None,
@@ -95,7 +97,7 @@ def train(
         raise ConfigError("give --out: the folder of the judge", hint="Or --plan, to look ahead.")
     job = TrainingJob(
         recipe=read_recipe(recipe),
-        data=tuple(data),
+        data=tuple(map(training_file, data)),
         validation=validation,
         budget_tokens=budget_tokens,
         lenient=skip_bad_rows,

@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from autoj.construct.recipe import ConstructRecipe, Decontaminate
+from autoj.construct.contamination import find_test_set
+from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
@@ -27,13 +28,18 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
     """
     files = [Path(source.data) for source in recipe.sources]
     files += [
-        Path(name)
+        find_test_set(name)
         for stage in recipe.stages
         if isinstance(stage, Decontaminate)
         for name in stage.against
     ]
+    files += [Path(stage.data) for stage in recipe.stages if isinstance(stage, Mathematics)]
     digests = {str(path): sha256_of(path) for name in files for path in data_paths(name)}
-    return {"recipe": recipe.model_dump(mode="json"), "files": digests}
+    # What is said for a dry run alone may be corrected later.
+    recorded = recipe.model_dump(
+        mode="json", exclude={"assumed": True, "sources": {"__all__": {"declared"}}}
+    )
+    return {"recipe": recorded, "files": digests}
 
 
 def make_folder(out: Path) -> None:

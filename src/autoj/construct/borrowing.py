@@ -26,7 +26,7 @@ from autoj.records import Case, Response, Winner
 _TOO_NEAR = 0.90
 _TOO_FAR = 0.35
 _Look: TypeAlias = tuple[bool, bool]
-"""Whether a borrowed response is longer than the own one, and has more words of the query."""
+"""True where a borrowed response is longer than the own one; has more words of the query."""
 _N_LOOKS = 4
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoj.construct.recipe import Decontaminate
 from autoj.construct.stages import Dropped, Outcome
-from autoj.datasets import open_cases
+from autoj.datasets import catalog, open_cases
 from autoj.datasets.overlap import find_overlap
 from autoj.errors import DataError
 from autoj.records import Case
@@ -30,6 +30,20 @@ class SharedWith:
     """Those of them with the same letters and digits; the others share n-grams."""
 
 
+def find_test_set(name: str) -> Path:
+    """Finds a test set by the name that a recipe gives it.
+
+    Args:
+        name: a file, or a set that `autoj data` lists, such as "eval-p".
+
+    Raises:
+        DataError: the listed set is not on this machine; the hint says how to get it.
+    """
+    if name in catalog.data_names() and not Path(name).exists():
+        return catalog.find(name)
+    return Path(name)
+
+
 def check_test_sets(stage: Decontaminate) -> None:
     """Checks that every test set can be read.
 
@@ -37,7 +51,7 @@ def check_test_sets(stage: Decontaminate) -> None:
         DataError: one is missing or is no data set.
     """
     for name in stage.against:
-        open_cases(Path(name))
+        open_cases(find_test_set(name))
 
 
 def decontaminate(
@@ -62,7 +76,7 @@ def decontaminate(
     shared: dict[int, tuple[str, str]] = {}
     reports: list[SharedWith] = []
     for name in stage.against:
-        tested = list(_queries(Path(name)))
+        tested = list(_queries(find_test_set(name)))
         found = find_overlap(queries, tested, n=stage.ngrams, threshold=stage.threshold)
         for item in found.shared:
             shared.setdefault(item.a, (name, f"row {item.b + 1} by {item.by}, {item.share:.2f}"))

@@ -41,7 +41,7 @@ _TABLE_RULE = re.compile(r"^\s*\|[\s|:-]+\|\s*$")
 
 def listed_factors(text: str, language: Language) -> Iterator[Factor]:
     """The factors of a text without its decision, those of one heading one after the other."""
-    reader = _Reader(language=language)
+    reader = _ListReader(language=language)
     header: list[str] = []
     for line in [*text.split("\n"), ""]:
         if (row := _TABLE_ROW.match(line)) is None:
@@ -68,7 +68,7 @@ class _Part:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reader:
+class _ListReader:
     """Reads lines one after the other; a factor is ready when the next one begins."""
 
     language: Language

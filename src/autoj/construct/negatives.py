@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
 from random import Random
 from typing import Any
 
@@ -108,13 +109,16 @@ def add_negatives(
 
 def wanted_kinds(stage: Negatives, n_pairs: int) -> dict[str, int]:
     """The number of pairs of each kind that a stage asks for, of so many pairs."""
-    total = sum(stage.damages.values()) or 1.0
+    whole = sum(stage.damages.values()) or 1.0
+    n_damaged = round(stage.damaged * n_pairs)
+    # Rounded sums, not shares, add up to the number of all.
+    ends = [round(n_damaged * end / whole) for end in accumulate(stage.damages.values(), initial=0)]
     return {
         "borrowed": round(stage.borrowed * n_pairs),
         "both_borrowed": round(stage.both_borrowed * n_pairs),
         **{
-            kind: round(stage.damaged * n_pairs * share / total)
-            for kind, share in stage.damages.items()
+            kind: end - start
+            for kind, (start, end) in zip(stage.damages, pairwise(ends), strict=True)
         },
     }
 

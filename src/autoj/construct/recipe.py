@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from autoj.construct.declared import Assumed, DeclaredRows
 from autoj.construct.held_out import held_out_scenarios
 from autoj.datasets import data_name
 from autoj.errors import UnknownComponent
@@ -32,6 +33,8 @@ class PairFile(_RecipePart):
     """The format's name; None recognises it from the fields of the first row."""
     map: str | None = None
     """Columns of other names, as `autoj judge --map` takes them, in place of a format."""
+    declared: DeclaredRows | None = None
+    """Its rows by its card, for a dry run where it is not at hand."""
 
     @property
     def called(self) -> str:
@@ -75,7 +78,7 @@ class Decontaminate(_RecipePart):
 
     stage: Literal["decontaminate"]
     against: tuple[str, ...] = Field(min_length=1)
-    """The files of the test sets."""
+    """The test sets: files, or names that `autoj data` lists, such as eval-p."""
     ngrams: int | None = Field(13, ge=2)
     """Words per n-gram that shared text is found by; None compares letters and digits alone."""
     threshold: float = Field(0.7, gt=0, le=1)
@@ -140,7 +143,11 @@ class JudgeSingles(_RecipePart):
     teacher: str
     """A judge's name, card, or `backend:model`."""
     quota: int = Field(17, ge=1)
-    """The responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    """The most responses of a scenario: the paper's 960 are 16.6 of each of 58."""
+    total: int | None = Field(None, ge=1)
+    """The most responses altogether, of all scenarios in turn; None sets no limit."""
+    sources: tuple[str, ...] = ()
+    """The sources whose responses are drawn, by name; empty draws from all."""
     max_tokens: int | None = Field(None, ge=16)
     """The most tokens of a critique; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
@@ -208,6 +215,22 @@ class Negatives(_RecipePart):
         return self
 
 
+class Mathematics(_RecipePart):
+    """Adds pairs and rated responses about problems with worked solutions, such as GSM8K's.
+
+    The authors added 1,000 of each when their judge failed at mathematics. Theirs were judged by
+    GPT-4; these are labelled and explained by rules.
+    """
+
+    stage: Literal["mathematics"]
+    data: str
+    """Problems in the layout of GSM8K, such as `hf-dataset:openai/gsm8k:main:train`."""
+    pairs: int = Field(1000, ge=0)
+    """The pairs to make."""
+    singles: int = Field(1000, ge=0)
+    """The rated responses to make, of other problems as far as there are enough."""
+
+
 class Mix(_RecipePart):
     """Writes the training files: native rows, the release's layout, chats and preferences."""
 
@@ -240,6 +263,7 @@ Stage: TypeAlias = Annotated[
     | JudgeSingles
     | Translate
     | Negatives
+    | Mathematics
     | Mix,
     Field(discriminator="stage"),
 ]
@@ -265,6 +289,8 @@ class ConstructRecipe(_RecipePart):
     stages: tuple[Stage, ...] = Field(min_length=1)
     scenarios: str | None = None
     """A folder with scenarios of the user's own; None uses ours."""
+    assumed: Assumed = Assumed()
+    """For a dry run where a source is not at hand."""
 
     def number_of(self, name: str) -> int:
         """The number of the first stage of a kind, from 1.
@@ -290,6 +316,7 @@ class ConstructRecipe(_RecipePart):
             "judge-singles",
             "translate",
             "negatives",
+            "mathematics",
             "mix",
         ):
             if kinds.count(only_once) > 1:
@@ -299,6 +326,18 @@ class ConstructRecipe(_RecipePart):
         if "negatives" in kinds and "translate" in kinds[: kinds.index("negatives")]:
             # Damage is done to English words, and a borrowed response would be in any language.
             raise ValueError("stage translate must come after negatives")
+        return self
+
+    @model_validator(mode="after")
+    def _sources_are_named(self) -> Self:
+        names = [source.called for source in self.sources]
+        for stage in self.stages:
+            drawn = stage.sources if isinstance(stage, JudgeSingles) else ()
+            if unknown := [name for name in drawn if name not in names]:
+                raise ValueError(
+                    f"stage {stage.stage}: no source is called {unknown[0]!r}; there are "
+                    f"{', '.join(names)}"
+                )
         return self
 
     @model_validator(mode="after")

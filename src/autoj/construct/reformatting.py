@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from autoj import critiques
 from autoj.construct.factor_json import json_factors, json_of
@@ -40,10 +41,14 @@ _AFTER_DECISION = re.compile(
     r"[*_\"'“”\])\s]*(?:is (?:the )?better(?: one| response)?|更好)?[.。]?[*_\"'”]*\s*",
     re.IGNORECASE,
 )
-_EACH = re.compile(
-    r"(?P<first>Response [12]|回应[12])[:：]? (?P<one>[^\n]+?)"
-    r"(?:[.;。；]|,? (?:while|whereas|and|but))? "
-    r"(?!(?P=first))(?:Response [12]|回应[12])[:：]? (?P<two>[^\n]+?)[.。]?"
+# A small model goes on with the options that it has not chosen.
+_LEFT_OVER = re.compile(r"(?:\n[ \t]{0,8}[-*•]?[ \t]{0,4}(?:Tie|Response [12])\b\.?[ \t]{0,4})+\Z")
+# "Response 1: in JSON; Response 2: in JSON": a statement that is made of both.
+_SAME_OF_BOTH = re.compile(
+    r"(?P<first>Response [12]|回应[12])[:：]? ?(?P<said>[^\n]{1,400}?)"
+    r"(?:[.;。；]|,? (?:while|whereas|and|but))? ?"
+    r"(?!(?P=first))(?:Response [12]|回应[12])[:：]? ?(?P=said)(?:[.;。；]\s*|\Z)",
+    re.IGNORECASE,
 )
 _MARKER = re.compile(r"\A\s*(?:[-*•>#]\s+)?")
 _PUNCTUATION = re.compile(r"\A[\s,;:，；：、–—-]+")
@@ -80,19 +85,22 @@ def reformat(text: str, decision: Shown) -> PairCritique:
     known = critiques.parse(assessed)
     language: Language = "zh" if _is_chinese(assessed) else "en"
     if known is not None:
-        factors, remark = list(known.factors), known.remark
+        factors, remark = list(known.factors), flat(known.remark)
     else:
-        body, remark = _without_decision(named_alike(assessed, language))
+        body, said = _without_decision(named_alike(assessed, language))
+        remark = _sentence(flat(said), decision, language)
         factors = _merged(_factors(body, language))
     telling = [factor for factor in factors if _tells_apart(factor)]
     if not telling:
         raise NotReformattable(
-            "no factor names a response" if factors else "it gives no reason for its decision"
+            "no factor tells the responses apart"
+            if factors
+            else "it gives no reason for its decision"
         )
     made = PairCritique(
         factors=tuple(telling[:_MOST_FACTORS]),
         decision=decision,
-        remark=_sentence(flat(remark), decision, language),
+        remark=remark,
         language=language,
     )
     read_back = critiques.parse(critiques.render(made))
@@ -131,7 +139,7 @@ def _without_decision(text: str) -> tuple[str, str]:
             continue
         before, after = paragraph[: found[0].start()], paragraph[found[-1].end() :]
         stated = _AFTER_DECISION.match(after)
-        remark = after[stated.end() :] if stated else ""
+        remark = _LEFT_OVER.sub("", after[stated.end() :]) if stated else ""
         is_open = not stated and not _BEGUN.search(after)
         kept.append(_without_marker(before))
     return "\n\n".join(kept), remark
@@ -171,25 +179,27 @@ def _factors(text: str, language: Language) -> Iterator[Factor]:
 
 
 def _merged(factors: Iterable[Factor]) -> list[Factor]:
-    """Joins those of one name: what a teacher says of each response in turn is one factor."""
-    texts: dict[str, list[str]] = {}
+    """Joins those of one name: what a teacher says of each response in turn is one factor.
+
+    What it says twice stands once.
+    """
+    texts: dict[str, dict[str, None]] = {}
     for factor in factors:
-        texts.setdefault(factor.name, []).append(factor.explanation)
-    return [Factor(name=name, explanation=joined(its)) for name, its in texts.items()]
+        texts.setdefault(factor.name, {})[factor.explanation] = None
+    return [
+        _without_the_same(Factor(name=name, explanation=joined(its))) for name, its in texts.items()
+    ]
+
+
+def _without_the_same(factor: Factor) -> Factor:
+    """A factor without the statements that it makes of both responses alike."""
+    return replace(factor, explanation=_SAME_OF_BOTH.sub("", factor.explanation).strip())
 
 
 def _tells_apart(factor: Factor) -> bool:
     """True where a factor is about one of the responses."""
-    if not factor.explanation or _says_the_same(factor.explanation):
-        return False
     n_named = len(set(EITHER.findall(factor.explanation)))
     return n_named > 0 and (n_named == 1 or not _only_alike(factor.explanation))
-
-
-def _says_the_same(text: str) -> bool:
-    """True for "Response 1: in JSON; Response 2: in JSON"."""
-    found = _EACH.fullmatch(text)
-    return found is not None and found["one"].casefold() == found["two"].casefold()
 
 
 def _only_alike(text: str) -> bool:

@@ -100,7 +100,7 @@ def judge_singles(
     """
     yield from cases
     chosen: list[Case] = []
-    for case in _responses(cases, stage.quota, seed):
+    for case in _responses(cases, stage, seed):
         if (fault := scenario_fault(case, specs[WITH].library)) is not None:
             yield Dropped(id=case.id, reason=fault[0], detail=fault[1], case=case)
         else:
@@ -114,24 +114,33 @@ def judge_singles(
             yield Dropped(id=row.case.id, reason=row.reason, detail=row.detail, case=row.case)
 
 
-def _responses(cases: Sequence[Case], quota: int, seed: int) -> Iterator[Case]:
+def _responses(cases: Sequence[Case], stage: JudgeSingles, seed: int) -> list[Case]:
     """Responses of each scenario; of its pairs in turn the better one and the other one."""
     grouped: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        if len(case.responses) == 2 and case.scenario is not None:
+        if len(case.responses) == 2 and case.scenario is not None and _is_drawn_from(case, stage):
             grouped[case.scenario].append(case)
-    for _, its in sorted(grouped.items()):
+    drawn: list[tuple[int, str, Case]] = []
+    for scenario, its in sorted(grouped.items()):
         its.sort(key=lambda case: drawn_by(seed, f"single {case.id}"))
-        for at, case in enumerate(its[:quota]):
+        for at, case in enumerate(its[: stage.quota]):
             better = 1 if case.label == "b" else 0
             index = better if at % 2 == 0 else 1 - better
-            yield replace(
+            response = replace(
                 case,
                 id=f"{case.id}#{index + 1}",
                 responses=(case.responses[index],),
                 label=None,
                 meta={"made": "single", "made_of": case.id},
             )
+            drawn.append((at, scenario, response))
+    # The first one of each scenario, then the second one of each: a total is balanced, too.
+    drawn.sort(key=lambda item: item[:2])
+    return [response for _, _, response in drawn[: stage.total]]
+
+
+def _is_drawn_from(case: Case, stage: JudgeSingles) -> bool:
+    return not stage.sources or case.id.partition("/")[0] in stage.sources
 
 
 def _judged(

@@ -15,6 +15,7 @@ from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import collect, open_sources
 from autoj.construct.contamination import check_test_sets, decontaminate
 from autoj.construct.duplicates import check_near_duplicates, deduplicate
+from autoj.construct.mathematics import add_mathematics, check_problems
 from autoj.construct.mixing import write_mix
 from autoj.construct.negatives import add_negatives, check_encoder, embed_queries, pairs_among
 from autoj.construct.pair_judgments import judge_pairs, pair_spec
@@ -26,6 +27,7 @@ from autoj.construct.recipe import (
     Deduplicate,
     JudgePairs,
     JudgeSingles,
+    Mathematics,
     Mix,
     Negatives,
     Stage,
@@ -117,6 +119,8 @@ def check_stage(stage: Stage, recipe: ConstructRecipe) -> None:
             translation_specs(stage)
         case Negatives():
             check_encoder(stage)
+        case Mathematics():
+            check_problems(stage)
         case Mix():
             library = load_library(own_scenarios(recipe))
             for name in stage.held_out:
@@ -188,6 +192,8 @@ def outcomes_of(stage: Stage, job: Job) -> Iterator[Outcome]:
             pairs = pairs_among(cases)
             embeddings = embed_queries(pairs) if stage.borrows and pairs else None
             yield from add_negatives(cases, stage, embeddings, recipe.seed, job.notes)
+        case Mathematics():
+            yield from add_mathematics(job.rows(), stage, recipe.seed, job.notes)
         case Mix():
             job.notes.update(asdict(write_mix(job.rows(), stage, job.train, recipe.seed)))
             yield from job.rows()

@@ -11,7 +11,7 @@ from typing import Any
 from autoj import components
 from autoj.datasets._answers import AnswerFiles, is_answer, is_question
 from autoj.datasets._columns import map_flag
-from autoj.datasets._hub import data_files, is_dataset, parse_name
+from autoj.datasets._hub import data_files, is_at_hand, is_dataset, parse_name
 from autoj.datasets._joined import check_joined, read_joined
 from autoj.datasets._mapping import ColumnMap, parse_map
 from autoj.datasets._matching import Join
@@ -29,6 +29,7 @@ __all__ = [
     "data_name",
     "data_paths",
     "format_names",
+    "is_at_hand",
     "is_dataset",
     "open_answers",
     "open_cases",

@@ -151,3 +151,17 @@ def _split_of(path: Path, found: Any, split: str | None) -> Any:
     if split not in found:
         raise DataError(f"has no split {split!r}; it has: {names}", path=path)
     return found[split]
+
+
+def is_at_hand(path: Path) -> bool:
+    """True where a file or a data set can be read without fetching anything."""
+    if not is_dataset(path):
+        return path.is_file()
+    name = parse_name(path).name
+    if Path(name).expanduser().is_dir():
+        return True
+    try:
+        import datasets
+    except ImportError:
+        return False
+    return (Path(datasets.config.HF_DATASETS_CACHE) / name.replace("/", "___")).is_dir()

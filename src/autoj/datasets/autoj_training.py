@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +75,14 @@ def _label(row: dict[str, Any]) -> Winner | float | None:
             raise FieldError("gt_label", f"expected 0, 1 or 2, found {number!r}")
         winner: Winner = WINNERS[number]
         return winner
-    rating = row.get("pred_score")
-    if rating is None:
-        return None
-    if isinstance(rating, bool) or not isinstance(rating, int | float):
-        raise FieldError("pred_score", f"expected a rating, found {rating!r}")
-    return float(rating)
+    return None if row.get("pred_score") is None else _rating(row["pred_score"])
+
+
+def _rating(value: object) -> float:
+    """A rating, which the release's description has in quotes and its files as a number."""
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
+            rating = float(value)
+            if isfinite(rating):
+                return rating
+    raise FieldError("pred_score", f"expected a rating, found {value!r}")

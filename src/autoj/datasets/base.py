@@ -69,6 +69,17 @@ class Cases:
         """The place named in messages: its first file, or that the cases came from a program."""
         return self.paths[0] if self.paths else Path("(cases)")
 
+    def readable(self) -> Iterator[tuple[int, Case]]:
+        """Reads it from the start, lazily, where every row must be a case; yields lines with cases.
+
+        Raises:
+            DataError: a row cannot be read.
+        """
+        for line, case in self.read():
+            if isinstance(case, DataError):
+                raise case
+            yield line, case
+
 
 def cases_of(cases: Iterable[Case], name: str = "cases") -> Cases:
     """Cases that a program holds, as a data set.

@@ -22,6 +22,11 @@ def compute(rows: Rows) -> Estimate:
     of biased verdicts is given by its direction.
     """
     share = proportion("position bias", rows, _share_of_first)
+    return signed(share)
+
+
+def signed(share: Estimate) -> Estimate:
+    """A share between 0 and 1 on the scale from -1 to 1, where 0 is no bias."""
     return replace(
         share,
         value=_signed(share.value),

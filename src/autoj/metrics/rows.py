@@ -73,6 +73,19 @@ def rating_rows(case: Case, verdict: Verdict) -> list[Row]:
     ]
 
 
+def scored_row(case: Case, score: float | None) -> Row:
+    """A row that holds one score of a case, in `rating`."""
+    return Row(
+        cluster=cluster_number(case.cluster),
+        label=None,
+        winner=None,
+        winners=(),
+        consistent=None,
+        scenario=case.scenario,
+        rating=score,
+    )
+
+
 def response_labels(case: Case) -> list[Winner | float | None]:
     """The label of each rated response: its reference score, or the case's own label."""
     return [

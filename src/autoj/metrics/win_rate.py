@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from autoj.errors import UnknownComponent
 from autoj.metrics._prediction_powered import prediction_powered
@@ -17,7 +16,6 @@ from autoj.records import WINNERS, Estimate, Winner
 
 _SHARE: Mapping[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
 _WON: Mapping[Winner, float] = {"a": 1.0, "tie": 0.0, "b": 0.0}
-_Orders: TypeAlias = tuple[Winner | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

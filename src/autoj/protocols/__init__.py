@@ -17,7 +17,7 @@ from autoj.protocols._own import OwnProtocol
 from autoj.protocols._own_files import protocol_from
 from autoj.protocols._shipped import PROMPT_SUFFIX, load_shipped, protocol_names
 from autoj.protocols._shown import NOT_SHOWN, file_of, prompt_of
-from autoj.protocols.base import ByCase, ByCriteria, ByReference, JudgeProtocol
+from autoj.protocols.base import JudgeProtocol, is_by_case, is_by_criteria, is_by_reference
 from autoj.records import Case, JudgeCard
 from autoj.scenarios import Library
 
@@ -117,7 +117,7 @@ def needs_scenario(protocol: JudgeProtocol) -> bool:
     >>> needs_scenario(load_protocol("pairwise-criteria")), needs_scenario(load_protocol("single"))
     (True, False)
     """
-    return isinstance(protocol, ByCriteria)
+    return is_by_criteria(protocol)
 
 
 def needs_reference(protocol: JudgeProtocol) -> bool:
@@ -126,14 +126,14 @@ def needs_reference(protocol: JudgeProtocol) -> bool:
     >>> needs_reference(load_protocol("single-reference")), needs_reference(load_protocol("single"))
     (True, False)
     """
-    return isinstance(protocol, ByReference) and protocol.needs_reference
+    return is_by_reference(protocol) and protocol.needs_reference
 
 
 def by_scenarios(protocol: JudgeProtocol, library: Library) -> JudgeProtocol:
     """The protocol with other scenarios than ours; unchanged where it uses none."""
-    return protocol.with_library(library) if isinstance(protocol, ByCriteria) else protocol
+    return protocol.with_library(library) if is_by_criteria(protocol) else protocol
 
 
 def reader_for(protocol: JudgeProtocol, case: Case) -> JudgeProtocol:
     """The protocol that reads the answers about a case: the same, unless reading depends on it."""
-    return protocol.for_case(case) if isinstance(protocol, ByCase) else protocol
+    return protocol.for_case(case) if is_by_case(protocol) else protocol

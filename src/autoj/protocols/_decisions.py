@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from autoj.protocols._folding import clean, fold
 from autoj.protocols._quotations import Judged, Statement, last_statement
@@ -13,10 +14,13 @@ from autoj.records import Decision, Reading, Shown, Unreadable
 
 # Allowed between "final decision is" and the answer: space, markdown, quotes, brackets.
 _LEAD = r"[\s:*_\"'“”‘’`\[\](){}<>#~\-]*"
+# "final decision is" or "最终决定是". The first letter is looked for by itself, which is four times
+# as fast as trying the whole pattern everywhere.
 _STATEMENT = re.compile(
-    rf"(?:\bfinal\s+decision[*_\"'\s]*(?:\bis\b|:)|最终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:))(?P<lead>{_LEAD})"
-    rf"(?:(?:that|in\s+favou?r\s+of|to\s+(?:choose|pick|select|prefer|favou?r|go\s+with))\b{_LEAD})?",
-    re.IGNORECASE,
+    r"[fF最](?i:(?:(?<=f)(?<!\wf)inal\s+decision[*_\"'\s]*(?:\bis\b|:)"
+    rf"|(?<=最)终的?(?:决定|决策|判断|裁决)\s*(?:是|为|:))(?P<lead>{_LEAD})"
+    r"(?:(?:that|in\s+favou?r\s+of|to\s+(?:choose|pick|select|prefer|favou?r|go\s+with))\b"
+    rf"{_LEAD})?)"
 )
 # "The final decision is based on …" talks about a decision and states none.
 _NO_STATEMENT = re.compile(
@@ -93,7 +97,7 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
     statements = _find(folded)
     if not statements:
         return Unreadable(reason="no final decision is stated")
-    shown = Judged(judged, _find)
+    shown = Judged(judged if any(map(_may_state, judged)) else (), _find)
     last = last_statement("decision", folded, statements, shown, stands_by_itself, forced)
     said = last if isinstance(last, Unreadable) else last.said
     if isinstance(said, Unreadable):
@@ -104,6 +108,17 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StatedDecision(Statement):
     said: Shown | Unreadable
+
+
+# Both orders of a pair, and several samples, show the same texts.
+@lru_cache(16)
+def _may_state(text: str) -> bool:
+    """False for most judged texts: they lack letters that every statement has.
+
+    No other character equals one of these letters, whatever its case.
+    """
+    lowered = fold(clean(text)).lower()
+    return ("nal" in lowered and "dec" in lowered) or ("最" in lowered and "终" in lowered)
 
 
 def _find(folded: str) -> list[_StatedDecision]:

@@ -15,6 +15,7 @@ _INVISIBLE = re.compile(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
 _BRACKETS = str.maketrans("【】〔〕〖〗「」『』", "[][][][][]")
+_FOLDED_BRACKET = re.compile("[【】〔〕〖〗「」『』]")
 # Most texts use a few thousand characters; a hostile one may use them all, and they are not kept.
 _MOST_KNOWN = 1 << 16
 
@@ -34,12 +35,15 @@ _FOLDS = _Folds()
 
 def clean(text: str) -> str:
     """The text without invisible characters."""
-    return _INVISIBLE.sub("", text)
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def fold(text: str) -> str:
     """The text with full-width forms as plain ones; as long as `text`."""
     if text.isascii():
+        return text
+    # Looking through a text is ten times as fast as mapping its characters.
+    if unicodedata.is_normalized("NFKC", text) and _FOLDED_BRACKET.search(text) is None:
         return text
     return text.translate(_FOLDS)
 

@@ -11,7 +11,7 @@ from autoj.prompts import Prompt, read_prompt
 from autoj.prompts.answers import Choices, Like
 from autoj.protocols._own import OwnCriteriaProtocol, OwnProtocol
 from autoj.protocols._shipped import load_shipped, protocol_names
-from autoj.protocols.base import ByCase, JudgeProtocol, RequestBody
+from autoj.protocols.base import JudgeProtocol, RequestBody, is_by_case
 from autoj.records import Case, Response
 
 _ANY = Case(
@@ -59,7 +59,7 @@ def _liked(prompt: Prompt, name: str, path: Path) -> tuple[JudgeProtocol, Reques
     like = load_shipped(name)
     alone = prompt.kind == "single"
     wanted = "response" if alone else "pair"
-    if like.subject != wanted or like.reads_alone != alone or isinstance(like, ByCase):
+    if like.subject != wanted or like.reads_alone != alone or is_by_case(like):
         raise DataError(
             f"the answer to a {prompt.kind} prompt cannot be read as that to {name!r}",
             path=path,

@@ -57,6 +57,26 @@ Find: TypeAlias = Callable[[str], Sequence[Statement]]
 """Finds the statements of a folded text, in order."""
 
 
+class _Text:
+    """A judged text, taken apart as far as it is needed."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    @cached_property
+    def folded(self) -> str:
+        return fold(clean(self.said))
+
+    @cached_property
+    def casefolded(self) -> str:
+        """Holds each of its `words`."""
+        return self.folded.casefold()
+
+    @cached_property
+    def words(self) -> str:
+        return words(self.folded)
+
+
 class Judged:
     """The texts that a judge was shown, to look statements up in."""
 
@@ -67,7 +87,7 @@ class Judged:
             texts: the query, the responses and whatever else was shown.
             find: finds the statements in a text, so that a translated one is known again.
         """
-        self._texts = texts
+        self._texts = [_Text(text) for text in texts]
         self._find = find
         self._answer: tuple[str, bool] | None = None
 
@@ -86,35 +106,35 @@ class Judged:
 
     def source(self, folded: str, statement: Statement) -> str:
         """The judged text that holds a statement, in words: the query comes first of several."""
-        responses = Judged(self._texts[1:], self._find)
+        responses = Judged([text.said for text in self._texts[1:]], self._find)
         only_the_query = len(self._texts) > 1 and not responses.states(folded, statement)
         return "the query" if only_the_query else "a response"
 
     def holds(self, passage: str) -> bool:
         """True where a judged text holds a passage of `words`; never for an empty one."""
-        return passage != " " and any(passage in text for text in self._words)
+        # Most texts lack a passage's longest word, and need not be taken apart to find that.
+        longest = max(passage.split(), key=len, default="")
+        return longest != "" and any(
+            longest in text.casefolded and passage in text.words for text in self._texts
+        )
 
     def has_copy(self, folded: str) -> bool:
         """True where a folded answer is one of the texts, word for word; a word alone is not."""
         if self._answer is None or self._answer[0] is not folded:
             answer = words(folded)
-            self._answer = folded, answer.count(" ") > 2 and answer in self._words
+            is_copy = answer.count(" ") > 2 and any(answer == text.words for text in self._texts)
+            self._answer = folded, is_copy
         return self._answer[1]
-
-    @cached_property
-    def _folded(self) -> list[str]:
-        return [fold(clean(text)) for text in self._texts]
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return [words(text) for text in self._folded]
 
     @cached_property
     def _contents(self) -> frozenset[Hashable]:
         if self._find is None:
             return frozenset()
         return frozenset(
-            found.content for text in self._folded for found in self._find(text) if found.readable
+            found.content
+            for text in self._texts
+            for found in self._find(text.folded)
+            if found.readable
         )
 
 

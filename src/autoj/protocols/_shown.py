@@ -35,6 +35,7 @@ NOT_SHOWN = {
     "scalar": "a reward model has no prompt",
     "scenario": "it asks about the query alone",
     "scenario-menu": "it asks about the query alone",
+    "scenario-seeds": "it writes queries, and judges nothing",
 }  # fmt: skip
 """The protocols that a prompt's file cannot express, each with the reason."""
 

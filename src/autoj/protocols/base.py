@@ -8,13 +8,14 @@ the judge's text after its prompt is parsed.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeGuard
 
-from autoj.records import Case, Completion, Message, Reading, Verdict
+from autoj.records import Case, Completion, Message, Reading, Unreadable, Verdict
 from autoj.scenarios import Library
 
 Subject = Literal["pair", "response", "critiques", "query"]
@@ -97,6 +98,30 @@ class JudgeProtocol(Protocol):
         """Reads the completion of `follow`."""
 
 
+class AskedOnce(ABC):
+    """A protocol whose judge writes one text, which is read as it is; nothing is asked after it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
+        """Reads a judge's text, as in `JudgeProtocol`."""
+
+    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
+        """The reading of the completion's text."""
+        return self.parse(completion.text, judged)
+
+    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
+        """None: the text is all there is."""
+        return None
+
+    def read_follow(
+        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
+    ) -> Reading:
+        """Not used, as there is no follow-up."""
+        return Unreadable(reason="this protocol makes no second request")
+
+
 def judged_texts(protocol: JudgeProtocol, case: Case, shown: tuple[int, ...]) -> tuple[str, ...]:
     """The texts that a page shows a judge, for `parse` and `read`: the query comes first.
 
@@ -117,7 +142,6 @@ def judged_texts(protocol: JudgeProtocol, case: Case, shown: tuple[int, ...]) ->
     return tuple(texts)
 
 
-@runtime_checkable
 class ByCriteria(Protocol):
     """The additional method of a protocol that judges by the criteria of a case's scenario."""
 
@@ -125,7 +149,6 @@ class ByCriteria(Protocol):
         """The same protocol with other scenarios, such as a user's."""
 
 
-@runtime_checkable
 class ByReference(Protocol):
     """The additional property of a protocol that may show a case's reference answer."""
 
@@ -134,12 +157,29 @@ class ByReference(Protocol):
         """True where it does, so that each case needs one."""
 
 
-@runtime_checkable
 class ByCase(Protocol):
     """The additional method of a protocol whose answers cannot be read without their case."""
 
     def for_case(self, case: Case) -> JudgeProtocol:
         """The protocol that reads the answers about a case."""
+
+
+# Asked about each row: `isinstance` of a `typing.Protocol` takes a hundred times as long.
+
+
+def is_by_criteria(protocol: JudgeProtocol) -> TypeGuard[ByCriteria]:
+    """True for a protocol that judges by the criteria of a case's scenario."""
+    return hasattr(protocol, "with_library")
+
+
+def is_by_reference(protocol: JudgeProtocol) -> TypeGuard[ByReference]:
+    """True for a protocol that may show a case's reference answer."""
+    return hasattr(protocol, "needs_reference")
+
+
+def is_by_case(protocol: JudgeProtocol) -> TypeGuard[ByCase]:
+    """True for a protocol whose answers cannot be read without their case."""
+    return hasattr(protocol, "for_case")
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Literal
 
 from autoj import critiques
 from autoj.protocols._decisions import parse_decision
-from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
+from autoj.protocols.base import AskedOnce, RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.records import (
     SHOWN,
     Case,
@@ -44,7 +44,7 @@ def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | Non
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairwise:
+class Pairwise(AskedOnce):
     """Compares two responses and writes a critique."""
 
     name: str
@@ -64,20 +64,6 @@ class Pairwise:
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last statement of a final decision."""
         return parse_decision(text, judged)
-
-    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
-        """The decision in the completion's text."""
-        return self.parse(completion.text, judged)
-
-    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """None: the critique is already there."""
-        return None
-
-    def read_follow(
-        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
-    ) -> Reading:
-        """Not used, as there is no follow-up."""
-        return Unreadable(reason="this protocol makes no second request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

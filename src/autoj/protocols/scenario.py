@@ -10,8 +10,8 @@ from typing import Literal
 from autoj.errors import UnknownComponent
 from autoj.protocols._folding import clean, fold
 from autoj.protocols._quotations import Judged, echoes
-from autoj.protocols.base import RequestBody, Subject, fill, load_text
-from autoj.records import Case, Completion, Label, Message, Reading, Unreadable, Verdict
+from autoj.protocols.base import AskedOnce, RequestBody, Subject, fill, load_text
+from autoj.records import Case, Label, Message, Reading, Unreadable
 from autoj.scenarios import resolve_scenario
 
 # Some models write their reasoning before the answer; it is not part of the answer.
@@ -29,7 +29,7 @@ _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScenarioName:
+class ScenarioName(AskedOnce):
     """Names the scenario of a query.
 
     The prompt does not list the scenarios: it is that of the paper's own classifier, which learnt
@@ -72,20 +72,6 @@ class ScenarioName:
         shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
         said = "several scenarios are named" if found else "no scenario of the taxonomy is named"
         return Unreadable(reason=f"{said}: {shown!r}")
-
-    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
-        """The scenario in the completion's text."""
-        return self.parse(completion.text, judged)
-
-    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """None: a name needs no critique."""
-        return None
-
-    def read_follow(
-        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
-    ) -> Reading:
-        """Not used, as there is no follow-up."""
-        return Unreadable(reason="this protocol makes no second request")
 
 
 def _answer(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from autoj.critiques import RATING_OPENING
 from autoj.protocols._ratings import parse_rating
-from autoj.protocols.base import RequestBody, Subject, fill, load_text, whole_sentences
+from autoj.protocols.base import AskedOnce, RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.protocols.pairwise import choice_probabilities
 from autoj.records import (
     Case,
@@ -30,7 +30,7 @@ RATINGS = tuple(range(1, 11))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Single:
+class Single(AskedOnce):
     """Writes a critique of one response, then rates it."""
 
     name: str
@@ -50,20 +50,6 @@ class Single:
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:
         """The last rating in double brackets."""
         return parse_rating(text, judged)
-
-    def read(self, completion: Completion, judged: Sequence[str] = ()) -> Reading:
-        """The rating in the completion's text."""
-        return self.parse(completion.text, judged)
-
-    def follow(self, case: Case, verdict: Verdict, shown: tuple[int, ...]) -> RequestBody | None:
-        """None: the critique is already there."""
-        return None
-
-    def read_follow(
-        self, verdict: Verdict, shown: tuple[int, ...], completion: Completion
-    ) -> Reading:
-        """Not used, as there is no follow-up."""
-        return Unreadable(reason="this protocol makes no second request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -46,6 +48,13 @@ def construction_view(construction: Construction) -> RenderableType:
             visible_text(f"autoj train RECIPE --data {construction.path / TRAIN}/train.jsonl")
         )
     return Group(*parts)
+
+
+def construction_record(construction: Construction) -> dict[str, Any]:
+    """The stages of a construction as plain values, with what a review left stale."""
+    found = asdict(construction)
+    kept = {name: found[name] for name in ("stale", "reviewed")}
+    return {"construction": str(construction.path), "stages": found["summaries"], **kept}
 
 
 def stages_listing(
@@ -112,6 +121,11 @@ def estimate_view(found: ConstructEstimate) -> RenderableType:
     if found.guesses_scenarios:
         said.append(
             "The embedded classifier's guesses stand here for the names that the judge will give."
+        )
+    if any(teacher.stage == "translate" for teacher in found.teachers):
+        said.append(
+            "Of a translation the least is what is asked if no query's is kept, the most if all "
+            "are; Chinese is taken for a third as many characters as English, and each for a token."
         )
     if found.not_estimated:
         said.append(

@@ -181,12 +181,10 @@ def _cells(row: Case, before: Review | None) -> list[object]:
 
 def reviewed_view(counts: ReviewCounts) -> RenderableType:
     """The share of right guesses, and the scenarios with the most wrong ones."""
-    found = render.facts(
-        [
-            ("reviewed", f"{counts.n_reviewed:,} queries: {_parts(counts)}"),
-            ("right", render.estimate_line(counts.right)),
-        ]
-    )
+    rows = [("reviewed", f"{counts.n_reviewed:,} queries: {_parts(counts)}")]
+    if counts.right.n:
+        rows.append(("right", render.estimate_line(counts.right)))
+    found = render.facts(rows)
     worst = [one for one in counts.scenarios if (one.right.value or 0.0) < 1.0][:_MOST_WORST]
     if not worst:
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -42,6 +43,13 @@ def stage_view(stage: StageFolder, n_shown: int) -> RenderableType:
         more = f"{n_dropped - n_shown:,} more are" if n_shown else f"{n_dropped:,} rows are"
         parts.append(visible_text(f"{more} in {stage.path / 'dropped.jsonl'}"))
     return Group(*parts)
+
+
+def stage_record(stage: StageFolder) -> dict[str, Any]:
+    """The summary of a finished stage as plain values."""
+    summary = stage.summary()
+    assert summary is not None
+    return asdict(summary)
 
 
 def _dropped(stage: StageFolder, n_shown: int) -> render.Listing:

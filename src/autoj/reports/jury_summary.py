@@ -11,17 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autoj.metrics import (
-    Row,
-    agreement,
-    averaged_accuracy,
-    by,
-    consistency,
-    correlation,
-    kappa,
-    mean_rating,
-    win_rate,
-)
+from autoj import metrics
 from autoj.metrics.base import Rows, Tally, is_labelled, proportion, select, tally
 from autoj.metrics.rows import cluster_number, pair_row, rating_rows
 from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
@@ -94,7 +84,7 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
         named.add(case)
         if jury.paired:
             authors.add(case)
-    parts: Mapping[str, Rows] = by(whole.rows, named.part_of) if breakdown else {}
+    parts: Mapping[str, Rows] = metrics.by(whole.rows, named.part_of) if breakdown else {}
     return JurySummary(
         n_cases=whole.n_cases,
         rules=dict(whole.rules),
@@ -132,7 +122,7 @@ class _Reading:
         self._jury, self._juror = jury, juror
         self.rows: Rows = tally(self._pairs(path)) if jury.paired else list(self._ratings(path))
 
-    def _pairs(self, path: Path) -> Iterator[Row]:
+    def _pairs(self, path: Path) -> Iterator[metrics.Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, CaseOutline):
             mine = self._count(verdict if self._juror is None else verdict.judges[self._juror])
             self.winners[mine.winner or "unknown"] += 1
@@ -141,7 +131,7 @@ class _Reading:
             # Votes of all kinds of judges are compared, so each row's verdict is the whole one.
             yield pair_row(case, mine)._replace(winner=mine.winner, averaged=mine.winner)
 
-    def _ratings(self, path: Path) -> Iterator[Row]:
+    def _ratings(self, path: Path) -> Iterator[metrics.Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, Case):
             mine = self._count(verdict if self._juror is None else verdict.judges[self._juror])
             yield from rating_rows(case, mine)
@@ -170,19 +160,19 @@ class _Reading:
 
 def _estimates(rows: Rows, paired: bool) -> tuple[Estimate, ...]:
     if not paired:
-        found = [mean_rating.compute(rows)]
+        found = [metrics.mean_rating.compute(rows)]
         if any(isinstance(row.label, float) for row in rows):
-            found.append(correlation.compute(rows))
+            found.append(metrics.correlation.compute(rows))
         return tuple(found)
-    found = [win_rate.compute(rows)]
+    found = [metrics.win_rate.compute(rows)]
     in_both_orders = any(len(row.winners) == 2 for row in rows)
     is_known = len(select(rows, is_labelled)) > 0
     if is_known:
-        found.append(replace(averaged_accuracy.compute(rows), name="verdict accuracy"))
+        found.append(replace(metrics.averaged_accuracy.compute(rows), name="verdict accuracy"))
     if is_known and in_both_orders:
-        found.append(agreement.compute(rows))
+        found.append(metrics.agreement.compute(rows))
     if in_both_orders:
-        found.append(consistency.compute(rows))
+        found.append(metrics.consistency.compute(rows))
     return tuple(found)
 
 
@@ -191,13 +181,13 @@ def _same_winners(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
     clusters = np.array(one.clusters, dtype=np.int64)
     rows = Tally(
         {
-            Row(0, label, winner, (), None, None): clusters[(mine == i) & (its == j)]
+            metrics.Row(0, label, winner, (), None, None): clusters[(mine == i) & (its == j)]
             for i, label in enumerate(_OUTCOMES)
             for j, winner in enumerate(_OUTCOMES)
         }
     )
     same = proportion("same winner", rows, _is_same)
-    beyond = kappa.compute(rows, lambda row: row.winner)
+    beyond = metrics.kappa.compute(rows, lambda row: row.winner)
     reason = (
         beyond.reason
         if beyond.value is not None
@@ -208,7 +198,7 @@ def _same_winners(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
     return same, replace(beyond, n_unscored=same.n_unscored, reason=reason)
 
 
-def _is_same(row: Row) -> float | None:
+def _is_same(row: metrics.Row) -> float | None:
     if row.label is None or row.winner is None:
         return None
     return float(row.label == row.winner)
@@ -222,9 +212,9 @@ def _like_ratings(one: _Reading, other: _Reading) -> tuple[Estimate, ...]:
     ]
     clusters = np.array([cluster for cluster, _, _ in both], dtype=np.int64)
     x, y = (np.array([row[place] for row in both], dtype=np.float64) for place in (1, 2))
-    coefficients: tuple[correlation.Coefficient, ...] = ("pearson", "spearman")
+    coefficients: tuple[metrics.correlation.Coefficient, ...] = ("pearson", "spearman")
     return tuple(
-        correlation.correlate(
+        metrics.correlation.correlate(
             coefficient, x, y, coefficient, clusters=clusters, n_unscored=len(one.rows) - len(both)
         ).estimate
         for coefficient in coefficients

@@ -15,8 +15,8 @@ from rich.text import Text
 from autoj.jsonl import read_records
 from autoj.metrics import RATINGS, Row
 from autoj.metrics.base import mean
-from autoj.metrics.rows import cluster_number
-from autoj.records import Case, Estimate
+from autoj.metrics.rows import scored_row
+from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.cost import cost_text
 from autoj.reports.scenario_sources import (
@@ -88,8 +88,10 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
         if spec.task == "rate":
             ratings = found.verdict.ratings
             counts["unrated"] += ratings.count(None)
-            picks.append(_row(found.case, None if found.picked is None else found.picked.rating))
-            everything += [_row(found.case, rating) for rating in ratings]
+            picks.append(
+                scored_row(found.case, None if found.picked is None else found.picked.rating)
+            )
+            everything += [scored_row(found.case, rating) for rating in ratings]
     estimates: tuple[Estimate, ...] = ()
     if spec.task == "rate":
         # A reward model's scores have no fixed scale; the name decides their digits.
@@ -110,10 +112,6 @@ def summarise_selection(selections: Iterable[Selection], spec: RunSpec) -> Selec
         n_truncated=counts["truncated"],
         naming=named.whole(),
     )
-
-
-def _row(case: Case, rating: float | None) -> Row:
-    return Row(cluster_number(case.cluster), None, None, (), None, case.scenario, rating=rating)
 
 
 def _rating(row: Row) -> float | None:

@@ -8,16 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autoj.metrics import (
-    Row,
-    accuracy,
-    agreement,
-    averaged_accuracy,
-    by,
-    consistency,
-    mean_rating,
-    win_rate,
-)
+from autoj import metrics
 from autoj.metrics.base import Rows, is_labelled, mean, select, tally
 from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import Case, CaseOutline, Estimate, Verdict
@@ -77,7 +68,7 @@ def summarise(
     n_judged = n_unreadable = n_failed = n_truncated = 0
     spread, named, authors = _Spread(), NamedParts(breakdown), AuthorTally()
 
-    def counted() -> Iterator[Row]:
+    def counted() -> Iterator[metrics.Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
         for case, verdict in judged:
             n_judged += 1
@@ -95,7 +86,7 @@ def summarise(
                 yield from rating_rows(case, verdict)
 
     rows: Rows = tally(counted()) if spec.paired else list(counted())
-    parts: Mapping[str, Rows] = by(rows, named.part_of) if breakdown else {}
+    parts: Mapping[str, Rows] = metrics.by(rows, named.part_of) if breakdown else {}
     return RunSummary(
         n_cases=n_cases,
         n_judged=n_judged,
@@ -141,18 +132,18 @@ def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
         # A reward model's scores have no fixed scale, so their interval has no end.
         if spec.protocol == "scalar":
             return (mean("mean score", rows, lambda row: row.rating, span=None),)
-        return (mean_rating.compute(rows),)
-    estimates = [win_rate.compute(rows)]
+        return (metrics.mean_rating.compute(rows),)
+    estimates = [metrics.win_rate.compute(rows)]
     in_both_orders = spec.has_orders and spec.orders == "both"
     if in_both_orders:
-        estimates.append(consistency.compute(rows))
+        estimates.append(metrics.consistency.compute(rows))
     n_labelled = len(select(rows, is_labelled))
     if 0 < n_labelled < len(rows):
-        estimates.append(win_rate.corrected(rows))
+        estimates.append(metrics.win_rate.corrected(rows))
     if n_labelled and spec.has_orders:
-        estimates.append(accuracy.compute(rows))
+        estimates.append(metrics.accuracy.compute(rows))
     if n_labelled and in_both_orders:
-        estimates.append(agreement.compute(rows))
+        estimates.append(metrics.agreement.compute(rows))
     if n_labelled and (spec.calibration is not None or not spec.has_orders):
-        estimates.append(averaged_accuracy.compute(rows))
+        estimates.append(metrics.averaged_accuracy.compute(rows))
     return tuple(estimates)

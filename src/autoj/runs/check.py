@@ -13,20 +13,7 @@ from typing import Literal, TypeAlias
 from autoj.errors import AutojError
 from autoj.jsonl import decode, decode_as, sum_agrees, whole_lines
 from autoj.records import Failure, JudgeCard, Verdict
-from autoj.runs.files import (
-    BAD_ROWS,
-    CASES,
-    FAILURES,
-    FOLLOW,
-    LEDGER,
-    PLAN,
-    TIMINGS,
-    VERDICTS,
-    FileDigest,
-    describe,
-    digests_of,
-    state_of,
-)
+from autoj.runs import files
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader, checked_key
 from autoj.runs.opening import damage_to_cases
@@ -74,17 +61,17 @@ def check_run(path: Path) -> list[FileCheck]:
     else:
         known: Found = "whole" if "sha256" in folder.settings() else "no digest"
         settings = FileCheck(name="run.json", state=known)
-    found = [settings, _check(folder, CASES, lambda: _check_cases(folder))]
+    found = [settings, _check(folder, files.CASES, lambda: _check_cases(folder))]
     if is_made_of_runs(path):
         return found
     found += [
-        _check_appended(path, LEDGER, lambda: damaged_answers(path)),
-        _check_appended(path, FAILURES, lambda: damaged_failures(path)),
+        _check_appended(path, files.LEDGER, lambda: damaged_answers(path)),
+        _check_appended(path, files.FAILURES, lambda: damaged_failures(path)),
     ]
     is_readable = spec is not None and all(check.is_whole for check in found)
     if spec is not None and is_readable:
         found += _check_derived(folder, spec)
-    for name in (BAD_ROWS, TIMINGS):
+    for name in (files.BAD_ROWS, files.TIMINGS):
         if (path / name).is_file():
             found.append(_check(folder, name, partial(_all_json, path / name)))
     return found
@@ -94,24 +81,24 @@ def _check_cases(folder: RunFolder) -> None:
     """Reads the cases; without a digest, each case of the plan must be among them."""
     _read_all(folder.cases())
     if (damage := damage_to_cases(folder)) is not None:
-        raise folder.damage(CASES, damage)
+        raise folder.damage(files.CASES, damage)
 
 
 def is_made_of_runs(path: Path) -> bool:
     """True for the folder of a knockout, whose answers are in the run `pairs`."""
-    return (path / "pairs").is_dir() and not (path / LEDGER).exists()
+    return (path / "pairs").is_dir() and not (path / files.LEDGER).exists()
 
 
 def _check_derived(folder: RunFolder, spec: RunSpec) -> Iterator[FileCheck]:
-    plan = _check(folder, PLAN, lambda: check_plan(folder, spec))
+    plan = _check(folder, files.PLAN, lambda: check_plan(folder, spec))
     yield plan
-    follow = _check(folder, FOLLOW, lambda: _read_all(folder.follow()))
-    if spec.critique or (folder.path / FOLLOW).exists():
+    follow = _check(folder, files.FOLLOW, lambda: _read_all(folder.follow()))
+    if spec.critique or (folder.path / files.FOLLOW).exists():
         yield follow
     if plan.is_whole and follow.is_whole:
-        verdicts = _check(folder, VERDICTS, lambda: _check_verdicts(folder, spec))
+        verdicts = _check(folder, files.VERDICTS, lambda: _check_verdicts(folder, spec))
     else:
-        verdicts = _check(folder, VERDICTS, lambda: _read_all(folder.verdicts()))
+        verdicts = _check(folder, files.VERDICTS, lambda: _read_all(folder.verdicts()))
     n_verdicts, n_cases = verdicts.n_lines or 0, folder.n_cases()
     if verdicts.is_whole and n_verdicts < n_cases:
         said = f"{n_verdicts:,} of {n_cases:,} cases are judged: the run is not finished"
@@ -121,17 +108,17 @@ def _check_derived(folder: RunFolder, spec: RunSpec) -> Iterator[FileCheck]:
 
 def _check(folder: RunFolder, name: str, read: Callable[[], object]) -> FileCheck:
     """Compares a file with its digest, and reads it."""
-    path, digest = folder.path / name, digests_of(folder.path).get(name)
-    content = FileDigest.of(path)
+    path, digest = folder.path / name, files.digests_of(folder.path).get(name)
+    content = files.FileDigest.of(path)
     n_lines = None if content is None else content.n_lines
-    state = state_of(path, digest)
+    state = files.state_of(path, digest)
     if digest is not None and state != "whole":
         known: Found = "missing" if state == "missing" else "damaged"
         return FileCheck(
-            name=name, state=known, n_lines=n_lines, reason=describe(state, path, digest)
+            name=name, state=known, n_lines=n_lines, reason=files.describe(state, path, digest)
         )
     if content is None:
-        if name == CASES:
+        if name == files.CASES:
             return FileCheck(name=name, state="missing", reason="each run has its cases")
         return FileCheck(name=name, state="no digest", reason="there is none")
     try:
@@ -143,12 +130,12 @@ def _check(folder: RunFolder, name: str, read: Callable[[], object]) -> FileChec
 
 def _check_appended(path: Path, name: str, find: Callable[[], dict[int, str]]) -> FileCheck:
     """Checks a file that only grows: the lines of its digest are there, and each is whole."""
-    content, digest = FileDigest.of(path / name), digests_of(path).get(name)
+    content, digest = files.FileDigest.of(path / name), files.digests_of(path).get(name)
     if content is None:
         if digest is None:
             return FileCheck(name=name, state="no digest", reason="there is none")
         return FileCheck(
-            name=name, state="missing", reason=describe("missing", path / name, digest)
+            name=name, state="missing", reason=files.describe("missing", path / name, digest)
         )
     wrong = find()
     if wrong:
@@ -156,9 +143,9 @@ def _check_appended(path: Path, name: str, find: Callable[[], dict[int, str]]) -
         more = f", and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
         reason = f"line {line}: {first}{more}"
     elif digest is not None and content.n_lines < digest.n_lines:
-        reason = describe("shorter", path / name, digest)
-    elif digest is not None and state_of(path / name, digest) == "differs":
-        reason = describe("differs", path / name, digest)
+        reason = files.describe("shorter", path / name, digest)
+    elif digest is not None and files.state_of(path / name, digest) == "differs":
+        reason = files.describe("differs", path / name, digest)
     else:
         known: Found = "no digest" if digest is None else "whole"
         return FileCheck(name=name, state=known, n_lines=content.n_lines)
@@ -168,9 +155,9 @@ def _check_appended(path: Path, name: str, find: Callable[[], dict[int, str]]) -
 def damaged_answers(path: Path) -> dict[int, str]:
     """The damage of a ledger's lines, by line: not as written, or a key that is there before."""
     wrong, seen = {}, dict[str, int]()
-    for number, line in enumerate(whole_lines(path / LEDGER), start=1):
+    for number, line in enumerate(whole_lines(path / files.LEDGER), start=1):
         try:
-            key = checked_key(path / LEDGER, number, line)
+            key = checked_key(path / files.LEDGER, number, line)
         except AutojError as error:
             wrong[number] = _reason(error)
             continue
@@ -182,7 +169,7 @@ def damaged_answers(path: Path) -> dict[int, str]:
 def damaged_failures(path: Path) -> dict[int, str]:
     """The damage of the lines of a run's failures, by line."""
     wrong = {}
-    for number, line in enumerate(whole_lines(path / FAILURES), start=1):
+    for number, line in enumerate(whole_lines(path / files.FAILURES), start=1):
         try:
             decode_as(Failure, line)
         except ValueError as error:
@@ -207,7 +194,7 @@ def check_plan(folder: RunFolder, spec: RunSpec) -> None:
     Raises:
         DataError: a row differs.
     """
-    plan, card = PlanRows(folder, PLAN), engine_card(folder, spec)
+    plan, card = PlanRows(folder, files.PLAN), engine_card(folder, spec)
     for case in folder.cases():
         rows = plan.about(case, spec)
         wanted = rows_of(case, spec, card) if rows else None
@@ -226,7 +213,7 @@ def _check_verdicts(folder: RunFolder, spec: RunSpec) -> None:
             if resolved is None or (stated is None) or not _same(resolved, stated):
                 about = resolved or stated
                 raise folder.damage(
-                    VERDICTS, f"case {about.case_id!r} is not as the ledger says it"
+                    files.VERDICTS, f"case {about.case_id!r} is not as the ledger says it"
                 )
 
 

@@ -52,6 +52,8 @@ class Meter:
             outcome: None where an earlier session answered.
             n_left: requests of the run that are still to be answered.
         """
+        if not self.is_priced:
+            return
         if isinstance(outcome, Completion) and not _is_reused(outcome):
             self._n_answered += 1
             self._session_usd += self._price(outcome)

@@ -27,35 +27,16 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from autoj import jsonl
 from autoj.errors import DataError, SpecMismatch
-from autoj.jsonl import (
-    Appender,
-    count_lines,
-    damaged,
-    decode,
-    encode,
-    read_records,
-    whole_lines,
-    write_records,
-)
 from autoj.records import Asked, Case, CaseOutline, Verdict
-from autoj.runs.files import (
-    CASES,
-    FOLLOW,
-    PLAN,
-    TIMINGS,
-    VERDICTS,
-    FileDigest,
-    describe,
-    digests_of,
-    state_of,
-    with_digests,
-)
+from autoj.runs import files
 from autoj.runs.settings import read_settings, read_spec, write_settings
 from autoj.runs.spec import RunSpec
 
@@ -114,16 +95,16 @@ class RunFolder:
 
     def note_digests(self, *names: str) -> None:
         """Records the digests of files as they are now; a missing file gets none."""
-        found = {name: FileDigest.of(self.path / name) for name in names}
+        found = {name: files.FileDigest.of(self.path / name) for name in names}
         self._record_digests(found)
 
     def forget_digests(self, *names: str) -> None:
         """Takes the digests of files out of `run.json`, before they are rewritten."""
         self._record_digests(dict.fromkeys(names))
 
-    def _record_digests(self, digests: dict[str, FileDigest | None]) -> None:
+    def _record_digests(self, digests: dict[str, files.FileDigest | None]) -> None:
         record = self.settings()
-        changed = with_digests(record, digests)
+        changed = files.with_digests(record, digests)
         if changed != record:
             write_settings(self.path, changed)
 
@@ -135,15 +116,17 @@ class RunFolder:
         """
         if name in self._compared:
             return
-        digest = digests_of(self.path).get(name)
-        state = state_of(self.path / name, digest)
+        digest = files.digests_of(self.path).get(name)
+        state = files.state_of(self.path / name, digest)
         if digest is not None and state != "whole":
-            raise damaged(self.path / name, None, describe(state, self.path / name, digest))
+            raise jsonl.damaged(
+                self.path / name, None, files.describe(state, self.path / name, digest)
+            )
         self._compared.add(name)
 
     def damage(self, name: str, what: str) -> DataError:
         """The error of a damaged file."""
-        return damaged(self.path / name, None, what)
+        return jsonl.damaged(self.path / name, None, what)
 
     def rows(self, name: str, kind: type[_Row]) -> Iterator[_Row]:
         """The rows of one of its files, lazily, after comparing the file with its digest.
@@ -152,39 +135,41 @@ class RunFolder:
             DataError: the file or one of its lines is damaged.
         """
         self.compare(name)
-        yield from read_records(self.path / name, kind)
+        yield from jsonl.read_records(self.path / name, kind)
 
     def cases(self) -> Iterator[Case]:
         """The cases, in order, lazily."""
-        return self._distinct(self.rows(CASES, Case))
+        return self._distinct(self.rows(files.CASES, Case))
 
     def _distinct(self, cases: Iterator[_AnyCase]) -> Iterator[_AnyCase]:
         """The cases, each once; a file that is as its digest says needs no look at the ids."""
-        if CASES in digests_of(self.path):
+        if files.CASES in files.digests_of(self.path):
             yield from cases
             return
         seen: set[int] = set()
         for number, case in enumerate(cases, start=1):
             if hash(case.id) in seen:
-                raise damaged(self.path / CASES, number, f"case {case.id!r} is there twice")
+                raise jsonl.damaged(
+                    self.path / files.CASES, number, f"case {case.id!r} is there twice"
+                )
             seen.add(hash(case.id))
             yield case
 
     def n_cases(self) -> int:
         """The number of cases."""
-        return count_lines(self.path / CASES)
+        return jsonl.count_lines(self.path / files.CASES)
 
     def plan(self) -> Iterator[Asked]:
         """The first questions, in the order of the cases."""
-        return self.rows(PLAN, Asked)
+        return self.rows(files.PLAN, Asked)
 
     def follow(self) -> Iterator[Asked]:
         """The questions asked after the verdicts, in the order of the cases."""
-        return self.rows(FOLLOW, Asked)
+        return self.rows(files.FOLLOW, Asked)
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdicts last written."""
-        return self.rows(VERDICTS, Verdict)
+        return self.rows(files.VERDICTS, Verdict)
 
     def judged(self) -> Iterator[tuple[Case, Verdict]]:
         """The cases with the verdicts last written; cases without a verdict are left out."""
@@ -197,29 +182,29 @@ class RunFolder:
     def _with_verdicts(self, kind: type[_AnyCase]) -> Iterator[tuple[_AnyCase, Verdict]]:
         verdicts = self.verdicts()
         verdict = next(verdicts, None)
-        for case in self._distinct(self.rows(CASES, kind)):
+        for case in self._distinct(self.rows(files.CASES, kind)):
             if verdict is not None and verdict.case_id == case.id:
                 yield case, verdict
                 verdict = next(verdicts, None)
         if verdict is not None:
-            raise damaged(
-                self.path / VERDICTS,
+            raise jsonl.damaged(
+                self.path / files.VERDICTS,
                 None,
                 f"its verdict on case {verdict.case_id!r} does not follow the cases",
             )
 
     def write_verdicts(self, verdicts: Iterable[Verdict]) -> None:
         """Replaces the verdicts, atomically; keeps earlier ones that were more."""
-        self.replace_rows(VERDICTS, verdicts)
+        self.replace_rows(files.VERDICTS, verdicts)
 
     def replace_rows(self, name: str, rows: Iterable[Any]) -> None:
         """Replaces a file that is derived from others, atomically, and notes its digest.
 
         A file with more rows is kept as `NAME.earlier`, and a warning says so.
         """
-        path, n_before = self.path / name, count_lines(self.path / name)
+        path, n_before = self.path / name, jsonl.count_lines(self.path / name)
         draft = path.with_name(name + ".new")
-        n_rows = write_records(draft, rows)
+        n_rows = jsonl.write_records(draft, rows)
         self.forget_digests(name)
         if n_rows < n_before:
             earlier = path.with_name(name + ".earlier")
@@ -239,18 +224,18 @@ class RunFolder:
             write_settings(self.path, {**record, "cost_usd": usd})
 
     def add_timing(self, record: dict[str, Any]) -> None:
-        """Records the time of a session."""
-        appender = Appender(self.path / TIMINGS)
-        appender.append(record)
+        """Records the counts and the time of a session that ends now."""
+        appender = jsonl.Appender(self.path / files.TIMINGS)
+        appender.append({"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **record})
         appender.close()
 
     def timings(self) -> tuple[int, float]:
         """The answers of all sessions that ended in order, and their seconds."""
         n_answered, seconds = 0, 0.0
-        for line in whole_lines(self.path / TIMINGS):
+        for line in jsonl.whole_lines(self.path / files.TIMINGS):
             # Outside any comparison, and so of use only where it can be read.
             with suppress(ValueError, TypeError, KeyError):
-                record = decode(line)
+                record = jsonl.decode(line)
                 n_answered += int(record["n_answered"])
                 seconds += float(record["seconds"])
         return n_answered, seconds
@@ -266,15 +251,15 @@ class PlanWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._appender = Appender(path)
-        self._there: Iterator[bytes] | None = whole_lines(path)
+        self._appender = jsonl.Appender(path)
+        self._there: Iterator[bytes] | None = jsonl.whole_lines(path)
         self._n_bytes = 0
 
     def write(self, asked: Asked) -> None:
         """Writes the next row, unless it is there."""
         if self._there is not None:
             line = next(self._there, None)
-            if line == encode(asked):
+            if line == jsonl.encode(asked):
                 self._n_bytes += len(line)
                 return
             self._there = None

@@ -53,6 +53,10 @@ class RunCounts:
         elif isinstance(outcome, Failure):
             self.n_failed += 1
 
+    def stated(self) -> dict[str, Any]:
+        """The counts for `timings.jsonl`: without reuse where there is none."""
+        return {name: n for name, n in asdict(self).items() if n or name != "n_reused"}
+
 
 def open_ledger(
     folder: RunFolder, spec: RunSpec, budget: Budget | None = None, meter: Meter | None = None
@@ -203,15 +207,9 @@ def _timed(session: _Session) -> Iterator[None]:
         yield
     finally:
         session.counts.seconds = time.monotonic() - started
-        ended = {"ended": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         # A full disk was reported already, or will be at the next write that matters.
         with suppress(StorageFull):
-            session.folder.add_timing({**ended, **_stated(session.counts), **_usd(session.meter)})
-
-
-def _stated(counts: RunCounts) -> dict[str, Any]:
-    """The counts of a session for `timings.jsonl`: without reuse where there is none."""
-    return {name: n for name, n in asdict(counts).items() if n or name != "n_reused"}
+            session.folder.add_timing(session.counts.stated() | _usd(session.meter))
 
 
 def _usd(meter: Meter) -> dict[str, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,16 +20,7 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 
-from autoj.jsonl import (
-    Appender,
-    damaged,
-    decode_as,
-    encode_summed,
-    read_records,
-    repair,
-    sum_agrees,
-    whole_lines,
-)
+from autoj import jsonl
 from autoj.records import Completion, Failure
 from autoj.runs.files import FAILURES, LEDGER, digests_of
 from autoj.runs.ledger_index import LineIndex, short_digest
@@ -76,16 +67,16 @@ class LedgerReader:
         self._n_bytes = 0
         self._lock = RLock()
         digests, offsets = array("Q"), array("Q")
-        for number, line in enumerate(whole_lines(self._path), start=1):
+        for number, line in enumerate(jsonl.whole_lines(self._path), start=1):
             digests.append(short_digest(checked_key(self._path, number, line)))
             offsets.append(self._n_bytes)
             self._n_bytes += len(line)
             if each is not None:
-                each(decode_as(RecordedAnswer, line))
+                each(jsonl.decode_as(RecordedAnswer, line))
         self._stream: BinaryIO | None = None
         self._refuse_repeated(digests, offsets)
         self._index = LineIndex(digests, offsets)
-        failures = list(read_records(folder / FAILURES, Failure))
+        failures = list(jsonl.read_records(folder / FAILURES, Failure))
         self._failures = {failure.key: failure for failure in failures}
         check_count(folder, LEDGER, len(digests))
         check_count(folder, FAILURES, len(failures))
@@ -100,7 +91,7 @@ class LedgerReader:
             keys = [_key_of(self._line_at(offsets[number])) for number in (first, second)]
             if keys[0] == keys[1]:
                 LedgerReader.close(self)
-                raise damaged(
+                raise jsonl.damaged(
                     self._path, second + 1, f"line {first + 1} has an answer to the same key"
                 )
 
@@ -108,7 +99,7 @@ class LedgerReader:
         """A key's answer, else its last failure, else None: it was not asked yet."""
         with self._lock:
             for line in self._lines(key):
-                completion = decode_as(Completion, line)
+                completion = jsonl.decode_as(Completion, line)
                 if completion.key == key:
                     return completion
             return self._failures.get(key)
@@ -118,10 +109,9 @@ class LedgerReader:
         with self._lock:
             return any(_key_of(line) == key for line in self._lines(key))
 
-    def _lines(self, key: str) -> Iterator[bytes]:
+    def _lines(self, key: str) -> Iterable[bytes]:
         """Candidate lines of a key: half-equal digests are rare, and the line has the whole one."""
-        for offset in self._index.find(short_digest(key)):
-            yield self._line_at(offset)
+        return map(self._line_at, self._index.find(short_digest(key)))
 
     def _line_at(self, offset: int) -> bytes:
         # Read by position and not mapped: the pages of a mapped file count as memory once read.
@@ -141,10 +131,10 @@ class Ledger(LedgerReader):
 
     def __init__(self, folder: Path, each: Callable[[RecordedAnswer], None] | None = None) -> None:
         """Repairs a folder's ledger and opens it; arguments as of `LedgerReader`."""
-        repair(folder / LEDGER)
+        jsonl.repair(folder / LEDGER)
         super().__init__(folder, each)
-        self._ledger = Appender(folder / LEDGER, encode_summed)
-        self._failed = Appender(folder / FAILURES, encode_summed)
+        self._ledger = jsonl.Appender(folder / LEDGER, jsonl.encode_summed)
+        self._failed = jsonl.Appender(folder / FAILURES, jsonl.encode_summed)
         self._synced = time.monotonic()
         self._syncing = ThreadPoolExecutor(1, "autoj-sync")
         self._sync: Future[None] = Future()
@@ -211,7 +201,7 @@ def is_key(text: str) -> bool:
 def _key_of(line: bytes) -> str:
     if line.startswith(b'{"key":"'):
         return line[_KEY].decode("ascii")
-    return decode_as(Completion, line).key
+    return jsonl.decode_as(Completion, line).key
 
 
 def check_count(folder: Path, name: str, n_lines: int) -> None:
@@ -223,7 +213,7 @@ def check_count(folder: Path, name: str, n_lines: int) -> None:
     recorded = digests_of(folder).get(name)
     if recorded is not None and n_lines < recorded.n_lines:
         what = f"it has {n_lines:,} lines, and run.json records {recorded.n_lines:,}"
-        raise damaged(folder / name, None, what)
+        raise jsonl.damaged(folder / name, None, what)
 
 
 def checked_key(path: Path, number: int, line: bytes) -> str:
@@ -238,19 +228,19 @@ def checked_key(path: Path, number: int, line: bytes) -> str:
         DataError: the line is damaged.
     """
     try:
-        match sum_agrees(line):
+        match jsonl.sum_agrees(line):
             case False:
-                raise damaged(path, number, "the line differs from its checksum")
+                raise jsonl.damaged(path, number, "the line differs from its checksum")
             case True if _A_KEY.match(line):
                 return _key_of(line)
             case None if _OTHER_SUM.search(line, max(0, len(line) - 40)):
-                raise damaged(path, number, "its checksum is in another form than ours")
-        key = decode_as(Completion, line).key
+                raise jsonl.damaged(path, number, "its checksum is in another form than ours")
+        key = jsonl.decode_as(Completion, line).key
         if not is_key(key):
-            raise damaged(path, number, f"{key[:80]!r} is no key: expected 64 hex digits")
+            raise jsonl.damaged(path, number, f"{key[:80]!r} is no key: expected 64 hex digits")
         return key
     except ValueError as error:
-        raise damaged(path, number, error) from None
+        raise jsonl.damaged(path, number, error) from None
 
 
 class MemoryLedger:

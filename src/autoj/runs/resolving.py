@@ -135,10 +135,9 @@ def _resolved(
     folder: RunFolder, spec: RunSpec, answers: Answers
 ) -> Iterator[tuple[Case, Verdict | None]]:
     """All cases, with the verdicts of those whose questions have outcomes."""
-    plan = PlanRows(folder, PLAN)
+    plan, ledger = PlanRows(folder, PLAN), folder.path / LEDGER
     for case in folder.cases():
         rows, reader = plan.about(case, spec), spec.reader(case)
-        ledger = folder.path / LEDGER
         judgments = [read_answer(case, asked, answers, reader, ledger) for asked in rows]
         known = [item for item in judgments if item is not None]
         if known and len(known) == n_asked(case, spec):

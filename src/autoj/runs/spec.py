@@ -18,7 +18,7 @@ from autoj.protocols import (
     protocols_of,
     reader_for,
 )
-from autoj.protocols.base import ByCase, JudgeProtocol, Subject
+from autoj.protocols.base import JudgeProtocol, Subject, is_by_case
 from autoj.records import Calibration, Case, Decoding, JudgeCard
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import (
@@ -154,7 +154,7 @@ class RunSpec:
     def reader(self, case: Case) -> JudgeProtocol:
         """The protocol that reads the answers about a case."""
         protocol = self.plain_protocol
-        if not isinstance(protocol, ByCase):
+        if not is_by_case(protocol):
             return protocol
         return reader_for(self.chosen_protocol(), case)
 

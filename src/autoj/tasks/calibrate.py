@@ -133,9 +133,7 @@ def _style_leads(path: Path, judged: Sequence[Case], watch: Watch) -> StyleLeads
     known = {case.cluster for case in judged}
     cases: list[Case] = []
     n_known = 0
-    for _, case in open_cases(path).read():
-        if isinstance(case, DataError):
-            raise case
+    for _, case in open_cases(path).readable():
         n_known += case.cluster in known
         if case.cluster not in known:
             cases.append(case)

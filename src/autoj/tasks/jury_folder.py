@@ -21,15 +21,7 @@ from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import damaged, decode, decode_as, encode, read_records, write_records
 from autoj.records import Case, CaseOutline
-from autoj.runs.files import (
-    CASES,
-    VERDICTS,
-    FileDigest,
-    describe,
-    digests_in,
-    state_of,
-    with_digests,
-)
+from autoj.runs import files
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
 from autoj.runs.opening import check_run
@@ -53,7 +45,7 @@ def write_jury(path: Path, jury: Jury) -> None:
     except OSError as error:
         raise storage_error(error, path) from error
     # Verdicts of other judges must not be read as those of the new ones.
-    (path / VERDICTS).unlink(missing_ok=True)
+    (path / files.VERDICTS).unlink(missing_ok=True)
     write_records(path / JURY_FILE, [jury])
 
 
@@ -126,10 +118,10 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
     Raises:
         DataError: the judges' runs hold different cases.
     """
-    write_records(path / VERDICTS, _verdicts(path, jury))
+    write_records(path / files.VERDICTS, _verdicts(path, jury))
     # The file is one line, replaced whole: a jury without the digest is one without verdicts.
-    digest = FileDigest.of(path / VERDICTS)
-    write_records(path / JURY_FILE, [with_digests(asdict(jury), {VERDICTS: digest})])
+    digest = files.FileDigest.of(path / files.VERDICTS)
+    write_records(path / JURY_FILE, [files.with_digests(asdict(jury), {files.VERDICTS: digest})])
 
 
 def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
@@ -155,7 +147,7 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
 
 def has_decided(path: Path) -> bool:
     """True where the jury's verdicts were written since its judges were named."""
-    return VERDICTS in digests_in(_record(path))
+    return files.VERDICTS in files.digests_in(_record(path))
 
 
 def read_jury_verdicts(
@@ -171,18 +163,18 @@ def read_jury_verdicts(
     Raises:
         DataError: some of its judges have not finished yet.
     """
-    file = path / VERDICTS
+    file = path / files.VERDICTS
     if not file.is_file():
         raise DataError(
             "has no verdicts yet: some of its judges have not finished",
             path=path,
             hint="Repeat the command that started it; autoj show PATH/judges/NAME shows one judge.",
         )
-    digest = digests_in(_record(path)).get(VERDICTS)
-    state = state_of(file, digest)
+    digest = files.digests_in(_record(path)).get(files.VERDICTS)
+    state = files.state_of(file, digest)
     if digest is not None and state != "whole":
-        raise damaged(file, None, describe(state, file, digest))
-    cases = RunFolder(path / jury.jurors[0].folder).rows(CASES, kind)
+        raise damaged(file, None, files.describe(state, file, digest))
+    cases = RunFolder(path / jury.jurors[0].folder).rows(files.CASES, kind)
     for case, verdict in zip_longest(cases, read_records(file, JuryVerdict)):
         if case is None or verdict is None or case.id != verdict.case_id:
             raise damaged(file, None, "its verdicts do not follow the cases of its judges")

@@ -1,7 +1,8 @@
 """The size of a run before it is asked: what `--plan` shows, for one judge or for several.
 
 Nothing is sent to a judge that may cost. A judge of this machine answers a few requests, so that
-its speed is known; they are kept in the run's folder, as if the run had begun.
+its speed is known; they are kept in the run's folder, as if the run had begun, and with their time,
+so that a second plan asks nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from autoj.runs.estimate import RunEstimate, answered, estimate_run
 from autoj.runs.files import LEDGER
 from autoj.runs.folder import RunFolder
 from autoj.runs.intake import taken_cases
+from autoj.runs.judging import RunCounts
 from autoj.runs.kind import Kind, refuse_jury
-from autoj.runs.ledger import Ledger, MemoryLedger
+from autoj.runs.ledger import Ledger
 from autoj.runs.loop import ask
 from autoj.runs.opening import check_run, open_run
 from autoj.runs.place import check_place
@@ -38,7 +40,7 @@ from autoj.tasks.engine import load_engine
 from autoj.tasks.jurors import Jury, pairs_alone
 from autoj.tasks.jury_folder import check_jury_place
 from autoj.tasks.tournaments import pair_spec
-from autoj.verdicts.knockout import match_case
+from autoj.verdicts.knockout import match_case, next_pairs, start
 
 _N_TIMED = 8
 """Requests that are asked to time the rest."""
@@ -107,15 +109,11 @@ def plan_run(
         reused(reader, spec.protocol, cache) as reuse,
     ):
         if engine is not None and _pace_so_far(path) is None:
-            with open_run(path, spec, cases, kind) as folder, Ledger(folder.path) as ledger:
-                pace = _pace(folder.cases(), spec, engine, ledger)
+            with open_run(path, spec, cases, kind) as folder:
+                pace = _pace(folder.cases(), spec, engine, path)
         taken, _ = taken_cases(cases, spec, [])
         found = estimate_run(taken, spec, reader, folder=path, reuse=reuse)
-        if pace is not None:
-            return _timed(found, pace, f"{_N_TIMED} requests, whose answers are kept in {path}")
-        if (pace := _pace_so_far(path)) is not None:
-            return _timed(found, pace, "the speed of this run so far")
-        return _at_least(found, reader)
+        return _with_time(found, pace, path, reader)
 
 
 def plan_tournaments(
@@ -128,27 +126,29 @@ def plan_tournaments(
 ) -> RunEstimate:
     """Estimates a selection by knockout, of N - 1 matches a case, by pairs of neighbours.
 
-    The few requests that time a judge of this machine are not kept; else as `plan_run`.
+    The few requests that time a judge of this machine are of the first round; else as `plan_run`.
     """
     path = out or selection_folder(spec, cases)
     _check_place(path)
     if (path / "run.json").is_file():
         check_run(path, spec, cases)
-    its = pair_spec(spec)
+    its, folder = pair_spec(spec), path / "pairs"
+    pace: float | None = None
 
     def matches() -> Iterator[Case]:
         for case in taken_cases(cases, spec, [])[0]:
             yield from (match_case(case, pair) for pair in pairwise(range(len(case.responses))))
 
+    def first_round(cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            yield from (match_case(case, pair) for pair in next_pairs(start(case)))
+
     with _loaded(spec, watch) as (reader, engine), reused(reader, its.protocol, cache) as reuse:
+        if engine is not None and _pace_so_far(folder) is None:
+            with open_run(path, spec, cases) as selection:
+                pace = _pace(first_round(selection.cases()), its, engine, folder)
         found = estimate_run(matches(), its, reader, reuse=reuse)
-        found = answered(found, count_lines(path / "pairs" / LEDGER))
-        if (pace := _pace_so_far(path / "pairs")) is not None:
-            return _timed(found, pace, "the speed of this run so far")
-        if engine is not None:
-            pace = _pace(matches(), its, engine, MemoryLedger())
-            return found if pace is None else _timed(found, pace, f"{_N_TIMED} requests")
-        return _at_least(found, reader)
+        return _with_time(answered(found, count_lines(folder / LEDGER)), pace, folder, reader)
 
 
 def plan_jury(
@@ -191,20 +191,50 @@ def _loaded(spec: RunSpec, watch: Watch) -> Iterator[tuple[Reader, Backend | Non
         yield engine, None if has_prices(spec.judge) else engine
 
 
-def _pace(
-    cases: Iterable[Case], spec: RunSpec, engine: Backend, ledger: Ledger | MemoryLedger
-) -> float | None:
-    """Asks the first few requests that are left; the seconds for each, None without an answer."""
+def _pace(cases: Iterable[Case], spec: RunSpec, engine: Backend, path: Path) -> float | None:
+    """Asks the first few requests that are left; the seconds for each, None without an answer.
+
+    Args:
+        cases: the cases, in the order of the run.
+        spec: the settings.
+        engine: answers.
+        path: the folder that keeps the answers and the time.
+    """
+    path.mkdir(exist_ok=True)
     planned = chain.from_iterable(plan_case(case, spec, engine) for case in cases)
-    missing = (
-        item for item in planned if item.request is not None and not ledger.holds(item.request.key)
-    )
     outcomes: list[Completion | Failure | None] = []
-    first = list(islice(missing, _N_TIMED))
-    started = time.monotonic()
-    ask(first, engine, ledger, outcomes.append)
-    n_answered = sum(isinstance(outcome, Completion) for outcome in outcomes)
-    return (time.monotonic() - started) / n_answered if n_answered else None
+    with Ledger(path) as ledger:
+        missing = (
+            item
+            for item in planned
+            if item.request is not None and not ledger.holds(item.request.key)
+        )
+        first = list(islice(missing, _N_TIMED))
+        started = time.monotonic()
+        ask(first, engine, ledger, outcomes.append)
+    counts = RunCounts(seconds=time.monotonic() - started)
+    for outcome in outcomes:
+        counts.add(outcome)
+    if not counts.n_answered:
+        return None
+    RunFolder(path).add_timing(counts.stated())
+    return counts.seconds / counts.n_answered
+
+
+def _with_time(found: RunEstimate, pace: float | None, path: Path, reader: Reader) -> RunEstimate:
+    """The estimate with the time that the rest will take.
+
+    Args:
+        found: the estimate.
+        pace: the seconds for each request that was asked to know them; None where none was.
+        path: the folder of the run.
+        reader: states the rate limits, if it has any.
+    """
+    if pace is not None:
+        return _timed(found, pace, f"{_N_TIMED} requests, whose answers are kept in {path}")
+    if (pace := _pace_so_far(path)) is not None:
+        return _timed(found, pace, "the speed of this run so far")
+    return _at_least(found, reader)
 
 
 def _pace_so_far(path: Path) -> float | None:

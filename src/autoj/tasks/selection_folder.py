@@ -29,16 +29,7 @@ from autoj.runs.lock import is_locked
 from autoj.runs.resolving import resolve_first
 from autoj.runs.spec import RunSpec, make_spec
 from autoj.tasks.tournaments import pair_spec
-from autoj.verdicts.knockout import (
-    Match,
-    Tournament,
-    champion,
-    match_case,
-    next_pairs,
-    play,
-    start,
-    tournament_verdict,
-)
+from autoj.verdicts import knockout
 from autoj.verdicts.selection import Pick, best_by_rating
 
 MATCHES = "matches.jsonl"
@@ -75,7 +66,7 @@ class Selection:
     verdict: Verdict
     picked: PickedResponse | None
     """None where nothing could be picked."""
-    matches: tuple[Match, ...] = ()
+    matches: tuple[knockout.Match, ...] = ()
     """The matches played for it; none where each response was rated."""
 
     @property
@@ -113,11 +104,11 @@ def select_case(case: Case, spec: RunSpec, backend: Backend) -> Verdict:
     """
     if spec.task == "rate":
         return _with_pick(case, judge_case(case, spec, backend))
-    its, tournament = pair_spec(spec), start(case)
-    while pairs := next_pairs(tournament):
-        said = [judge_case(match_case(case, pair), its, backend) for pair in pairs]
-        tournament = play(tournament, case, said)
-    return tournament_verdict(tournament, case, spec.judge.name)
+    its, tournament = pair_spec(spec), knockout.start(case)
+    while pairs := knockout.next_pairs(tournament):
+        said = [judge_case(knockout.match_case(case, pair), its, backend) for pair in pairs]
+        tournament = knockout.play(tournament, case, said)
+    return knockout.tournament_verdict(tournament, case, spec.judge.name)
 
 
 def _with_pick(case: Case, verdict: Verdict) -> Verdict:
@@ -142,7 +133,7 @@ def write_picks_by_rating(folder: RunFolder) -> None:
 
 
 def write_picks_of_tournaments(
-    folder: RunFolder, spec: RunSpec, tournaments: Mapping[str, Tournament]
+    folder: RunFolder, spec: RunSpec, tournaments: Mapping[str, knockout.Tournament]
 ) -> None:
     """Writes the verdicts, picks and matches of finished tournaments.
 
@@ -156,12 +147,13 @@ def write_picks_of_tournaments(
         (match for case in folder.cases() for match in tournaments[case.id].matches),
     )
     folder.write_verdicts(
-        tournament_verdict(tournaments[case.id], case, spec.judge.name) for case in folder.cases()
+        knockout.tournament_verdict(tournaments[case.id], case, spec.judge.name)
+        for case in folder.cases()
     )
     _write_picks(
         folder,
         (
-            (case, verdict, champion(tournaments[case.id], case))
+            (case, verdict, knockout.champion(tournaments[case.id], case))
             for case, verdict in folder.judged()
         ),
     )
@@ -195,12 +187,12 @@ def read_selections(folder: RunFolder) -> Iterator[Selection]:
         DataError: a file is damaged, or the picks and matches do not follow the verdicts.
     """
     picks = folder.rows(PICKS_FILE, PickedResponse)
-    matches = folder.rows(MATCHES, Match)
+    matches = folder.rows(MATCHES, knockout.Match)
     picked, match = next(picks, None), next(matches, None)
     n_read = 0
     for case, verdict in folder.judged():
         n_read += 1
-        its: list[Match] = []
+        its: list[knockout.Match] = []
         while match is not None and match.case_id == case.id:
             its.append(match)
             match = next(matches, None)

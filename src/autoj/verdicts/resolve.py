@@ -104,10 +104,9 @@ def resolve(
     )
     votes = take_votes(judgments, n_draws)
     if paired and not reads_alone:
-        shares = tuple(vote.share for vote in votes) if n_draws > 1 else ()
-        return _resolve_pair(
-            replace(counted, vote_shares=shares), case, votes, on_conflict, calibration
-        )
+        if n_draws > 1:
+            counted = replace(counted, vote_shares=tuple(vote.share for vote in votes))
+        return _resolve_pair(counted, case, votes, on_conflict, calibration)
     outcomes = [reading_of(vote.outcome) for vote in votes]
     ratings = tuple(rating_of(reading) for reading in outcomes)
     rated = replace(

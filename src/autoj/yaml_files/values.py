@@ -9,21 +9,10 @@ from typing import Any
 import yaml
 
 from autoj.errors import DataError
-from autoj.yaml_files.nodes import (
-    INT,
-    MAP,
-    MOST_NAME,
-    NULL,
-    STR,
-    TAG,
-    compose,
-    kind_of,
-    line_of,
-    tag_of,
-)
+from autoj.yaml_files import nodes
 
 _BOOL, _FLOAT, _MERGE, _SEQ, _TIME = (
-    TAG + name for name in ("bool", "float", "merge", "seq", "timestamp")
+    nodes.TAG + name for name in ("bool", "float", "merge", "seq", "timestamp")
 )
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,24})")
 _REAL = re.compile(r"[-+]?[0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?")
@@ -32,9 +21,9 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _QUOTE = "Put it into quotation marks if it is a text."
 _EXPECTED = {
-    STR: "the text has a null character or half of a character",
+    nodes.STR: "the text has a null character or half of a character",
     _BOOL: "expected true or false",
-    INT: "expected a whole number in decimals, of 64 bits at most",
+    nodes.INT: "expected a whole number in decimals, of 64 bits at most",
     _FLOAT: "expected a finite number in decimals",
     _TIME: "dates are not read here",
 }
@@ -50,7 +39,7 @@ def read_values(path: Path, missing: str | None = None) -> Any:
     Raises:
         DataError: as for `compose` and `plain_value`.
     """
-    root = compose(path, missing)
+    root = nodes.compose(path, missing)
     return None if root is None else plain_value(root, path)
 
 
@@ -69,15 +58,15 @@ def plain_value(node: yaml.Node, path: Path, field: str | None = None) -> Any:
     Raises:
         DataError: a value is none of these.
     """
-    if isinstance(node, yaml.MappingNode) and node.tag == MAP:
+    if isinstance(node, yaml.MappingNode) and node.tag == nodes.MAP:
         return _mapping(node, path, field)
     if isinstance(node, yaml.SequenceNode) and node.tag == _SEQ:
         items = enumerate(node.value)
         return [plain_value(item, path, _inside(field, number)) for number, item in items]
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, path, field)
-    said = f"the tag {tag_of(node)} is not known here"
-    raise DataError(said, path=path, line=line_of(node), field=field)
+    said = f"the tag {nodes.tag_of(node)} is not known here"
+    raise DataError(said, path=path, line=nodes.line_of(node), field=field)
 
 
 def _inside(field: str | None, part: object) -> str:
@@ -92,8 +81,8 @@ def _mapping(node: yaml.MappingNode, path: Path, field: str | None) -> dict[str,
         place = _inside(field, name)
         if name in values:
             said = f"the key is already used in line {lines[name]}"
-            raise DataError(said, path=path, line=line_of(key), field=place)
-        lines[name] = line_of(key)
+            raise DataError(said, path=path, line=nodes.line_of(key), field=place)
+        lines[name] = nodes.line_of(key)
         values[name] = plain_value(value, path, place)
     return values
 
@@ -103,35 +92,35 @@ def _key(key: yaml.Node, path: Path, field: str | None) -> str:
     if key.tag == _MERGE:
         said = "merge keys (<<) are not read here; write the fields out"
     elif not isinstance(key, yaml.ScalarNode):
-        said = f"expected a name as a key, found {kind_of(key)}"
-    elif len(key.value) > MOST_NAME:
-        said = f"a key has {len(key.value):,} characters; the most is {MOST_NAME}"
-    elif key.tag != STR:
-        said, hint = f"expected a name as a key, found {kind_of(key)}", _QUOTE
+        said = f"expected a name as a key, found {nodes.kind_of(key)}"
+    elif len(key.value) > nodes.MOST_NAME:
+        said = f"a key has {len(key.value):,} characters; the most is {nodes.MOST_NAME}"
+    elif key.tag != nodes.STR:
+        said, hint = f"expected a name as a key, found {nodes.kind_of(key)}", _QUOTE
     else:
         return str(_scalar(key, path, field))
-    raise DataError(said, path=path, line=line_of(key), field=field, hint=hint)
+    raise DataError(said, path=path, line=nodes.line_of(key), field=field, hint=hint)
 
 
 def _scalar(node: yaml.ScalarNode, path: Path, field: str | None) -> Any:
     text = node.value
-    if node.tag == STR and not _NO_TEXT.search(text):
+    if node.tag == nodes.STR and not _NO_TEXT.search(text):
         return text
-    if node.tag == NULL:
+    if node.tag == nodes.NULL:
         return None
     if node.tag == _BOOL and text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    if node.tag == INT and (number := _whole(text)) is not None:
+    if node.tag == nodes.INT and (number := _whole(text)) is not None:
         return number
     if node.tag == _FLOAT and (real := _real(text)) is not None:
         return real
-    said = _EXPECTED.get(node.tag, f"the tag {tag_of(node)} is not known here")
+    said = _EXPECTED.get(node.tag, f"the tag {nodes.tag_of(node)} is not known here")
     raise DataError(
-        f"{said}, found {kind_of(node)}",
+        f"{said}, found {nodes.kind_of(node)}",
         path=path,
-        line=line_of(node),
+        line=nodes.line_of(node),
         field=field,
-        hint=None if node.tag == STR else _QUOTE,
+        hint=None if node.tag == nodes.STR else _QUOTE,
     )
 
 

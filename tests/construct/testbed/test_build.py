@@ -206,6 +206,24 @@ def test_a_policy_that_mostly_fails_ends_the_build_and_drops_nothing(
     assert not (tmp_path / "bed" / "pairs.jsonl").exists()
 
 
+def test_answers_that_are_mostly_cut_off_end_the_build_and_another_limit_goes_on(
+    sources: BuildSources, policies: type[ScriptedPolicy], tmp_path: Path
+) -> None:
+    good = list(read_records(sources.queries[0], dict))
+    bad = [{"query": f"Write CUT {number}", "scenario": "writing_email"} for number in range(20)]
+    write_records(sources.queries[0], bad)
+    with pytest.raises(ConfigError, match="queries got an answer that was cut off") as caught:
+        build(SETTINGS, sources, tmp_path / "bed")
+    assert "Raise --max-tokens" in str(caught.value)
+    # Nothing is drawn yet, so that other settings and files may go on in the folder.
+    write_records(sources.queries[0], [*bad[:2], *good])
+    n_asked = policies.asked.total()
+    longer = replace(SETTINGS, max_tokens=19)
+    assert shortages(build(longer, sources, tmp_path / "bed").pairs(), longer) == {}
+    assert policies.asked.total() > n_asked
+    assert set(policies.asked.values()) == {1}
+
+
 def test_a_query_that_cannot_be_sampled_gives_way_to_another_of_eval_c(
     sources: BuildSources, tmp_path: Path
 ) -> None:
@@ -265,6 +283,8 @@ def test_other_settings_or_changed_files_are_refused(sources: BuildSources, tmp_
     build(SETTINGS, sources, tmp_path / "bed")
     with pytest.raises(SpecMismatch, match="seed: was 5, is now 6"):
         build(replace(SETTINGS, seed=6), sources, tmp_path / "bed")
+    with pytest.raises(SpecMismatch, match="seed: was 5, is now 6"):
+        estimate(replace(SETTINGS, seed=6), sources, tmp_path / "bed")
     with pytest.raises(SpecMismatch, match="policies: cow is left out now"):
         build(SETTINGS, replace(sources, policies=CARDS[:2]), tmp_path / "bed")
     write_records(sources.pairs[0], [pair_row(0, "planning")])

@@ -20,9 +20,10 @@ from autoj.construct.testbed.freezing import FreezeSettings, freeze, is_frozen, 
 from autoj.construct.testbed.labels import read_labelling
 from autoj.construct.testbed.settings import BuildSources
 from autoj.datasets import open_cases
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError, DataError, RunBusy
 from autoj.jsonl import read_records
 from autoj.runs import RunSpec, make_spec
+from autoj.runs.lock import locked
 from autoj.tasks import judge as judges
 
 from ...scripted import CARD, Recorder
@@ -170,6 +171,11 @@ def test_undecided_pairs_are_refused_or_made_ties(bed: Bed, tmp_path: Path) -> N
     assert "Pairs without a majority were made ties." in (path / "README.md").read_text()
     with pytest.raises(ConfigError, match="pairs without a label: 4 of 12"):
         freeze(bed, tmp_path / "more", FreezeSettings(least_annotators=5))
+
+
+def test_a_testbed_that_is_being_built_is_not_frozen(bed: Bed, tmp_path: Path) -> None:
+    with locked(bed.path), pytest.raises(RunBusy):
+        freeze(bed, tmp_path / "frozen", WHOLE)
 
 
 def test_a_changed_file_of_a_frozen_testbed_is_found(bed: Bed, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ title: two languages
 sources:
   - {{data: {rows}, name: own}}
 stages:
-  - {{stage: collect}}
+  - {{stage: collect, shuffle: false}}
   - {{stage: translate, teacher: {card}, to: zh}}
   - {{stage: mix, validation: 0.2}}
 """

@@ -28,7 +28,7 @@ def test_embeddings_are_those_of_the_reference_implementation() -> None:
     reference = transformers.BertModel.from_pretrained(
         model_folder(), attn_implementation="eager", hidden_act=ACTIVATION
     ).eval()
-    encoder = SentenceEncoder()
+    encoder = SentenceEncoder(exact=True)
     embedded = encoder.embed(queries)
     for query, found in zip(queries, embedded, strict=True):
         ids = encoder._tokenizer.encode(query).ids
@@ -49,7 +49,7 @@ def test_head_and_tail_of_a_long_query_are_read_apart() -> None:
 
 @needs_package
 def test_any_text_is_embedded_whatever_stands_beside_it() -> None:
-    encoder = SentenceEncoder()
+    encoder = SentenceEncoder(exact=True)
     queries = ["", "\ud800", "😀", "Why?", "\x00"]
     done: list[float] = []
     together = encoder.embed(queries, done.append)
@@ -62,7 +62,7 @@ def test_any_text_is_embedded_whatever_stands_beside_it() -> None:
 
 @needs_package
 def test_padding_and_the_order_of_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = SentenceEncoder()
+    encoder = SentenceEncoder(exact=True)
     # From 3 tokens to two windows of 128, the longest first, over several batches.
     queries = [f"Plan day {n}: {'rest and walk, ' * (n % 50)}" for n in range(70, 0, -1)]
     alone = np.concatenate([encoder.embed([query]) for query in queries])
@@ -80,8 +80,17 @@ def test_padding_and_the_order_of_batches_change_nothing(monkeypatch: pytest.Mon
 
 
 @needs_package
+def test_whatever_the_processor_multiplies_the_embeddings_hardly_differ() -> None:
+    queries = ["Why?", "写一首歌", "Plan a day in the hills, with rests and a walk. " * 40]
+    exact, fast = SentenceEncoder(exact=True).embed(queries), SentenceEncoder().embed(queries)
+    differences = np.linalg.norm(fast - exact, axis=1) / np.linalg.norm(exact, axis=1)
+    # bfloat16 keeps 8 bits: 0.6 % on average, and nothing where there is no bfloat16.
+    assert differences.max() < 0.02
+
+
+@needs_package
 def test_threads_share_one_encoder() -> None:
-    encoder = SentenceEncoder()
+    encoder = SentenceEncoder(exact=True)
     queries = [[f"Question {n}?"] * 3 for n in range(8)]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(encoder.embed, queries))

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from autoj.errors import DataError
-from autoj.training.judge.rows import TrainingRow, compare_together, pairs_from_ratings, read_rows
+from autoj.training.judge.rows import (
+    TrainingRow,
+    compare_together,
+    pairs_from_ratings,
+    read_rows,
+    training_file,
+)
 from tests.training import toy
 
 
@@ -129,3 +135,10 @@ def test_only_responses_to_the_same_query_are_compared(tmp_path: Path) -> None:
 
 def test_equal_texts_say_nothing(tmp_path: Path) -> None:
     assert compare_together(labelled(tmp_path, ("X", "X", "a")), 9) == []
+
+
+def test_a_constructions_folder_stands_for_its_training_file(tmp_path: Path) -> None:
+    assert training_file(tmp_path) == tmp_path
+    (tmp_path / "train.jsonl").touch()
+    assert training_file(tmp_path) == tmp_path / "train.jsonl"
+    assert training_file(tmp_path / "train.jsonl") == tmp_path / "train.jsonl"

@@ -65,9 +65,7 @@ def read_set(data: Cases) -> list[Case]:
         DataError: a row cannot be read or has not one response, or there is no row.
     """
     cases: list[Case] = []
-    for line, case in data.read():
-        if isinstance(case, DataError):
-            raise case
+    for line, case in data.readable():
         if len(case.responses) != 1:
             raise DataError(
                 f"case {case.id!r} has {len(case.responses)} responses; a critique is of one",

@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
+from autoj.bench.case_rows import check_length, field_of, rows_of
 from autoj.errors import DataError
-from autoj.inputs import read_rows
 from autoj.jsonl import write_records
 from autoj.records import Case
 
@@ -65,8 +65,8 @@ def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None)
         DataError: the file has another number of rows than there are cases, rows of another set,
             other fields, or no such critic.
     """
-    rows = _rows(path)
-    _check_length(path, len(rows), len(cases))
+    rows = list(rows_of(path))
+    check_length(path, len(rows), len(cases))
     line, first = rows[0]
     if _IN_THE_SET in first:
         name = _critic(path, line, first, critic)
@@ -76,7 +76,9 @@ def read_critiques(path: Path, cases: Sequence[Case], critic: str | None = None)
         ]
     elif _OUTPUT in first:
         name = critic or path.name.partition(".")[0]
-        texts = [_text(path, line, _field(path, line, row, _OUTPUT), _OUTPUT) for line, row in rows]
+        texts = [
+            _text(path, line, field_of(path, line, row, _OUTPUT), _OUTPUT) for line, row in rows
+        ]
     else:
         raise DataError(
             f"has no critiques: its fields are {', '.join(map(repr, first)) or '(none)'}",
@@ -121,7 +123,7 @@ def _in_the_set(path: Path, line: int, row: dict[str, Any], case: Case, critic: 
 
 
 def _by_critic(path: Path, line: int, row: dict[str, Any]) -> dict[str, Any]:
-    found = _field(path, line, row, _IN_THE_SET)
+    found = field_of(path, line, row, _IN_THE_SET)
     if not isinstance(found, dict):
         raise DataError(
             f"expected an object of critiques by critic, found {type(found).__name__}",
@@ -143,13 +145,13 @@ def read_votes(path: Path, cases: Sequence[Case]) -> list[Vote]:
         DataError: the file has another number of rows than there are cases, or a row does not say
             what was written or in which order the critiques were shown.
     """
-    rows = _rows(path)
-    _check_length(path, len(rows), len(cases))
+    rows = list(rows_of(path))
+    check_length(path, len(rows), len(cases))
     return [_vote(path, line, row) for line, row in rows]
 
 
 def _vote(path: Path, line: int, row: dict[str, Any]) -> Vote:
-    text = _text(path, line, _field(path, line, row, _OUTPUT), _OUTPUT)
+    text = _text(path, line, field_of(path, line, row, _OUTPUT), _OUTPUT)
     meta = row.get("meta")
     exchanged = meta.get("exchange") if isinstance(meta, dict) else None
     if not isinstance(exchanged, bool):
@@ -180,35 +182,6 @@ def write_votes(path: Path, votes: Iterable[Vote]) -> None:
             for vote in votes
         ),
     )
-
-
-def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    rows: list[tuple[int, dict[str, Any]]] = []
-    for line, row in read_rows(path):
-        if isinstance(row, DataError):
-            raise row
-        rows.append((line, row))
-    return rows
-
-
-def _check_length(path: Path, n_rows: int, n_cases: int) -> None:
-    if n_rows != n_cases:
-        raise DataError(
-            f"has {n_rows:,} rows, but the set has {n_cases:,} cases; expected one row per case, "
-            "in the set's order",
-            path=path,
-        )
-
-
-def _field(path: Path, line: int, row: dict[str, Any], field: str) -> object:
-    if field not in row:
-        raise DataError(
-            f"is missing; the row has {', '.join(map(repr, row)) or 'no fields'}",
-            path=path,
-            line=line,
-            field=field,
-        )
-    return row[field]
 
 
 def _text(path: Path, line: int, value: object, field: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from autoj.bench.eval_r.selection import BASELINE_PICKS, base_model
 from autoj.metrics import Difference, Row, Span, difference, scale_of
 from autoj.metrics.base import mean
-from autoj.metrics.rows import cluster_number
+from autoj.metrics.rows import scored_row
 from autoj.records import Case, Estimate, Response
 
 BESIDE: Mapping[str, str] = {
@@ -45,15 +45,7 @@ def _value(responses: Sequence[Response], name: str) -> float | None:
 def _rows(cases: Sequence[Case], scores: Sequence[float | None], part: str | None) -> list[Row]:
     """The cases of one base model, or all."""
     return [
-        Row(
-            cluster=cluster_number(case.cluster),
-            label=None,
-            winner=None,
-            winners=(),
-            consistent=None,
-            scenario=case.scenario,
-            rating=score,
-        )
+        scored_row(case, score)
         for case, score in zip(cases, scores, strict=True)
         if part in (None, base_model(case))
     ]

@@ -171,12 +171,7 @@ def _candidates(data: Cases, limit: int | None) -> list[Case]:
 
 
 def _cases(data: Cases) -> list[Case]:
-    cases: list[Case] = []
-    for _, case in data.read():
-        if isinstance(case, DataError):
-            raise case
-        cases.append(case)
-    return cases
+    return [case for _, case in data.readable()]
 
 
 def _first_candidates(data: Cases, cases: list[Case], largest: int) -> tuple[Cases, list[Case]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet, read_set, without_seen
 from autoj.datasets import catalog, open_queries
-from autoj.errors import DataError
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
 
@@ -78,10 +77,4 @@ def _training_queries(trained_on: Sequence[Path]) -> Mapping[str, Set[str]]:
 
 
 def _digests(*paths: Path) -> set[str]:
-    digests: set[str] = set()
-    for path in paths:
-        for _, case in open_queries(path).read():
-            if isinstance(case, DataError):
-                raise case
-            digests.add(query_digest(case.query))
-    return digests
+    return {query_digest(case.query) for path in paths for _, case in open_queries(path).readable()}

@@ -59,9 +59,7 @@ def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
         DataError: a row cannot be read or names no scenario, or there is none.
     """
     cases: list[Case] = []
-    for line, case in data.read():
-        if isinstance(case, DataError):
-            raise case
+    for line, case in data.readable():
         if case.scenario is None:
             raise DataError(
                 "names no scenario, which a classifier is measured by",

@@ -168,9 +168,7 @@ def _as_cases(
 def _read_all(files: Iterable[Path]) -> Iterator[Case]:
     for path in files:
         cases: list[Case] = []
-        for line, case in open_cases(path).read():
-            if isinstance(case, DataError):
-                raise case
+        for line, case in open_cases(path).readable():
             if len(case.responses) != 1:
                 raise DataError(
                     f"has {len(case.responses)} responses; expected one response of one model",

@@ -16,7 +16,7 @@ from scipy import stats
 from autoj.errors import DataError
 from autoj.metrics import RATINGS, Floats, Row, Span, scale_of
 from autoj.metrics.base import mean
-from autoj.metrics.rows import cluster_number
+from autoj.metrics.rows import scored_row
 from autoj.records import Case, Estimate, Verdict
 
 
@@ -80,7 +80,7 @@ def collect(judged: Iterable[tuple[Case, Verdict]], where: Path) -> QueryRatings
                 hint="Make one with autoj bench system-level --judge NAME --outputs FOLDER.",
             )
         rating = verdict.ratings[0] if verdict.ratings else None
-        rows.setdefault(model, []).append(_row(case, rating))
+        rows.setdefault(model, []).append(scored_row(case, rating))
         lengths.setdefault(model, []).append(len(case.responses[0].text))
         n_cases += 1
         n_unreadable += verdict.n_unreadable
@@ -107,18 +107,6 @@ def collect(judged: Iterable[tuple[Case, Verdict]], where: Path) -> QueryRatings
 
 def _mean(rows: Sequence[Row], span: Span | None) -> Estimate:
     return mean("mean rating", rows, lambda row: row.rating, span=span)
-
-
-def _row(case: Case, rating: float | None) -> Row:
-    return Row(
-        cluster=cluster_number(case.cluster),
-        label=None,
-        winner=None,
-        winners=(),
-        consistent=None,
-        scenario=case.scenario,
-        rating=rating,
-    )
 
 
 def _by_query(models: Sequence[Sequence[Row]]) -> tuple[Floats, Floats]:

@@ -27,7 +27,8 @@ class Reply:
     """An answer to what was typed."""
 
     shows: Literal["row", "names", "query", "help", "nothing"] = "nothing"
-    """What to show next: the current row, the names to choose from, the whole query, all names."""
+    """The next thing to show: the current row, the names to choose from, the whole query, the help,
+    or nothing."""
     said: str | None = None
     """A message."""
     quits: bool = False

@@ -7,7 +7,7 @@ no use, else the right scenario's name. `reports.construct_review` writes such s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,8 @@ def read_sheet(path: Path, stage: StageFolder, library: Library) -> ReadSheet:
             the line.
     """
     rows = list(_rows(path))
+    if not rows:
+        raise DataError("is empty: it has no rows", path=path)
     known = rows_by_id(stage.written(), {name for _, row in rows for name in _ids(row["id"])})
     taken: list[Review] = []
     faults: list[DataError] = []
@@ -70,12 +72,7 @@ def read_sheet(path: Path, stage: StageFolder, library: Library) -> ReadSheet:
         if review is not None:
             taken.append(review)
     if faults:
-        first, n_more = faults[0], len(faults) - 1
-        more = f" {n_more:,} more rows have a fault." if n_more else ""
-        first.hint = f"{first.hint or ''} Nothing was taken over.{more}".strip()
-        raise DataError(
-            first.reason, path=path, line=first.line, field=first.field, hint=first.hint
-        )
+        raise _refused(faults)
     before = read_reviews(stage.path)
     new = [review for review in taken if _differs(review, before.get(review.query_sha256))]
     kept = Appender(stage.path / REVIEWS)
@@ -85,6 +82,16 @@ def read_sheet(path: Path, stage: StageFolder, library: Library) -> ReadSheet:
     finally:
         kept.close()
     return ReadSheet(n_rows=len(rows), n_new=len(new), n_empty=len(rows) - len(taken))
+
+
+def _refused(faults: Sequence[DataError]) -> DataError:
+    """The first fault, and the number of others."""
+    first, n_more = faults[0], len(faults) - 1
+    said = [first.hint, "Nothing was taken over."]
+    if n_more:
+        said.append(f"{n_more:,} more {'row has' if n_more == 1 else 'rows have'} a fault.")
+    hint = " ".join(part for part in said if part)
+    return DataError(first.reason, path=first.path, line=first.line, field=first.field, hint=hint)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -12,10 +12,14 @@ from autoj.construct.testbed.folder import DrawnPair
 from autoj.construct.testbed.policies import OVERFLOW, Answered, Policy, Question
 from autoj.construct.testbed.settings import BuildSettings
 from autoj.construct.testbed.sources import SEEDS
+from autoj.errors import ConfigError
 from autoj.records import Case, Failure, Response
 
 _PER_PAIR = 2
 """Policies that answer a query."""
+CUT_OFF = "cut off"
+_MOST_CUT, _FEW_CUT = 0.5, 8
+"""With a larger share of queries, and more of them, the limit on tokens is too low."""
 
 
 def shortages(pairs: Iterable[DrawnPair], settings: BuildSettings) -> dict[str, int]:
@@ -87,6 +91,7 @@ def top_up(
     Raises:
         Unfinished: a cap was reached.
         BackendError: an engine broke down, or most of its answers failed.
+        ConfigError: most answers are cut off.
     """
     made: list[DrawnPair] = []
     dropped: list[Dropped] = []
@@ -102,7 +107,24 @@ def top_up(
             else:
                 made.append(DrawnPair(case=outcome, origin="made"))
                 left[outcome.scenario or ""] -= 1
+        _check_whole(len(made), dropped)
     return made, dropped
+
+
+def _check_whole(n_made: int, dropped: Sequence[Dropped]) -> None:
+    """Ends a build that would spend all its queries on answers that are cut off.
+
+    Raises:
+        ConfigError: most are.
+    """
+    n_cut = sum(item.reason == CUT_OFF for item in dropped)
+    if n_cut > max(_FEW_CUT, _MOST_CUT * (n_made + len(dropped))):
+        last = next(item for item in reversed(dropped) if item.reason == CUT_OFF)
+        raise ConfigError(
+            f"{n_cut:,} of {n_made + len(dropped):,} queries got an answer that was cut off; the "
+            f"last one: {last.detail}",
+            hint="Nothing was dropped. Raise --max-tokens, or the cards' decoding.max_tokens.",
+        )
 
 
 def _answered(
@@ -151,7 +173,7 @@ def _fault(answer: Answered) -> tuple[str, str] | None:
     if not answer.text.strip():
         return "empty answer", "it has no text"
     if answer.finish == "length":
-        return "cut off", f"after {answer.completion_tokens:,} tokens"
+        return CUT_OFF, f"after {answer.completion_tokens:,} tokens"
     return None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from autoj.construct.estimate import CHARACTERS_PER_TOKEN, WRITTEN_TOKENS
 from autoj.construct.testbed.build import draw_pairs
 from autoj.construct.testbed.drawing import shortages, waiting_queries
-from autoj.construct.testbed.folder import RECORD, Testbed
+from autoj.construct.testbed.folder import Testbed
 from autoj.construct.testbed.settings import BuildSettings, BuildSources, record_of
 from autoj.construct.testbed.sources import read_queries
 from autoj.records import Case, JudgeCard
@@ -79,14 +79,12 @@ def estimate(
     Raises:
         ConfigError: the settings do not fit together.
         DataError: a file cannot be read.
+        SpecMismatch: the folder was made with other settings or files.
     """
     settings.check()
     sources.check()
-    record_of(settings, sources)
-    library = library or shipped_library()
-    testbed = Testbed(out)
-    if (out / RECORD).is_file():
-        testbed.record()
+    library, testbed = library or shipped_library(), Testbed(out)
+    testbed.check(record_of(settings, sources))
     drawn = draw_pairs(testbed, settings, sources, library, watch)
     lacking = shortages(drawn.pairs, settings)
     queries: list[Case] = []

@@ -26,6 +26,7 @@ from autoj.construct.testbed.settings import BuildSettings, changes
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import decode_as, encode, encode_summed, read_records, sum_agrees, write_records
 from autoj.records import Case
+from autoj.runs.files import PLAN
 from autoj.runs.lock import HOLDER, LOCK
 
 RECORD, PAIRS, DROPPED = "testbed.json", "pairs.jsonl", "dropped.jsonl"
@@ -157,25 +158,37 @@ class Testbed:
         """The counts of the last build."""
         return next(self._read(BUILT, BuildCounts), BuildCounts())
 
-    def bind(self, record: dict[str, Any]) -> None:
-        """Records settings and sources in a new folder, or checks that they go on what is there.
+    def check(self, record: dict[str, Any]) -> None:
+        """Checks that settings and sources go on with the pairs that are there.
 
         Raises:
             SpecMismatch: a setting differs, or a file or a model was changed or left out.
         """
-        # As it will be read again: tuples become lists.
-        now = orjson.loads(orjson.dumps(record))
-        if (self.path / RECORD).is_file():
-            differences = list(changes(self.record(), now))
-            if differences:
-                raise SpecMismatch(
-                    self.path,
-                    differences,
-                    what="other settings or files",
-                    hint="Files and models may be added, not changed or left out. For another "
-                    "testbed choose another --out.",
-                )
-        write_records(self.path / RECORD, [now], encode_summed)
+        if not (self.path / PAIRS).is_file():
+            return
+        # As it would be read again: tuples become lists.
+        differences = list(changes(self.record(), orjson.loads(orjson.dumps(record))))
+        if differences:
+            raise SpecMismatch(
+                self.path,
+                differences,
+                what="other settings or files",
+                hint="Files and models may be added, not changed or left out. For another testbed "
+                "choose another --out.",
+            )
+
+    def bind(self, record: dict[str, Any]) -> None:
+        """Records settings and sources; those that pairs were drawn by stay.
+
+        Raises:
+            SpecMismatch: they do not go on with what is there (`check`).
+        """
+        self.check(record)
+        if not (self.path / PAIRS).is_file():
+            # Plans find answers by case: those of other settings are found by their keys alone.
+            for plan in self.path.glob(f"{POLICIES}/*/{PLAN}"):
+                plan.unlink()
+        write_records(self.path / RECORD, [record], encode_summed)
 
     def make(self) -> None:
         """Makes the folder.

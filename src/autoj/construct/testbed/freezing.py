@@ -33,6 +33,7 @@ from autoj.construct.testbed.settings import BuildSettings
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import sha256_of, write_records
 from autoj.records import Case, Response, Winner
+from autoj.runs.lock import locked
 from autoj.system_errors import storage_error
 
 MANIFEST, README, SUMS = "manifest.json", "README.md", "SHA256SUMS"
@@ -78,8 +79,14 @@ def freeze(testbed: Testbed, out: Path, settings: FreezeSettings) -> Frozen:
         ConfigError: labels, pairs or samples are missing, and `partial` is not set; the message
             counts them.
         DataError: a file of the testbed is damaged, or the folder holds something else.
+        RunBusy: a build of the testbed is running.
         StorageFull: the disk is full.
     """
+    with locked(testbed.path):
+        return _freeze(testbed, out, settings)
+
+
+def _freeze(testbed: Testbed, out: Path, settings: FreezeSettings) -> Frozen:
     labelling = read_labelling(testbed, settings.least_annotators)
     pairs, built = testbed.pairs(), testbed.settings()
     labels = {

@@ -46,6 +46,11 @@ Answered: TypeAlias = WrittenCompletion | Failure
 Purpose: TypeAlias = Literal["answer", "sample", "log-probability"]
 """A response of a pair, one of Eval-R's samples, or the log-probability of such a one."""
 
+_DOING: dict[Purpose, str] = {
+    "answer": "answering queries",
+    "sample": "sampling responses",
+    "log-probability": "scoring samples",
+}
 OVERFLOW = "ContextOverflow"
 _MOST_FAILED = 0.5
 """With a larger share of failed requests, a policy is down and its failures are not read."""
@@ -254,7 +259,7 @@ class Policy:
         def tell(_: object) -> None:
             nonlocal n_done
             n_done += 1
-            self._watch.progress(f"{self.card.name}: {purpose}s", n_done, len(planned))
+            self._watch.progress(f"{self.card.name}: {_DOING[purpose]}", n_done, len(planned))
             if self._watch.cancelled():
                 raise Cancelled("cancelled")
 

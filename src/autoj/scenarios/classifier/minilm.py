@@ -32,19 +32,27 @@ _MASKED = -1e9
 class MiniLM:
     """BERT with 6 layers of 384; an embedding is the mean of the last layer over a window's tokens.
 
-    It computes in float32 on every processor, so that a guess does not depend on the machine.
+    Products are computed in bfloat16 where the processor has instructions for them: an embedding
+    then differs by about 0.6 % of its length, by a little less between batches. Elsewhere all is
+    computed in float32.
 
     Args:
         weights: the weights by their names in the model's file.
+        exact: whether to compute in float32 on every processor.
     """
 
-    def __init__(self, weights: Mapping[str, Array]) -> None:
+    def __init__(self, weights: Mapping[str, Array], *, exact: bool = False) -> None:
         # Importing OpenVINO sends telemetry to its makers, unless this import fails.
         sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
         import openvino
 
-        settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
-        compiled = openvino.Core().compile_model(_graph(weights), "CPU", settings)
+        core = openvino.Core()
+        # What OpenVINO takes by itself: bfloat16 only where it is not emulated. Another processor's
+        # float16 cannot hold the numbers of this graph.
+        usual = core.get_property("CPU", "INFERENCE_PRECISION_HINT").to_string()
+        precision = "bf16" if usual == "bf16" and not exact else "f32"
+        settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": precision}
+        compiled = core.compile_model(_graph(weights), "CPU", settings)
         self._request: Any = compiled.create_infer_request()
         self._turn = Lock()
 

@@ -48,6 +48,7 @@ class SentenceEncoder:
     Args:
         changes: LoRA updates by matrix, each the product of two thin factors: `NAME.a`
             `[rank, n_in]` and `NAME.b` `[n_out, rank]` (Hu et al. 2021).
+        exact: whether to compute in float32 where bfloat16 is faster (`MiniLM`).
 
     Raises:
         MissingExtra: its weights, or the packages to run them, are not installed.
@@ -55,10 +56,11 @@ class SentenceEncoder:
         ValueError: an update is not for a matrix of this model.
     """
 
-    def __init__(self, changes: Mapping[str, Array] | None = None) -> None:
+    def __init__(self, changes: Mapping[str, Array] | None = None, *, exact: bool = False) -> None:
         folder = model_folder()
         self._weights = _changed(_read_weights(folder / "model.safetensors"), changes or {})
         self._tokenizer = _read_tokenizer(folder / "tokenizer.json")
+        self._exact = exact
 
     def embed(
         self, queries: Sequence[str], on_progress: Callable[[float], None] = lambda _: None
@@ -100,7 +102,7 @@ class SentenceEncoder:
     @cached_property
     def _model(self) -> MiniLM:
         """Compiles the model on first use; tokenising alone does not need it."""
-        return MiniLM(self._weights)
+        return MiniLM(self._weights, exact=self._exact)
 
     def _embed_windows(
         self, windows: Sequence[Sequence[int]], on_progress: Callable[[float], None]

@@ -61,6 +61,15 @@ class TrainingRow:
         )
 
 
+def training_file(path: Path) -> Path:
+    """The file to train on: that of a construction's folder `train/`, else the path itself.
+
+    A folder without it stays as it is, for the reader to say what is wrong with it.
+    """
+    inside = path / "train.jsonl"
+    return inside if inside.is_file() else path
+
+
 def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[TrainingRow]:
     """Reads the rows of a training file, in any format that `autoj judge` reads.
 
