@@ -150,3 +150,13 @@ def test_no_name_of_a_class_or_a_module_stands_for_several_things(
         "Source": 1,
     }
     assert sum(name.endswith(".figures") for name in trees) == 0
+
+
+def test_only_the_renderer_makes_tables(trees: dict[str, ast.Module]) -> None:
+    makers = {
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Table"
+    }
+    assert makers == {"autoj.reports.render.tables"}

@@ -42,7 +42,7 @@ def prompts(context: typer.Context, as_json: _options.Json = False) -> None:
     Example: autoj prompts
     """
     if context.invoked_subcommand is None:
-        list_prompts(as_json)
+        list_prompts()
 
 
 @prompts_app.command("list")

@@ -8,7 +8,7 @@ from typing import Literal
 from autoj.cli import _console
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
-from autoj.reports.train_classifier import classifier_plan_table, classifier_report_table
+from autoj.reports.train import classifier_plan_view, classifier_report_view
 from autoj.training.classifier.job import read_classifier_job
 from autoj.training.classifier.train import train_classifier
 
@@ -38,10 +38,10 @@ def run_classifier_training(
             "give --out: the folder of the classifier", hint="Or --plan, to look ahead."
         )
     job = read_classifier_job(recipe, data or (), tier)
-    _console.print_result(classifier_plan_table(job))
+    _console.print_result(classifier_plan_view(job))
     if out is None or show_plan:
         return
     with watching() as watch:
         report = train_classifier(job.recipe, job.queries, out, watch)
-    _console.print_result(classifier_report_table(report))
+    _console.print_result(classifier_report_view(report))
     _console.print_message(f"the classifier is in {report.folder}: --classifier {report.folder}")

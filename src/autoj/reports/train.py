@@ -1,36 +1,42 @@
-"""The training of a judge: its cost before, and its figures after."""
+"""Trainings of judges and of scenario classifiers: their cost before, and their figures after."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.console import Group
-from rich.table import Table
+from rich.text import Text
 
 from autoj.reports import render
+from autoj.training.classifier.job import ClassifierJob
+from autoj.training.classifier.train import ClassifierReport
 from autoj.training.judge.estimate import Estimated
 from autoj.training.judge.sampling import Extent
 from autoj.training.judge.train import Report
 
 _GIB = 1 << 30
+_PLAN = Text("Training plan", style="bold")
 
 
 def plan_view(estimated: Estimated) -> Group:
     """Updates, tokens, weights, memory and time of a training, and what they are estimated from."""
-    table = Table(title="Training plan", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
     extent = estimated.extent
     about = "" if extent.n_drawn is None else "about "
-    table.add_row("updates", f"{about}{estimated.n_steps:,}")
-    table.add_row("samples", f"{about}{extent.n_samples:,}")
-    table.add_row("tokens", f"{about}{extent.n_tokens:,}{_interval(extent)}")
-    table.add_row("weights", f"{estimated.n_weights:,}")
-    table.add_row("of them trained", f"{estimated.n_trained:,}")
-    table.add_row("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB")
-    table.add_row("free memory", f"{estimated.available_bytes / _GIB:.1f} GiB")
+    rows = [
+        ("updates", f"{about}{estimated.n_steps:,}"),
+        ("samples", f"{about}{extent.n_samples:,}"),
+        ("tokens", f"{about}{extent.n_tokens:,}{_interval(extent)}"),
+        ("weights", f"{estimated.n_weights:,}"),
+        ("of them trained", f"{estimated.n_trained:,}"),
+        ("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB"),
+        ("free memory", f"{estimated.available_bytes / _GIB:.1f} GiB"),
+    ]
     if estimated.tokens_per_second is not None and estimated.hours is not None:
-        table.add_row("speed here", f"about {estimated.tokens_per_second:,.0f} tokens/s")
-        table.add_row("time here", f"about {_duration(estimated.hours)}")
-    return Group(table, *render.notes(_sources(estimated)))
+        rows += [
+            ("speed here", f"about {estimated.tokens_per_second:,.0f} tokens/s"),
+            ("time here", f"about {_duration(estimated.hours)}"),
+        ]
+    return Group(_PLAN, render.facts(rows), *render.notes(_sources(estimated)))
 
 
 def _interval(extent: Extent) -> str:
@@ -71,3 +77,34 @@ def report_lines(report: Report) -> list[str]:
         f"{report.n_steps:,} updates" + (f"; {figures}" if figures else ""),
         f"the judge is in {report.folder}: autoj judge … --judge {report.folder}",
     ]
+
+
+def classifier_plan_view(job: ClassifierJob) -> Group:
+    """The recipe and the queries of a scenario classifier's training."""
+    counts = Counter(job.queries.scenarios)
+    rarest, n_rarest = min(counts.items(), key=lambda item: item[1])
+    rows = [
+        ("tier", job.recipe.tier),
+        ("queries", f"{len(job.queries.queries):,}"),
+        ("scenarios", f"{len(counts)}"),
+        ("queries of the rarest", f"{n_rarest} ({rarest})"),
+        ("features", ", ".join(job.recipe.features)),
+    ]
+    return Group(_PLAN, render.facts(rows))
+
+
+def classifier_report_view(report: ClassifierReport) -> Group:
+    """The figures of a trained scenario classifier on held-out queries, and its size."""
+    figures = report.figures
+    rows = [
+        ("queries", f"{report.n_queries:,}"),
+        ("without near-duplicates", f"{report.n_clusters:,}"),
+        ("accuracy", render.percent(figures["accuracy"])),
+        ("macro f1", render.percent(figures["macro_f1"])),
+        ("top 3", render.percent(figures["top_3"])),
+        ("mean probability", render.percent(figures["mean_probability"])),
+        ("log loss", f"{figures['log_loss']:.3f}"),
+        ("size", f"{report.n_bytes / 1e6:.1f} MB"),
+    ]
+    title = Text(f"On {report.n_held_out:,} held-out queries", style="bold")
+    return Group(title, render.facts(rows))
