@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,6 +12,15 @@ from autoj.construct.collect_file import CollectedFile
 from autoj.construct.collecting import LABELS
 from autoj.reports import render
 from autoj.reports.text import visible_text
+
+
+def collected_record(collected: CollectedFile) -> dict[str, Any]:
+    """The files and the summary, for `--json`."""
+    return {
+        "rows": str(collected.path),
+        "dropped": str(collected.dropped),
+        "summary": asdict(collected.summary),
+    }
 
 
 def collected_view(collected: CollectedFile) -> RenderableType:
