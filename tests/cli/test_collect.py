@@ -51,7 +51,7 @@ def test_queries_alone_are_a_file_that_classify_reads(run) -> None:
         (["mt-bench-votes.jsonl"], "serve testing only"),
         (["sharegpt.jsonl"], "--queries"),
         (["none.jsonl"], "there is no such file"),
-        (["shp.jsonl", "native.jsonl", "--name", "x"], "--name x is for one source"),
+        (["shp.jsonl", "native.jsonl", "--name", "x"], "the name 'x' is for one source"),
         (["shp.jsonl", "--scenario", "planing"], "Did you mean planning"),
         (["shp.jsonl", "--format", "shpp"], "Did you mean shp"),
         (["shp.jsonl", "--map", "query=asked,a=x,b=y"], "there is no column 'asked'"),
@@ -67,5 +67,5 @@ def test_a_mistake_is_a_user_error(run, arguments: list[str], said: str) -> None
 
 def test_votes_for_a_test_set_are_taken_when_asked_for(run) -> None:
     votes = FILES / "mt-bench-votes.jsonl"
-    assert run("collect", votes, "--for-testing", "--out", "pairs.jsonl")[0] == 0
+    assert run("collect", votes, "--purpose", "testing", "--out", "pairs.jsonl")[0] == 0
     assert len(Path("pairs.jsonl").read_text().splitlines()) == 2

@@ -34,7 +34,7 @@ def _collect(
     out: Path, *data: Path, queries: bool = False, watch: Watch = SILENT, **settings: Any
 ) -> CollectedFile:
     stage = Collect.model_validate({"stage": "collect", **settings})
-    recipe = collect_recipe([PairFile(data=str(path)) for path in data], stage)
+    recipe = collect_recipe([str(path) for path in data], PairFile(data=""), stage)
     return collect_to_file(recipe, out, queries=queries, watch=watch)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -27,7 +27,7 @@ RowsOut: TypeAlias = Annotated[
     ),
 ]
 Languages: TypeAlias = Annotated[
-    str | None,
+    str,
     typer.Option(
         help="Keep queries in these languages alone, as py3langid identifies them: en,zh.",
         rich_help_panel=COLLECTED,
@@ -65,27 +65,24 @@ QueriesAlone: TypeAlias = Annotated[
         rich_help_panel=COLLECTED,
     ),
 ]
-ForTesting: TypeAlias = Annotated[
-    bool,
+Purpose: TypeAlias = Annotated[
+    Literal["training", "testing"],
     typer.Option(
-        "--for-testing",
-        help="Admit sources that serve testing only, such as MT-Bench.",
+        help="What the rows are for: testing admits MT-Bench, which serves nothing else.",
         rich_help_panel=COLLECTED,
     ),
 ]
-SingleTurn: TypeAlias = Annotated[
-    bool,
+Turns: TypeAlias = Annotated[
+    Literal["first", "single"],
     typer.Option(
-        "--single-turn",
-        help="Drop longer conversations. Default: keep their first turn, with the vote on all.",
+        help="Of longer conversations keep the first turn, with the vote on all, or none.",
         rich_help_panel=COLLECTED,
     ),
 ]
-KeepUnlabelled: TypeAlias = Annotated[
-    bool,
+Unlabelled: TypeAlias = Annotated[
+    Literal["drop", "keep"],
     typer.Option(
-        "--keep-unlabelled",
-        help="Keep pairs without a label, too; a teacher may give it.",
+        help="Drop pairs without a label, or keep them for a teacher to label.",
         rich_help_panel=COLLECTED,
     ),
 ]

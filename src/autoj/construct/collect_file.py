@@ -38,8 +38,22 @@ class CollectedFile:
     summary: StageSummary
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a list with commas.
+
+    >>> listed("en, zh"), listed("")
+    (('en', 'zh'), ())
+    """
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
 def collect_recipe(
-    sources: Sequence[PairFile], stage: Collect, *, seed: int = 0, scenarios: str | None = None
+    data: Sequence[str],
+    like: PairFile,
+    stage: Collect,
+    *,
+    seed: int = 0,
+    scenarios: str | None = None,
 ) -> ConstructRecipe:
     """The recipe of a collection.
 
@@ -47,11 +61,21 @@ def collect_recipe(
     folders.
 
     Args:
-        sources: in the order in which they are read.
+        data: the sources, in the order in which they are read.
+        like: what is said of each of them; its own `data` is not read.
         stage: states the treatment of their rows.
         seed: draws the order of responses.
         scenarios: a folder with scenarios of the user's own; None uses ours.
+
+    Raises:
+        ConfigError: several sources are given one name.
     """
+    if like.name is not None and len(data) > 1:
+        raise ConfigError(
+            f"the name {like.name!r} is for one source, and there are {len(data)}",
+            hint="A recipe of autoj construct names each.",
+        )
+    sources = [like.model_copy(update={"data": name}) for name in data]
     return ConstructRecipe(
         title="collected",
         seed=seed,

@@ -136,8 +136,8 @@ def _opened(source: PairFile, stage: Collect, queries: bool) -> Cases:
         raise ConfigError(
             f"{path}: the queries of {cases.format} are those of a benchmark, which serve testing "
             "only (paper, section 3.3)",
-            hint="For a test set: autoj collect --for-testing, or purpose: testing in a recipe's "
-            "stage collect.",
+            hint="For a test set: autoj collect --purpose testing, or purpose: testing in a "
+            "recipe's stage collect.",
         )
     first = next((case for _, case in cases.read() if isinstance(case, Case)), None)
     if first is not None and not first.responses:

@@ -14,6 +14,15 @@ from autoj.reports import render
 from autoj.reports.text import visible_text
 
 
+def collected_record(collected: CollectedFile) -> dict[str, Any]:
+    """The files and the summary, for `--json`."""
+    return {
+        "rows": str(collected.path),
+        "dropped": str(collected.dropped),
+        "summary": asdict(collected.summary),
+    }
+
+
 def collected_view(collected: CollectedFile) -> RenderableType:
     """The rows by source, the reasons of drops, and the files."""
     parts: list[RenderableType] = [sources_listing(collected.summary.notes["sources"])]

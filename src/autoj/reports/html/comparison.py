@@ -9,7 +9,7 @@ from autoj.metrics import holm
 from autoj.records import WINNERS
 from autoj.reports import render
 from autoj.reports.html.gather import Gathered
-from autoj.reports.html.sections import Section, Table
+from autoj.reports.html.sections import PageTable, Section
 from autoj.tasks.diff import RunDiff, diff_runs
 
 _WINNERS = (*WINNERS, "unknown")
@@ -59,7 +59,7 @@ def _agreement(names: Sequence[str], diffs: Sequence[RunDiff], first: str) -> Se
     return Section(
         title=f"Beside {first}",
         note=note if n_changed else "Shares are in percent, with 95 % intervals over queries.",
-        tables=(Table(headings=headings, rows=rows),),
+        tables=(PageTable(headings=headings, rows=rows),),
     )
 
 
@@ -98,7 +98,7 @@ def _against_labels(names: Sequence[str], diffs: Sequence[RunDiff], first: str) 
         title="Against the labels",
         note="The difference is paired: case by case, on the cases that both decided. "
         "“Right” is equal to the label.",
-        tables=(Table(headings=headings, rows=rows),),
+        tables=(PageTable(headings=headings, rows=rows),),
     )
 
 
@@ -107,5 +107,5 @@ def _cross_table(first: str, other: str, counts: Counter[tuple[str, str]]) -> Se
     headings = (f"{first} \\ {other}", *(_NAMES[its] for its in _WINNERS))
     return Section(
         title=f"Winners of {first} and {other}",
-        tables=(Table(headings=headings, rows=rows),),
+        tables=(PageTable(headings=headings, rows=rows),),
     )

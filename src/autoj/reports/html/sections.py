@@ -17,7 +17,7 @@ _MOST_ROWS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PageTable:
     """A table of texts; its first column names the rows."""
 
     headings: tuple[str, ...]
@@ -33,7 +33,7 @@ class Section:
     title: str
     note: str = ""
     """A sentence that says how to read it."""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     charts: tuple[Chart, ...] = ()
 
 
@@ -63,14 +63,14 @@ def overview_sections(overview: Overview, prefix: str) -> list[Section]:
 
 def _figures(overview: Overview) -> Section:
     rows = [_figure_row(each, overview) for each in (overview.headline, *overview.estimates)]
-    tables = [Table(headings=("figure", "value", "95 % interval", "n"), rows=tuple(rows))]
+    tables = [PageTable(headings=("figure", "value", "95 % interval", "n"), rows=tuple(rows))]
     note = ""
     if overview.baselines:
         baselines = tuple(
             (name, does, *_cells(found)) for name, (does, found) in overview.baselines.items()
         )
         headings = ("baseline", "what it does", "value", "95 % interval", "n")
-        tables.append(Table(headings=headings, rows=baselines, n_texts=2))
+        tables.append(PageTable(headings=headings, rows=baselines, n_texts=2))
         label = render.ESTIMATE_LABELS.get(overview.headline.name, overview.headline.name)
         note = f"The baselines read no text. Their figure is the {label}, on the same cases."
     return Section(title="Figures", note=note, tables=tuple(tables))
@@ -119,7 +119,7 @@ def _breakdown(found: Breakdown, prefix: str) -> Section:
     return Section(
         title=f"By {found.title}",
         note=note.strip(),
-        tables=(Table(headings=(found.title, label, "95 % interval", "n"), rows=rows),),
+        tables=(PageTable(headings=(found.title, label, "95 % interval", "n"), rows=rows),),
         charts=charts,
     )
 
@@ -144,7 +144,7 @@ def _labels(overview: Overview) -> Section | None:
     return Section(
         title="Verdicts against labels" if overview.against_label else "Verdicts",
         note=(names + ".") if (names := side_names(overview.authors)) is not None else "",
-        tables=(Table(headings=headings, rows=rows),),
+        tables=(PageTable(headings=headings, rows=rows),),
     )
 
 
@@ -168,7 +168,9 @@ def _calibration(overview: Overview, prefix: str) -> Section | None:
         title="Calibration",
         note="How often a verdict equals the label, by the probability that the judge gave it. A "
         "calibrated judge lies on the dashed line.",
-        tables=(Table(headings=("probability", "cases", "mean", "equal to the label"), rows=rows),),
+        tables=(
+            PageTable(headings=("probability", "cases", "mean", "equal to the label"), rows=rows),
+        ),
         charts=(
             reliability_chart(
                 f"{prefix}calibration", "Accuracy by confidence", overview.reliability
@@ -187,7 +189,7 @@ def _ratings(overview: Overview) -> Section | None:
     headings = ("model", *map(str, range(1, 11)))
     return Section(
         title="Ratings", note="Responses by their rating, to the nearest whole number.",
-        tables=(Table(headings=headings, rows=rows),),
+        tables=(PageTable(headings=headings, rows=rows),),
     )  # fmt: skip
 
 
@@ -200,7 +202,7 @@ def _lost(overview: Overview) -> Section | None:
     return Section(
         title="Lost judgments",
         note="A judgment that failed or could not be read is neither a tie nor a loss.",
-        tables=(Table(headings=("reason", "judgments"), rows=tuple(rows)),),
+        tables=(PageTable(headings=("reason", "judgments"), rows=tuple(rows)),),
     )
 
 
