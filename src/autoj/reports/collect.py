@@ -39,12 +39,6 @@ def collected_view(collected: CollectedFile) -> RenderableType:
     return Group(*parts)
 
 
-def collected_record(collected: CollectedFile) -> dict[str, Any]:
-    """The files of a collection and its summary as plain values."""
-    paths = {"rows": str(collected.path), "dropped": str(collected.dropped)}
-    return {**paths, "summary": asdict(collected.summary)}
-
-
 def sources_listing(sources: list[dict[str, Any]]) -> render.Listing:
     """The rows of each source, and its labels as "a", "b" and tie in the order that was drawn."""
     kinds = [kind for kind in LABELS if any(source["labels"].get(kind) for source in sources)]

@@ -164,13 +164,12 @@ def _calibration(overview: Overview, prefix: str) -> Section | None:
         )
         for each in overview.reliability
     )
+    headings = ("probability", "cases", "mean", "equal to the label")
     return Section(
         title="Calibration",
         note="How often a verdict equals the label, by the probability that the judge gave it. A "
         "calibrated judge lies on the dashed line.",
-        tables=(
-            PageTable(headings=("probability", "cases", "mean", "equal to the label"), rows=rows),
-        ),
+        tables=(PageTable(headings=headings, rows=rows),),
         charts=(
             reliability_chart(
                 f"{prefix}calibration", "Accuracy by confidence", overview.reliability
