@@ -63,6 +63,11 @@ def test_an_order_follows_from_the_id_and_the_seed() -> None:
         assert pair.responses["ab".index(str(pair.label))].text == "So."
 
 
+def test_a_pair_with_a_judgment_of_its_own_stays_as_it_is() -> None:
+    pairs = [_pair(number, judgment="So, the final decision is Response 1.") for number in range(9)]
+    assert [with_drawn_order(pair, 0) for pair in pairs] == pairs
+
+
 def test_one_response_has_one_order() -> None:
     single = Case(id="1", query="q", cluster="q", responses=(Response(text="r"),), label=4.0)
     assert all(with_drawn_order(single, seed) is single for seed in range(20))

@@ -16,8 +16,12 @@ _PER_RESPONSE = ("models", "reference_scores")
 
 
 def with_drawn_order(case: Case, seed: int) -> Case:
-    """A pair in the order that its id and the seed draw: as it stands, or exchanged."""
-    if len(case.responses) != 2:
+    """A pair in the order that its id and the seed draw: as it stands, or exchanged.
+
+    One with a judgment of its own stays as it is: no teacher sees it, the mix shows such pairs in
+    both orders, and a text need not be rewritten before that.
+    """
+    if len(case.responses) != 2 or "judgment" in case.meta:
         return case
     digest = hashlib.sha256(f"{seed} order {case.id}".encode("utf-8", "surrogatepass")).digest()
     return swapped(case) if digest[0] % 2 else case
