@@ -12,6 +12,8 @@ from autoj.construct.classifier_data.recipe import ClassifierDataRecipe
 
 from ..construct.classifier_data.scripted_writer import NAMES, Writer, query_of, recipe, writer
 
+pytest.importorskip("sklearn", reason="the extra `train` is missing")
+
 __all__ = ["recipe", "writer"]
 
 

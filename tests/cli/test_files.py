@@ -172,7 +172,13 @@ def test_mt_bench_is_judged_by_turn(run, judge, tmp_path):
             ),
         ),
         (("none.csv",), "none.csv: there is no such file"),
-        (("hf-dataset:a:b:c:d",), "is not the name of a data set"),
+        pytest.param(
+            ("hf-dataset:a:b:c:d",),
+            "is not the name of a data set",
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec("datasets") is None, reason="the extra `data` is missing"
+            ),
+        ),
     ],
 )
 def test_bad_input_ends_in_one_line_that_names_it(run, judge, tmp_path, arguments, said):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from autoj.cli.app import app
 
 from ..reports.html.stored import judged, pairs
+
+pytest.importorskip("vl_convert", reason="the extra `report` is missing")
 
 
 def test_report_names_its_files(tmp_path):

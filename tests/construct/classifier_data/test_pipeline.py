@@ -27,6 +27,8 @@ from autoj.training.classifier.job import SHIPPED_RECIPE, ClassifierTrainer
 from ...scripted import Killed
 from .scripted_writer import NAMES, Writer, query_of
 
+pytest.importorskip("sklearn", reason="the extra `train` is missing")
+
 TRAINER = ClassifierTrainer(recipe=SHIPPED_RECIPE, title="ours")
 
 

@@ -60,6 +60,8 @@ BAD: list[tuple[str, str, Language, str]] = [
     (LONG, "今天天气很好，我们去散步。", "zh", "too short for a translation"),
     ("Hi", "春眠不觉晓，处处闻啼鸟。夜来风雨声，花落知多少。", "zh", "too long for a translation"),
     (LINES, "第一步讲的是天气，第二步讲的也是天气。\n第三步", "zh", "too short for a translation"),
+    ("Is it true that we use a tenth of it?", "是的，我们只用了十分之一。", "zh", "answered"),
+    ("我们真的只用了十分之一吗？", "Yes, we use a tenth of it.", "en", "answered"),
     ("We walk along the river until it is dark.", "我们沿着河边一直走到", "zh", "cut off"),
 ]  # fmt: skip
 

@@ -16,6 +16,7 @@ ALARM = "window.__ran = window.__ran || []; window.__ran.push(1)"
 
 def chromium() -> str:
     """The path of a Chromium; skips without one."""
+    pytest.importorskip("vl_convert", reason="no charts (pip install 'autoj[report]')")
     pytest.importorskip("playwright", reason="no playwright (pip install 'autoj[browser]')")
     found = (
         os.environ.get("AUTOJ_CHROMIUM")

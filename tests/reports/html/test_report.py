@@ -15,6 +15,8 @@ from autoj.reports.html.report import write_report
 
 from .stored import by_letters, judged, pairs
 
+pytest.importorskip("vl_convert", reason="the extra `report` is missing")
+
 
 def data_of(text: str) -> dict:
     (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)

@@ -53,6 +53,7 @@ _MAY_DECLINE = re.compile(
     r"|\bAI\b|language model|抱歉|对不起|遗憾|不好意思|无法|不能|没有|人工智能|语言模型",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"[?？]")
 _OPENING = 160
 """The characters of a text that its translation's first words are of."""
 
@@ -85,6 +86,9 @@ def reply_fault(text: str, translation: str, to: Language, identify: Identify) -
         return "not translated", None
     if (language := _other_language(translated, to, identify)) is not None:
         return "reply in another language", language
+    if _ASKS.search(prose) and not _ASKS.search(translated):
+        # All 494 texts of the release that ask something do so in its translation, too.
+        return "answered", "the text has a question mark"
     return _length_fault(prose, translated, to) or _ending_fault(prose, translated)
 
 
