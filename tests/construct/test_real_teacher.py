@@ -57,7 +57,9 @@ def test_a_real_teachers_text_is_kept_or_dropped_by_name(
     ledger = stage.path / "waves" / "001" / "ledger.jsonl"
     answers = list(read_records(ledger, Completion))
     assert len({answer.key for answer in answers}) == len(answers) == _N_ROWS
-    dropped = [json.loads(line) for line in (stage.path / "dropped.jsonl").open("rb")]
+    dropped = [
+        json.loads(line) for line in (stage.path / "dropped.jsonl").read_bytes().splitlines()
+    ]
     kept = list(stage.kept())
     assert len(kept) + len(dropped) == _N_ROWS
     assert {row["reason"] for row in dropped} <= _REASONS
