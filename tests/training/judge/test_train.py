@@ -183,7 +183,14 @@ def test_a_mixture_writes_a_judge_and_its_score(tmp_path: Path, base: Path) -> N
         update={"method": "lora", "rank": 2},
     )  # fmt: skip
     train(job, tmp_path / "out")
-    assert load_card(str(tmp_path / "out")).protocols == ("pairwise",)
+    card = load_card(str(tmp_path / "out"))
+    assert card.protocols == ("pairwise",)
+    # A verdict ends its judgment, so the base's own limit of tokens would cut it off.
+    assert (
+        card.decoding.max_tokens
+        == card.context_tokens // 2
+        > load_card(str(base)).decoding.max_tokens
+    )
     assert Judge.load(str(tmp_path / "out" / "reward")).rate("Why?", "So.").ratings[0] is not None
     assert Judge.load(str(tmp_path / "out")).compare("Why?", "So.", "No.").judge == "out"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from autoj.backends.hf.templates import read_template
 from autoj.chat import TEMPLATE
 from autoj.jsonl import sha256_of
 from autoj.protocols import digest_prompts, load_protocol
-from autoj.records import JudgeCard
+from autoj.records import Decoding, JudgeCard
 from autoj.training.judge.folder import TrainingFolder
 from autoj.training.judge.model_card import render_model_card
 from autoj.training.judge.models import save_adapter, save_model
@@ -29,6 +29,9 @@ ADAPTER = "adapter"
 """The name of an adapter's folder, beside the card."""
 
 _REWARD = "reward"
+
+_JUDGMENT_TOKENS = 1024
+"""The tokens that a critique with its verdict may take, as in the release's own cards."""
 
 
 def write_judge(
@@ -100,9 +103,21 @@ def _worded_card(
         "critique": critique,
         "context_tokens": base.context_tokens,
         "languages": list(base.languages),
-        "decoding": asdict(base.decoding),
+        "decoding": asdict(_decoding(recipe, base)),
         "licence": recipe.licence or base.licence,
     }
+
+
+def _decoding(recipe: Recipe, base: JudgeCard) -> Decoding:
+    """The base's decoding, with room for whole judgments where the judge has learnt to write them.
+
+    A verdict stands at the end of its judgment, and a base's own limit may cut it off. At most half
+    of the context is kept for it.
+    """
+    if all(objective.kind != "judgment" for objective in recipe.objectives):
+        return base.decoding
+    room = min(_JUDGMENT_TOKENS, base.context_tokens // 2)
+    return replace(base.decoding, max_tokens=max(base.decoding.max_tokens, room))
 
 
 def base_revision(base: JudgeCard) -> str | None:
