@@ -4,7 +4,8 @@
 AutojError                  the root; `hint` says what to do about it
 ├─ UserError                the caller can fix it: exit code 2, no traceback
 │  ├─ DataError             a row or a file that cannot be read (path, line, field)
-│  │  └─ LaterTurn          a row about a later turn of a conversation
+│  │  ├─ LaterTurn          a row about a later turn of a conversation
+│  │  └─ EmptyShard         a shard of data that has fewer distinct cases than shards
 │  ├─ ConfigError           an invalid setting
 │  ├─ SpecMismatch          a run folder that was made with other settings
 │  ├─ RunBusy               a run folder that another process is writing to
@@ -101,6 +102,10 @@ class DataError(UserError):
 
 class LaterTurn(DataError):
     """A row about a later turn of a conversation, which cannot be judged by itself."""
+
+
+class EmptyShard(DataError):
+    """A shard of data that has fewer distinct cases than shards."""
 
 
 class ConfigError(UserError):

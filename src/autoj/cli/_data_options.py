@@ -25,6 +25,17 @@ Shard: TypeAlias = Annotated[
         "together."
     ),
 ]
+Cluster: TypeAlias = Annotated[
+    Literal["ray"] | None,
+    judged(
+        help="Judge shards as tasks of a cluster, and merge them: that of RAY_ADDRESS, else one on "
+        "this machine. Needs --shards.",
+    ),
+]
+Shards: TypeAlias = Annotated[
+    int | None,
+    judged(min=2, help="The number of shards for --cluster; several for each worker are best."),
+]
 Classify: TypeAlias = Annotated[
     bool,
     judged(

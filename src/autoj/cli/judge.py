@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from autoj.cli import _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, asked_judges
-from autoj.cli._judging import run_jury, show_run
+from autoj.cli._judging import run_cluster, run_jury, show_run
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.runs.budget import Budget
@@ -55,6 +55,8 @@ def judge(
     plan: _options.Plan = False,
     limit: _data_options.Limit = None,
     shard: _data_options.Shard = None,
+    cluster: _data_options.Cluster = None,
+    shards: _data_options.Shards = None,
     by: _options.By = None,
     classify: _data_options.Classify = False,
     classifier: _data_options.Classifier = None,
@@ -97,6 +99,9 @@ def judge(
         show_plan(cases, asked, out, cache)
         return
     budget = Budget(max_usd, max_requests)
+    if cluster or shards:
+        run_cluster(cases, asked, out, by, cluster, shards, budget, cache)
+        return
     if isinstance(asked, Jury):
         run_jury(asked, cases, out, by, budget, cache)
         return

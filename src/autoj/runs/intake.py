@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
-from autoj.errors import DataError, UnknownComponent
+from autoj.errors import DataError, EmptyShard, UnknownComponent
 from autoj.records import Case
 from autoj.runs.naming import settle_scenario
 from autoj.runs.shards import Dealer, PlacedCase, Shard
@@ -54,7 +54,7 @@ def _dealt(dealer: Dealer, cases: Iterable[Case], path: Path) -> Iterator[Placed
     """The cases of a shard, which must have at least one."""
     yield from dealer.deal(cases)
     if dealer.n_kept == 0:
-        raise DataError(
+        raise EmptyShard(
             f"has {dealer.n_distinct:,} distinct cases, and shard {dealer.shard} gets none of them",
             path=path,
             hint="The other shards have them all; this one is not needed.",

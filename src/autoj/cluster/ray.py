@@ -1,0 +1,138 @@
+"""Shards as tasks of Ray: recorded once, asked at least once.
+
+A worker that dies is replaced, and its successor takes the shard's folder over: what is in the
+ledger is not asked again, what was in flight is. Ray's own tables would fill a failed row with an
+empty value; here a failed judgment stays one, in the shard's run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from autoj.cluster.shard_runs import (
+    ShardError,
+    ShardProgress,
+    ShardRun,
+    ShardRuns,
+    judge_shard,
+)
+from autoj.datasets.base import Cases
+from autoj.errors import Cancelled, MissingExtra, Unavailable
+from autoj.runs import RunSpec
+from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.run import Run
+
+MAX_RETRIES = 3
+"""Workers of one shard that may die before the run is given up."""
+
+_POLL_SECONDS = 0.5
+
+
+def judge_on_ray(
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None = None,
+    *,
+    n_shards: int,
+    cpus: float = 1,
+    gpus: float = 0,
+    watch: Watch = SILENT,
+) -> Run:
+    """Judges the shards of a run as tasks of a Ray cluster, and merges them.
+
+    The cluster is the one of the environment variable RAY_ADDRESS, or one started on this machine
+    for this call. Data and folders must lie on storage that all its machines share under one path,
+    and all must have autoj with the judge's extra.
+
+    Args:
+        cases: the data.
+        spec: the settings of the whole run.
+        out: the folder of the whole run; None takes the default one. The shards' folders stand
+            beside it, in `OUT-shards/`, and stay.
+        n_shards: the number of shards, 2 to 100,000. No more are judged at a time than the cluster
+            has room for; several for each worker even out their times.
+        cpus: processors that a shard asks of Ray.
+        gpus: GPUs that a shard asks of Ray; each worker sees its own alone.
+        watch: told of progress over all shards.
+
+    Returns:
+        The merged run.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        ConfigError: the shards do not fit the run (`ShardRuns.of`).
+        Unavailable: a shard failed, or its workers died; what was judged is kept.
+        Cancelled: `watch` cancelled it; what was judged is kept.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("ray", "judging on a Ray cluster") from None
+
+    shards = ShardRuns.of(cases, spec, out, n_shards)
+    with _connected(ray):
+        # The settings travel once, not with every shard.
+        data = ray.put(cases)
+        task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=MAX_RETRIES)(_judge_in_worker)
+        tasks = {task.remote(data, run, os.getcwd()): run for run in shards.runs}
+        try:
+            _wait(ray, tasks, ShardProgress(shards), watch)
+        except BaseException:
+            for pending in tasks:
+                ray.cancel(pending, force=True)
+            raise
+    return shards.merge()
+
+
+@contextmanager
+def _connected(ray: Any) -> Iterator[None]:
+    """A connection to the cluster that is closed afterwards, where there was none."""
+    if ray.is_initialized():
+        yield
+        return
+    ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _judge_in_worker(cases: Cases, shard: ShardRun, folder: str) -> ShardError | None:
+    """Judges a shard from the driver's working directory, so that relative paths mean the same."""
+    os.chdir(folder)
+    return judge_shard(cases, shard)
+
+
+def _wait(ray: Any, tasks: dict[Any, ShardRun], progress: ShardProgress, watch: Watch) -> None:
+    """Waits for all shards and reports their answers; raises for the first one that failed."""
+    pending = list(tasks)
+    while pending:
+        done, pending = ray.wait(pending, timeout=_POLL_SECONDS)
+        counts = [*progress.counted()]
+        watch.progress(
+            f"judging on {len(tasks):,} shards",
+            sum(n for n, _ in counts),
+            sum(n for _, n in counts),
+        )
+        if watch.cancelled():
+            raise Cancelled("the run was cancelled; its shards keep what was judged")
+        for finished in done:
+            _check(ray, finished, tasks[finished])
+
+
+def _check(ray: Any, finished: Any, shard: ShardRun) -> None:
+    try:
+        error: ShardError | None = ray.get(finished)
+    except ray.exceptions.RayError as lost:
+        raise Unavailable(
+            f"shard {shard.spec.shard} was lost: its worker died {MAX_RETRIES + 1} times, or could "
+            f"not be started ({type(lost).__name__})",
+            hint=f"{shard.path} keeps its judgments. Look for want of memory on the workers; the "
+            "same command goes on from there.",
+        ) from lost
+    if error is not None:
+        raise Unavailable(f"shard {error.shard}: {error.message}", hint=error.hint)
