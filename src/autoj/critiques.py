@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from autoj.records import Shown
 
@@ -309,3 +309,35 @@ def strip_rating(text: str) -> str:
     head = bare[: found.start()]
     name = _RATING_NAME.search(head, max(0, len(head) - 40))
     return (head if name is None else head[: name.start()]).rstrip(" \t\n*_#")
+
+
+_LEAST_QUOTED, _MOST_QUOTED = 4, 300
+_QUOTED = re.compile(
+    rf"\"([^\"\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})\"|“([^”\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})”"
+    rf"|「([^」\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})」|`([^`\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})`"
+)
+_QUOTED_EDGES = " .,;:!?…。，"
+
+
+class Quoted(NamedTuple):
+    """A quotation of a critique, and the place of its quotation mark."""
+
+    text: str
+    """Without quotation marks and punctuation around it."""
+    start: int
+
+
+def quotations(critique: str) -> list[Quoted]:
+    """The quotations of a critique, in order.
+
+    One of fewer than 4 characters is a word in quotation marks; one of more than 300 is two
+    unpaired marks.
+
+    >>> quotations('It says "46 desks." and "no".')
+    [Quoted(text='46 desks', start=8)]
+    """
+    found = (
+        Quoted(next(filter(None, each.groups())).strip(_QUOTED_EDGES), each.start())
+        for each in _QUOTED.finditer(critique)
+    )
+    return [each for each in found if len(each.text) >= _LEAST_QUOTED]

@@ -10,9 +10,9 @@ from benchmarks.house import logic_lines
 import autoj.cli
 
 FILES = sorted(Path(autoj.cli.__file__).parent.glob("*.py"))
-# 1,200 lines were for 22 commands; collect, report, drift, the
-# review, the testbed and clusters came after.
-MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1270, 10
+# 1,200 lines were for 22 commands; those that came after had 60, and view, serve, clusters, decide,
+# critics and the further benches the rest.
+MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1500, 10
 
 
 def test_no_command_is_longer_than_a_page_or_two() -> None:

@@ -231,7 +231,8 @@ class Judge(Closeable):
             watch: receives progress and messages; it may stop the run.
             cache: True takes answers of earlier runs and keeps new ones, False does not; None does
                 where a server is paid.
-            settings: settings of `make_spec`: `protocol`, `critique`, `limit`, `classifier`, …
+            settings: settings of `make_spec`: `protocol`, `critique`, `limit`, `classifier`, …;
+                `critic` is the card of another judge, which writes the critiques.
 
         Returns:
             The run: iterating yields each case with its verdict; `to_pandas()`, `to_arrow()`.

@@ -81,6 +81,10 @@ WantsCritique: TypeAlias = Annotated[
         "judge's card says for its default protocol, else no.",
     ),
 ]
+Critic: TypeAlias = Annotated[
+    str | None,
+    asking(autocompletion=_completion.judges, help="A judge that writes the verdicts' critiques."),
+]
 Overflow: TypeAlias = Annotated[
     Literal["error", "truncate"],
     asking(

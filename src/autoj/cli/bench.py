@@ -15,6 +15,10 @@ COMMANDS = {
         "autoj.cli.bench_eval_c:eval_c",
         "Compare two critics' critiques of the same responses on Eval-C: wins, ties and losses.",
     ),
+    "critique-quality": Listed(
+        "autoj.cli.bench_critique_quality:critique_quality",
+        "Measure a judge's critiques by planted errors: named, clean twins accused, quotations.",
+    ),
     "pairs": Listed(
         "autoj.cli.bench_pairs:pairs",
         "Measure a judge on any labelled pairs (LLMBar, HHH, RM-Bench, RewardBench, …), by subset.",

@@ -11,6 +11,7 @@ from autoj.cli._judges import JudgeNames, JuryRule, asked_judges
 from autoj.cli._judging import run_cluster, run_jury, show_run
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
+from autoj.judges import load_card
 from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
 from autoj.tasks.jurors import Jury
@@ -34,6 +35,7 @@ def judge(
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     critique: _options.WantsCritique = None,
+    critic: _options.Critic = None,
     orders: Annotated[
         Literal["both", "one"],
         _options.asking(help="Show the responses in both orders, or in one at half the cost."),
@@ -77,6 +79,7 @@ def judge(
     settings: dict[str, Any] = {
         "protocol": protocol,
         "critique": critique,
+        "critic": None if critic is None else load_card(critic),
         "max_tokens": max_tokens,
         "orders": orders,
         "on_conflict": on_conflict,

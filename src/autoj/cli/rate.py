@@ -10,6 +10,7 @@ from autoj.cli._judges import JudgeNames, asked_judges
 from autoj.cli._judging import run_cluster, run_jury, show_run
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
+from autoj.judges import load_card
 from autoj.runs.budget import Budget
 from autoj.tasks.judge import judge as judge_data
 from autoj.tasks.jurors import Jury
@@ -21,6 +22,7 @@ def rate(
     protocol: _options.ProtocolName = None,
     out: _options.Out = None,
     critique: _options.WantsCritique = None,
+    critic: _options.Critic = None,
     on_overflow: _options.Overflow = "error",
     max_tokens: _options.MaxTokens = None,
     samples: _options.Samples = None,
@@ -56,6 +58,7 @@ def rate(
     settings: dict[str, Any] = {
         "protocol": protocol,
         "critique": critique,
+        "critic": None if critic is None else load_card(critic),
         "max_tokens": max_tokens,
         "on_overflow": on_overflow,
         "reject_empty": reject_empty,

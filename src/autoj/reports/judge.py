@@ -166,6 +166,8 @@ def summary_table(
 ) -> RenderableType:
     """The figures of a run; with `counts`, also this session's speed; with `cost`, its dollars."""
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
+    if spec.critic is not None:
+        rows.insert(1, ("critiques", f"of {spec.critic.name}"))
     if spec.paired:
         rows.append(("wins", wins_text(summary.winners)))
         if (names := side_names(summary.authors)) is not None:

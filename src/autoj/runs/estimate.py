@@ -135,7 +135,7 @@ def estimate_run(
         n_too_long=round(whole * counted.n_too_long),
         prompt_tokens=round(prompt),
         completion_tokens=written,
-        usd=_price(spec.judge, prompt, written, counted.scored, reader),
+        usd=_price(spec.priced_judge, prompt, written, counted.scored, reader),
         is_exact=len(drawn) == n_cases,
     )
 

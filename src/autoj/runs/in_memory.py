@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from autoj.backends.base import Backend
+from autoj.errors import ConfigError
 from autoj.records import Asked, Case, Failure, Judgment, Verdict
 from autoj.runs.ledger import MemoryLedger
 from autoj.runs.loop import ask
@@ -85,6 +86,11 @@ def _unanswered(asked: Asked) -> Failure:
 
 
 def _judge_in_memory(cases: Sequence[Case], spec: RunSpec, backend: Backend) -> list[Verdict]:
+    if spec.critic is not None:
+        raise ConfigError(
+            "a critic writes for runs that are kept in a folder, not for single calls",
+            hint="Use Judge.run(…, critic=…), or autoj judge --critic.",
+        )
     ledger = MemoryLedger()
     judgments = _ask_in_memory(cases, spec, backend, ledger)
     verdicts = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain, starmap
@@ -92,6 +92,7 @@ def judge_run(
     budget: Budget | None = None,
     meter: Meter | None = None,
     reuse: KnownAnswers | None = None,
+    load_critic: Callable[[], AbstractContextManager[Backend]] | None = None,
 ) -> RunCounts:
     """Judges all cases of a run's folder; resumes where an earlier session stopped.
 
@@ -105,6 +106,7 @@ def judge_run(
             afterwards where something is left for a higher cap.
         meter: adds up what this session costs, after what `open_ledger` counted with it.
         reuse: the answers of earlier runs, which are taken first; None asks everything.
+        load_critic: opens the engine of the spec's critic, after the verdicts; None without one.
 
     Returns:
         The counts of this session.
@@ -121,9 +123,8 @@ def judge_run(
         check_room(first, spec, backend)
     if budget is not None:
         budget.check(spec.judge)
-    meter = meter or Meter(spec.judge)
+    meter = meter or Meter(spec.priced_judge)
     plan = partial(plan_case, spec=spec, backend=backend)
-    plan_critiques = partial(plan_follow, spec=spec, backend=backend)
     with ExitStack() as opened:
         if ledger is None:
             ledger = opened.enter_context(open_ledger(folder, spec, budget, meter))
@@ -143,6 +144,9 @@ def judge_run(
         if spec.critique and not (budget is not None and budget.stopped):
             # What is asked then follows from the verdicts, so its plan is new.
             (folder.path / FOLLOW).unlink(missing_ok=True)
+            if load_critic is not None:
+                session.backend, session.reuse = opened.enter_context(load_critic()), None
+            plan_critiques = partial(plan_follow, spec=spec.writing, backend=session.backend)
             judged = resolve_first(folder, spec, ledger)
             session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))

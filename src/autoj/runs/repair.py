@@ -129,10 +129,10 @@ def _plan_rows(folder: RunFolder, spec: RunSpec) -> Iterator[list[Asked] | None]
 
 
 def _follow_rows(folder: RunFolder, spec: RunSpec) -> Iterator[list[Asked] | None]:
-    card = engine_card(folder, spec)
+    card = engine_card(folder, spec) if spec.critic is None else spec.critic
     with closing(LedgerReader(folder.path)) as answers:
         for case, verdict in resolve_first(folder, spec, answers):
-            yield follow_rows_of(case, verdict, spec, card)
+            yield follow_rows_of(case, verdict, spec.writing, card)
 
 
 def _drop_lines(folder: RunFolder, name: str) -> str:

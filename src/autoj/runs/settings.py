@@ -37,6 +37,7 @@ _KEPT = Path("run.json")
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
     ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"), ("spec", "prompt"),
+    ("spec", "critic"),
     ("data", "derivation"),
 )  # fmt: skip
 
@@ -49,7 +50,11 @@ def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
         "sha256": [sha256_of(path) for path in cases.paths],
         "derivation": cases.derivation,
     }
-    return {"spec": asdict(spec), "data": data}
+    stated = asdict(spec)
+    if spec.critic is None:
+        # A run without a critic is stated as before there were any.
+        del stated["critic"]
+    return {"spec": stated, "data": data}
 
 
 def versions() -> dict[str, str]:
@@ -164,10 +169,16 @@ def stable_part(record: Mapping[str, Any]) -> dict[str, Any]:
         stable["spec"]["scenarios"] = own["digest"]
     if (prompt := stable["spec"].get("prompt")) is not None:
         stable["spec"]["prompt"] = asked_by(prompt, _KEPT)
-    judge = stable["spec"]["judge"]
-    stable["spec"]["judge"] = {name: judge.get(name) for name in _JUDGE_SETTINGS}
-    stable["spec"]["judge"].update(answer_options(judge.get("options") or {}))
+    stable["spec"]["judge"] = _stable_card(stable["spec"]["judge"])
+    if (critic := stable["spec"].get("critic")) is not None:
+        # The judge's decoding stands in the spec, the critic's in its card alone.
+        stable["spec"]["critic"] = _stable_card(critic) | {"decoding": critic.get("decoding")}
     return stable
+
+
+def _stable_card(card: Mapping[str, Any]) -> dict[str, Any]:
+    settings = {name: card.get(name) for name in _JUDGE_SETTINGS}
+    return settings | answer_options(card.get("options") or {})
 
 
 class ChangedSetting(NamedTuple):

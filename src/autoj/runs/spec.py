@@ -30,7 +30,7 @@ from autoj.runs.scenario_settings import (
     library_of,
 )
 from autoj.runs.shards import Shard
-from autoj.runs.spec_checks import check_draws, check_lock
+from autoj.runs.spec_checks import check_critic, check_draws, check_lock
 from autoj.scenarios import Library
 from autoj.verdicts.resolve import OnConflict
 
@@ -60,6 +60,8 @@ class RunSpec:
     on_conflict: OnConflict | None = None
     critique: bool = False
     """True where a verdict-only protocol is followed by a critique."""
+    critic: JudgeCard | None = None
+    """The judge that writes the critiques; None is the one that gives the verdicts."""
     on_overflow: OnOverflow = "error"
     reject_empty: bool = False
     skip_bad_rows: bool = False
@@ -83,6 +85,24 @@ class RunSpec:
     """The user's own scenarios; None is ours alone."""
     prompt: str | None = None
     """The text of the prompt's file, where the protocol is a user's own; None where it is ours."""
+
+    @property
+    def writing(self) -> RunSpec:
+        """The settings by which critiques are asked for after the verdicts."""
+        if self.critic is None:
+            return self
+        return replace(self, judge=self.critic, decoding=self.critic.decoding, critic=None)
+
+    @property
+    def priced_judge(self) -> JudgeCard:
+        """The card with the prices of all answers; it has none where two judges answer."""
+        if self.critic is None:
+            return self.judge
+        return replace(
+            self.judge,
+            usd_per_million_prompt_tokens=None,
+            usd_per_million_completion_tokens=None,
+        )
 
     @property
     def n_draws(self) -> int:
@@ -165,6 +185,7 @@ def make_spec(
     *,
     protocol: str | None = None,
     critique: bool | None = None,
+    critic: JudgeCard | None = None,
     max_tokens: int | None = None,
     orders: Orders = "both",
     on_conflict: OnConflict | None = None,
@@ -189,6 +210,7 @@ def make_spec(
         protocol: a name, or the file of a prompt (`….md`); None takes the card's first one that
             fits the task, prompts of its own before protocols.
         critique: None follows the card where the protocol is its default, else writes none.
+        critic: the judge that writes the critiques for the verdicts; None is the judge itself.
         max_tokens: the most tokens of a completion; None takes the card's.
         orders: ask a pair in "both" orders, in "one" (the case's own), or in a random one
             ("shuffled").
@@ -238,6 +260,8 @@ def make_spec(
     if temperature is not None:
         decoding = replace(decoding, temperature=temperature)
     check_draws(card, chosen, decoding, 1 if samples is None else samples)
+    if critic is not None:
+        check_critic(critic, chosen, critique)
     part = None if shard is None else Shard.parse(shard)
     return RunSpec(
         task=task,
@@ -246,7 +270,12 @@ def make_spec(
         decoding=decoding,
         orders=orders,
         on_conflict=on_conflict,
-        critique=(card.critique and protocol is None) if critique is None else critique,
+        critique=(
+            critic is not None or (card.critique and protocol is None)
+            if critique is None
+            else critique
+        ),
+        critic=critic,
         on_overflow=on_overflow,
         reject_empty=reject_empty,
         skip_bad_rows=skip_bad_rows,

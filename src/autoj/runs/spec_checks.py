@@ -61,6 +61,19 @@ def check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
         )
 
 
+def check_critic(critic: JudgeCard, chosen: JudgeProtocol, critique: bool | None) -> None:
+    """Refuses a critic where no critique is asked for after the verdict, or it cannot write one."""
+    if critique is False:
+        raise ConfigError("--critic writes critiques, and --no-critique asks for none")
+    if _is_written(chosen) or not chosen.gives_probabilities:
+        raise ConfigError(
+            f"--critic cannot be used with protocol {chosen.name!r}: its judge writes the critique "
+            "before the verdict, or none at all",
+            hint="Use a verdict-only protocol, such as pairwise-verdict or single-verdict.",
+        )
+    check_lock(critic, chosen)
+
+
 def _writing_protocols(card: JudgeCard, subject: Subject) -> list[str]:
     """The card's protocols for the same subject that generate text."""
     known = protocols_of(card)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases
-from autoj.errors import AutojError
+from autoj.errors import AutojError, ConfigError
 from autoj.jsonl import count_lines, read_records
 from autoj.protocols import OwnProtocol
 from autoj.records import Failure
@@ -68,9 +69,15 @@ def judge(
     """
     if budget is not None:
         budget.check(spec.judge)
+        if spec.critic is not None and budget.max_usd is not None:
+            raise ConfigError(
+                "--max-usd cannot be used with --critic: the prices of two judges are not told "
+                "apart when a run is resumed",
+                hint="Use --max-requests.",
+            )
     path = out or run_folder(spec, cases)
     refuse_jury(path)
-    meter = Meter(spec.judge)
+    meter = Meter(spec.priced_judge)
     with (
         open_run(path, spec, cases, kind) as folder,
         open_ledger(folder, spec, budget, meter) as ledger,
@@ -98,6 +105,7 @@ def judge(
                     budget=budget,
                     meter=meter,
                     reuse=known or reuse,
+                    load_critic=_critic_loader(spec, folder, watch),
                 )
         if (cost := meter.cost()) is not None:
             folder.record_cost(cost.run_usd)
@@ -106,6 +114,13 @@ def judge(
             derive(folder)
     stopped = budget is not None and budget.stopped
     return Run(folder=folder, spec=spec, counts=counts, stopped=stopped, cost=cost)
+
+
+def _critic_loader(
+    spec: RunSpec, folder: RunFolder, watch: Watch
+) -> Callable[[], AbstractContextManager[Backend]] | None:
+    """Opens the critic's engine, once its first critique is wanted; None without a critic."""
+    return None if spec.critic is None else partial(_loaded, None, spec.writing, folder, watch)
 
 
 @contextmanager

@@ -60,6 +60,8 @@ def make_jury(
         ConfigError: a judge is named twice, cannot do the task, or gives no probabilities where
             their mean is asked for.
     """
+    if settings.get("critic") is not None:
+        raise ConfigError("--critic is for one judge, but --judge names several")
     jurors = make_jurors(task, judges, **settings)
     decides = choose_method(jurors, method) if task == "judge" else None
     return Jury(jurors=tuple(jurors), method=decides)

@@ -121,7 +121,11 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
     write_records(path / files.VERDICTS, _verdicts(path, jury))
     # The file is one line, replaced whole: a jury without the digest is one without verdicts.
     digest = files.FileDigest.of(path / files.VERDICTS)
-    write_records(path / JURY_FILE, [files.with_digests(asdict(jury), {files.VERDICTS: digest})])
+    record = asdict(jury)
+    for juror in record["jurors"]:
+        # No juror has a critic; a jury is stated as before there were any.
+        del juror["spec"]["critic"]
+    write_records(path / JURY_FILE, [files.with_digests(record, {files.VERDICTS: digest})])
 
 
 def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:

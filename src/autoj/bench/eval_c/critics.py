@@ -97,14 +97,19 @@ def get_critiques(
     """
     if isinstance(source, CritiqueFile):
         return read_critiques(source.path, cases, source.name)
-    spec = _writing_spec(load_card(source.judge), settings)
+    spec = writing_spec(load_card(source.judge), settings)
     watch.message(f"{source.judge} writes critiques")
     run = judge_all(data, spec, budget=budget, watch=watch)
     written = critiques_of_run(run.folder, cases[: settings.limit])
     return replace(written, critic=source.name or written.critic)
 
 
-def _writing_spec(card: JudgeCard, settings: CritiqueSettings) -> RunSpec:
+def writing_spec(card: JudgeCard, settings: CritiqueSettings) -> RunSpec:
+    """The settings of a run in which a judge rates responses and writes critiques of them.
+
+    Raises:
+        ConfigError: it cannot rate by the protocol.
+    """
     protocol = settings.protocol or own_protocol(card, settings.default)
     return make_spec(
         "rate",

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoj import critiques
-
-_LEAST, _MOST = 4, 300
-"""A shorter quotation is a word in quotation marks; a longer one is two unpaired marks."""
-_QUOTED = re.compile(
-    rf"\"([^\"\n]{{{_LEAST},{_MOST}}})\"|“([^”\n]{{{_LEAST},{_MOST}}})”"
-    rf"|「([^」\n]{{{_LEAST},{_MOST}}})」|`([^`\n]{{{_LEAST},{_MOST}}})`"
-)
-_EDGES = " .,;:!?…。，"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +60,7 @@ responses=(0,)),)),), closing='')
 
 
 def _part(name: str, text: str, responses: Sequence[str]) -> CritiquePart:
-    quoted = [next(filter(None, found.groups())).strip(_EDGES) for found in _QUOTED.finditer(text)]
-    kept = dict.fromkeys(each for each in quoted if len(each) >= _LEAST)
+    kept = dict.fromkeys(each.text for each in critiques.quotations(text))
     return CritiquePart(
         name=name, text=text, quotations=tuple(_located(each, responses) for each in kept)
     )

@@ -158,7 +158,7 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
 
 def _record_cost(folder: RunFolder, spec: RunSpec) -> None:
     """Records what the answers cost; an answer that several runs have counts once."""
-    meter = Meter(spec.judge)
+    meter = Meter(spec.priced_judge)
     if meter.is_priced:
         for answer in read_records(folder.path / LEDGER, RecordedAnswer):
             meter.count_earlier(answer)

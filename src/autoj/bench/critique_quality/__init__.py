@@ -1,0 +1,1 @@
+"""Critique quality: errors that were planted and named, clean twins that were accused."""
