@@ -123,8 +123,3 @@ class Columns:
         """The kinds of cases that a row is one of."""
         flags = int(self["flags"][at])
         return tuple(name for name in FLAGS if flags & _FIRST_FLAG[name])
-
-    def rows_with_id(self, case_id: str) -> list[int]:
-        """The rows whose ids may be this one."""
-        found = np.flatnonzero(self["id"] == np.uint64(id_hash(case_id)))
-        return [int(row) for row in found]

@@ -74,6 +74,7 @@ class ViewedRuns:
         self._kept: OrderedDict[tuple[CaseFilter, int], Rows | TextSearch] = OrderedDict()
         self._figures: tuple[int, list[Any]] | None = None
         self._matched: tuple[int, list[Rows]] | None = None
+        self._differing: tuple[int, Bools] | None = None
         self._lock = threading.RLock()
 
     def advance(self, seconds: float) -> bool:
@@ -163,8 +164,7 @@ class ViewedRuns:
         return found
 
     def _select(self, wanted: CaseFilter) -> Rows:
-        columns = self.runs[0].columns
-        return select_rows(columns, wanted, self._differ(columns.n))
+        return select_rows(self.runs[0].columns, wanted, self._differ())
 
     def _lines(self, row: int) -> tuple[bytes, bytes]:
         index = self.runs[0]
@@ -184,7 +184,7 @@ class ViewedRuns:
         if verdict is not None:
             flags = list(index.columns.flags_of(row))
             ratings = tuple(None if each is None else round(each, 2) for each in verdict.ratings)
-        if self._differ(row + 1)[row]:
+        if self._differ()[row : row + 1].any():
             flags.append("differ")
         return Listed(
             row=row,
@@ -203,16 +203,21 @@ class ViewedRuns:
             self._matched = version, [_match(self.runs[0], each) for each in self.runs[1:]]
         return self._matched[1]
 
-    def _differ(self, n: int) -> Bools:
-        """The rows on which some run names another winner than the first, `[n]`."""
-        differ = np.zeros(n, dtype=bool)
+    def _differ(self) -> Bools:
+        """The rows on which some run names another winner than the first, `[n_matched]`."""
+        if self._differing is None or self._differing[0] != self.version:
+            self._differing = self.version, self._found_differing()
+        return self._differing[1]
+
+    def _found_differing(self) -> Bools:
         first = self.runs[0].columns
+        differ = np.zeros(first.n, dtype=bool)
         for index, matched in zip(self.runs[1:], self._others(), strict=True):
             its = index.columns
-            at = matched[:n]
-            both = np.flatnonzero(at < its.n)
-            judged = first.has(JUDGED)[both] & its.has(JUDGED)[at[both]]
-            differ[both] |= judged & (first["winner"][both] != its["winner"][at[both]])
+            both = np.flatnonzero(matched[: len(differ)] < its.n)
+            at = matched[both]
+            judged = first.has(JUDGED)[both] & its.has(JUDGED)[at]
+            differ[both] |= judged & (first["winner"][both] != its["winner"][at])
         return differ
 
     def case(self, row: int) -> PageCase | None:
@@ -232,14 +237,6 @@ class ViewedRuns:
                 its = other.record(at) if at < other.columns.n else None
                 verdicts.append(None if its is None else page_verdict(its))
             return page_case(record.case, verdicts)
-
-    def row_of(self, case_id: str) -> int | None:
-        """The row of the case whose id the page shows so; None where there is none."""
-        index = self.runs[0]
-        for row in index.columns.rows_with_id(case_id):
-            if index.case(row).id == case_id:
-                return row
-        return None
 
 
 def _match(first: RunIndex, other: RunIndex) -> Rows:
