@@ -84,9 +84,7 @@ class Columns:
         row = self._table[self.n]
         lengths = [len(response.text.strip()) for response in case.responses]
         row["case_at"], row["id"] = offset, id_hash(case.id)
-        row["content"] = short_hash(
-            case.id.encode(errors="surrogatepass"), content_digest(case)
-        )
+        row["content"] = short_hash(case.id.encode(errors="surrogatepass"), content_digest(case))
         row["cluster"] = short_hash(case.cluster.encode(errors="surrogatepass")) >> 1
         row["label"] = WINNER_CODES.get(case.label, 0) if isinstance(case.label, str) else 0
         row["scenario"] = self.scenarios.setdefault(case.scenario, len(self.scenarios))

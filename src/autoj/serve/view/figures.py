@@ -78,9 +78,7 @@ def accuracy(columns: Columns, among: Bools) -> Estimate:
     scored = labelled & (winner > 0)
     n_unscored = int(np.count_nonzero(labelled) - np.count_nonzero(scored))
     right = (winner == label)[scored].astype(float)
-    return proportion_of(
-        "verdict accuracy", right, columns["cluster"][:n][scored], n_unscored
-    )
+    return proportion_of("verdict accuracy", right, columns["cluster"][:n][scored], n_unscored)
 
 
 def _cells(estimate: Estimate) -> tuple[str, str, str]:
@@ -113,8 +111,10 @@ def _verdicts(columns: Columns, judged: Bools) -> Section:
     names = {"a": "a wins", "b": "b wins", "tie": "tie", None: "no winner"}
     shown = [*WINNERS, None]
     rows = tuple(
-        ("no label" if its is None else names[its],)
-        + tuple(f"{int(counts[WINNER_CODES[its], WINNER_CODES[each]]):,}" for each in shown)
+        (
+            "no label" if its is None else names[its],
+            *(f"{int(counts[WINNER_CODES[its], WINNER_CODES[each]]):,}" for each in shown),
+        )
         for its in shown
     )
     headings = ("label", *(names[each] for each in shown))
@@ -139,7 +139,8 @@ def _parts(columns: Columns, judged: Bools) -> Iterator[Section]:
             left = len(names) - len(by_scenario)
             yield Section(
                 title=f"Verdict accuracy by {title}",
-                note=f"{left:,} more scenarios are not shown." if left and len(parts) < len(names)
+                note=f"{left:,} more scenarios are not shown."
+                if left and len(parts) < len(names)
                 else "",
                 tables=(PageTable(headings=(title, *_HEADINGS), rows=rows),),
             )

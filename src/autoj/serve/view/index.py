@@ -130,17 +130,13 @@ class RunIndex:
             raise jsonl.damaged(self._verdicts.path, None, what)
         self.n_cases = self.columns.n
 
-    def _next_verdict(
-        self, verdicts: Iterator[tuple[int, bytes]]
-    ) -> tuple[int, Verdict] | None:
+    def _next_verdict(self, verdicts: Iterator[tuple[int, bytes]]) -> tuple[int, Verdict] | None:
         found = next(verdicts, None)
         if found is None:
             return None
         return found[0], decoded(Verdict, found[1], self._verdicts)
 
-    def _index_plan(
-        self, lines: GrowingLines, name: str, column: str, flag: int
-    ) -> Iterator[None]:
+    def _index_plan(self, lines: GrowingLines, name: str, column: str, flag: int) -> Iterator[None]:
         ids = self.columns["id"]
         for offset, line in lines.read():
             asked = decoded(Asked, line, lines)
@@ -206,9 +202,7 @@ class RunIndex:
             self._answers,
         )
         if found.verdict is None and (stored := self.stored_verdict(row)) is not None:
-            return CaseRecord(
-                case=case, verdict=stored, judgments=(), paired=self.spec.paired
-            )
+            return CaseRecord(case=case, verdict=stored, judgments=(), paired=self.spec.paired)
         return found
 
     def _asked(self, name: str, column: str, flag: int, row: int, case: Case) -> list[Asked]:

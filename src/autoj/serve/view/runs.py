@@ -33,6 +33,8 @@ _SEARCH_SECONDS = 0.5
 _MOST_KEPT = 6
 """Filters whose rows are kept for the next page."""
 _SUMMARY_CHARACTERS = 120
+_MOST_SCENARIOS = 1_000
+"""Scenarios to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +119,12 @@ class ViewedRuns:
             "sections": sections,
         }
 
-    def _groups(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name in sorted(name for name in list(self.runs[0].columns.scenarios) if name):
-            found.setdefault(page_text(group_name(name) or "other").text, []).append(name)
+    def _groups(self) -> dict[str, list[tuple[str, str]]]:
+        """By group, the scenarios and how the page shows them."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        names = [name for name in list(self.runs[0].columns.scenarios) if name is not None]
+        for name in sorted(names[:_MOST_SCENARIOS]):
+            found.setdefault(group_name(name) or "", []).append((name, page_text(name).text))
         return found
 
     def page(self, wanted: CaseFilter, number: int) -> ListPage:
@@ -304,4 +308,3 @@ def _page_run(run: Run) -> PageRun:
         facts=tuple((label, page_text(value).text) for label, value in run_facts(run)),
         run=run,
     )
-

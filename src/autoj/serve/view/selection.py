@@ -31,7 +31,12 @@ LENGTHS = {
     "b-much-shorter": (0.5, 2.0),
 }
 """Ranges of the relative difference of lengths, (a - b) / the longer; the upper end is in."""
-CONFIDENCES = {"under-50": (0.0, 0.5), "50-70": (0.5, 0.7), "70-90": (0.7, 0.9), "over-90": (0.9, 2)}
+CONFIDENCES = {
+    "under-50": (0.0, 0.5),
+    "50-70": (0.5, 0.7),
+    "70-90": (0.7, 0.9),
+    "over-90": (0.9, 2),
+}
 """Ranges of the probability of the likeliest outcome; the lower end is in."""
 ORDERS = ("", "unsure", "disagreement", "length")
 
@@ -134,9 +139,7 @@ class TextSearch:
         read: reads the lines of a row: its case, and its verdict if that is in a file.
     """
 
-    def __init__(
-        self, text: str, rows: Rows, read: Callable[[int], tuple[bytes, bytes]]
-    ) -> None:
+    def __init__(self, text: str, rows: Rows, read: Callable[[int], tuple[bytes, bytes]]) -> None:
         self._text, self._rows, self._read = text.lower(), rows, read
         # As it stands in a file, where quotation marks and line ends are escaped.
         self._stored = orjson.dumps(self._text)[1:-1].decode()
@@ -175,5 +178,3 @@ class TextSearch:
             verdict = decode_as(Verdict, verdict_line)
             return any(self._text in (text or "").lower() for text in verdict.critiques)
         return False
-
-
