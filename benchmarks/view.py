@@ -41,12 +41,12 @@ _CARD = JudgeCard(
     protocols=("pairwise",),
     context_tokens=100_000,
 )
-_WORDS = "of the and to in is that it was for on with as at by this from or have an".split()
+_WORDS = "of the and to in is that it was for on with as at by this from or have an"
 _N_SEEDS = 100
 
 
 def _text(generator: random.Random, n_characters: int) -> str:
-    return " ".join(generator.choices(_WORDS, k=n_characters // 4))
+    return " ".join(generator.choices(_WORDS.split(), k=n_characters // 4))
 
 
 def _seeds(n_characters: int) -> Iterator[dict[str, Any]]:

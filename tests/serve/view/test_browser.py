@@ -1,15 +1,21 @@
-"""The served page in a browser: hostile text is dead, nothing leaves it, and it grows with a run."""
+"""The served page in a browser: hostile text is dead, nothing leaves it, it grows with a run."""
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from autoj.datasets import open_cases
+from autoj.jsonl import write_records
+from autoj.runs import judge_run, make_spec, open_run
 from autoj.serve.view.runs import open_viewed
 from autoj.serve.view.server import serving
 
 from ...reports.html.browser import Visit, browser
 from ...reports.html.payloads import PAYLOADS
 from ...reports.html.stored import by_letters, judged, pairs
+from ...scripted import CARD, Recorder
 
 pytest.importorskip("uvicorn", reason="the extra `serve` is missing")
 pytest.importorskip("sse_starlette", reason="the extra `serve` is missing")
@@ -86,6 +92,54 @@ def test_keys_walk_from_page_to_page(running, address):
     page.wait_for_selector("#case[data-row='50'] h2")
     assert page.inner_text("#page") == "2 of 3"
     seen.check()
+
+
+def test_page_grows_while_a_run_is_judged(running, tmp_path):
+    write_records(tmp_path / "pairs.jsonl", pairs(6))
+    spec = make_spec("judge", CARD, protocol="pairwise")
+    reached, go_on = threading.Event(), threading.Event()
+
+    def answer(request):
+        if request.case_id == "c3":
+            reached.set()
+            assert go_on.wait(60)
+        return by_letters("ab")(request)
+
+    def judge():
+        with open_run(tmp_path / "run", spec, open_cases(tmp_path / "pairs.jsonl")) as opened:
+            judge_run(opened, spec, Recorder(answer))
+
+    judging = threading.Thread(target=judge)
+    judging.start()
+    try:
+        assert reached.wait(60)
+        with serving(open_viewed([tmp_path / "run"]), 0) as (address, _):
+            seen = visit(running, address)
+            assert "of 6 cases are judged. This page grows with it." in seen.page.inner_text(
+                "#banners"
+            )
+            go_on.set()
+            seen.page.wait_for_selector("#banners:empty", state="attached")
+            assert "judged 6" in " ".join(seen.page.inner_text("#overview").split())
+            seen.check()
+    finally:
+        go_on.set()
+        judging.join()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("fragment", ["", "view=cases&row=3"])
+def test_no_serious_fault_for_people_who_use_keys_or_readers(running, address, scheme, fragment):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    seen = visit(
+        running, address, fragment, color_scheme=scheme, viewport={"width": 400, "height": 800},
+        bypass_csp=True,
+    )  # fmt: skip
+    if fragment:
+        seen.page.wait_for_selector("#case[data-row='3'] h2")
+    faults = axe.run(seen.page).response["violations"]
+    assert [its["id"] for its in faults if its["impact"] in ("serious", "critical")] == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
 def test_no_payload_runs_or_asks_for_anything(running, tmp_path):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import replace
 
 import pytest
 
-from autoj.backends.base import Backend
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, make_spec, open_run
 from autoj.serve.view.app import make_app, versions
-from autoj.serve.view.runs import open_viewed
+from autoj.serve.view.index import RunIndex
+from autoj.serve.view.runs import ViewedRuns, open_viewed, page_run
 from autoj.serve.view.selection import CaseFilter
+from autoj.tasks.run import Run
 
 from ...reports.html.stored import by_letters, judged, pairs
 from ...scripted import CARD, Recorder
@@ -146,13 +145,9 @@ def test_values_that_are_none_are_refused(client, query):
 
 
 def test_nothing_can_be_written(client):
-    assert {client.request(verb, "/api/cases/1").status_code for verb in ("POST", "PUT", "DELETE")} == {
-        405
-    }
-
-
-class _Stopped(Exception):
-    """Ends a session before its end."""
+    assert {
+        client.request(verb, "/api/cases/1").status_code for verb in ("POST", "PUT", "DELETE")
+    } == {405}
 
 
 def test_page_grows_with_a_run_that_is_being_written(tmp_path):
@@ -218,3 +213,15 @@ def test_damaged_file_is_an_error(tmp_path, name, how):
             path.write_bytes(content.replace(b"Response 1", b"Response 2", 1))
     with pytest.raises(DataError, match=name):
         open_viewed([path.parent])
+
+
+def test_damage_that_is_found_later_is_said_on_the_page(tmp_path):
+    path = judged(tmp_path / "run", pairs(6)) / "ledger.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"accuracy", b"accurate", 1))
+    run = Run.open(path.parent)
+    viewed = ViewedRuns([RunIndex(page_run(run), run.spec)])
+    assert viewed.advance(5)
+    (state,) = viewed.state()["runs"]
+    assert "ledger.jsonl" in state["damage"]
+    assert found(viewed) == 6
+    assert not viewed.advance(5)

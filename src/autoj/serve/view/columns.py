@@ -67,7 +67,8 @@ class Columns:
 
     def has(self, bit: int) -> Bools:
         """The rows with a flag, `[n]`."""
-        return (self["flags"] & np.uint16(bit)) != 0
+        found: Bools = (self["flags"] & np.uint16(bit)) != 0
+        return found
 
     def add_case(self, case: Case, offset: int) -> int:
         """Adds a case.

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from autoj import jsonl
 from autoj.records import Completion, Failure
-from autoj.runs.files import FAILURES, LEDGER, FileDigest, describe, digests_of
+from autoj.runs.files import FAILURES, LEDGER, FileDigest, State, describe, digests_of
 from autoj.runs.ledger import checked_key
 from autoj.runs.ledger_index import LineIndex, short_digest
 
@@ -65,7 +65,7 @@ class GrowingLines:
 
     def _check_end(self) -> None:
         if self.n_bytes < self._digest.n_bytes:
-            state = "shorter" if self.path.exists() else "missing"
+            state: State = "shorter" if self.path.exists() else "missing"
             raise jsonl.damaged(self.path, None, describe(state, self.path, self._digest))
 
 

@@ -20,9 +20,9 @@ from autoj.runs.files import CASES, VERDICTS
 from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
 from autoj.serve.view.columns import FROM_FILE, JUDGED, Bools, Rows
-from autoj.serve.view.figures import overview
 from autoj.serve.view.index import RunIndex, check_has_verdicts
 from autoj.serve.view.lines import line_at
+from autoj.serve.view.overview import overview
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
@@ -33,6 +33,9 @@ _SEARCH_SECONDS = 0.5
 _MOST_KEPT = 6
 """Filters whose rows are kept for the next page."""
 _SUMMARY_CHARACTERS = 120
+_MOST_BYTES = 50_000_000
+"""Files of that size are indexed in about a second."""
+_LARGE_SECONDS, _SMALL_SECONDS = 0.2, 60.0
 _MOST_SCENARIOS = 1_000
 """Scenarios to choose from."""
 
@@ -159,9 +162,8 @@ class ViewedRuns:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        found: Rows | TextSearch = self._select(replace(wanted, q=""))
-        if wanted.q:
-            found = TextSearch(wanted.q, found, self._lines)
+        rows = self._select(replace(wanted, q=""))
+        found = TextSearch(wanted.q, rows, self._lines) if wanted.q else rows
         self._kept[key] = found
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
@@ -256,18 +258,19 @@ def _match(first: RunIndex, other: RunIndex) -> Rows:
     return found
 
 
-def open_viewed(paths: Sequence[Path], seconds: float = 1.0) -> ViewedRuns:
-    """Opens runs for the page, and indexes them for a moment, so that damage is found early.
+def open_viewed(paths: Sequence[Path], most_bytes: int = _MOST_BYTES) -> ViewedRuns:
+    """Opens runs for the page; small ones are indexed and checked whole, large ones for a moment.
 
     Args:
         paths: folders of runs, finished or not; a jury stands for the runs of its judges.
-        seconds: the time for indexing before this returns, about.
+        most_bytes: of the files of runs that are indexed before this returns. What is damaged in
+            larger ones is found later, and said on the page.
 
     Raises:
         ConfigError: a run has no verdicts on single cases, or some runs compare and others rate.
         DataError: a folder is no run, is damaged, or has no verdicts and nobody who writes some.
     """
-    runs = [_page_run(run) for path in paths for run in _opened(path)]
+    runs = [page_run(run) for path in paths for run in _opened(path)]
     if len({run.paired for run in runs}) > 1:
         raise ConfigError(
             "these runs cannot stand on one page: some have winners of pairs, others ratings",
@@ -275,7 +278,8 @@ def open_viewed(paths: Sequence[Path], seconds: float = 1.0) -> ViewedRuns:
         )
     indexes = [RunIndex(run, run.run.spec) for run in named_apart(runs) if isinstance(run.run, Run)]
     viewed = ViewedRuns(indexes)
-    viewed.advance(seconds)
+    n_bytes = sum(each.stat().st_size for run in runs for each in run.path.iterdir())
+    viewed.advance(_LARGE_SECONDS if n_bytes > most_bytes else _SMALL_SECONDS)
     for index in indexes:
         if index.damage is not None:
             raise index.damage
@@ -297,7 +301,8 @@ def _opened(path: Path) -> list[Run]:
     return [Run.open(folder) for folder in folders if (folder / "run.json").is_file()]
 
 
-def _page_run(run: Run) -> PageRun:
+def page_run(run: Run) -> PageRun:
+    """A run as a source of the page, with the facts that its files state."""
     return PageRun(
         name=page_text(run.spec.judge.name).text,
         path=run.path,

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from autoj.errors import ConfigError, MissingExtra
 from autoj.serve.view.app import HOSTS, make_app
@@ -29,7 +29,8 @@ def serve_view(viewed: ViewedRuns, port: int, started: Callable[[str], None]) ->
     """
     with serving(viewed, port) as (address, thread):
         started(address)
-        thread.join()
+        with suppress(KeyboardInterrupt):
+            thread.join()
 
 
 @contextmanager
