@@ -26,6 +26,10 @@ COMMANDS = {
         "autoj.cli.report:report",
         "Write runs as one HTML file to open, filter and send: figures, cases, differences.",
     ),
+    "view": Listed(
+        "autoj.cli.view:view",
+        "Look at runs in a browser, live while they are written, up to a million cases.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",

@@ -11,7 +11,7 @@ from pathlib import Path
 from autoj.records import Asked, Calibration, Case, Failure, Judgment, Verdict
 from autoj.runs.files import FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import RunFolder
-from autoj.runs.ledger import LedgerReader
+from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.plan import n_asked
 from autoj.runs.plan_rows import PlanRows, as_asked, checked_rows
 from autoj.runs.resolving import read_answer, read_follow, resolve_judgments, with_critiques
@@ -53,7 +53,7 @@ def read_case(folder: RunFolder, spec: RunSpec, case_id: str) -> CaseRecord | No
             rows = [asked for asked in folder.follow() if asked.case_id == case_id]
             return checked_rows(path / FOLLOW, case, rows)
 
-        return _record(case, first, follow, path, spec, answers)
+        return case_record(case, first, follow, path, spec, answers)
 
 
 def read_case_records(folder: RunFolder, spec: RunSpec) -> Iterator[CaseRecord]:
@@ -72,21 +72,33 @@ def read_case_records(folder: RunFolder, spec: RunSpec) -> Iterator[CaseRecord]:
         for case in folder.cases():
             rows = [] if follow is None else follow.of(case)
             first = plan.about(case, spec)
-            yield _record(case, first, partial(list, rows), folder.path, spec, answers)
+            yield case_record(case, first, partial(list, rows), folder.path, spec, answers)
     plan.check_end()
     if follow is not None:
         follow.check_end()
 
 
-def _record(
+def case_record(
     case: Case,
     first: list[Asked],
     follow: Callable[[], list[Asked]],
     path: Path,
     spec: RunSpec,
-    answers: LedgerReader,
+    answers: Answers,
 ) -> CaseRecord:
-    """The record of a case; the questions that follow from a verdict are read where it has one."""
+    """The record of a case from its questions and their answers.
+
+    Args:
+        case: the case.
+        first: the questions about it.
+        follow: reads the questions that followed from its verdict; called where it has one.
+        path: the run's folder, for messages.
+        spec: the run's settings.
+        answers: finds answers by key.
+
+    Raises:
+        DataError: an answer has other scores than its question asks for.
+    """
     reader = spec.reader(case)
     judgments = [(row, read_answer(case, row, answers, reader, path / LEDGER)) for row in first]
     known = [outcome for _, outcome in judgments if outcome is not None]

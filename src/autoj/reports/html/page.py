@@ -21,6 +21,8 @@ from autoj.reports.html.entries import PageCase
 from autoj.reports.html.sections import Section
 
 _TEMPLATES = "autoj.reports.html.templates"
+CASE_SCRIPTS = ("diff.min.js", "case.js")
+"""The scripts that draw a case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +65,18 @@ def render_page(page: Page) -> str:
     except ImportError:
         raise MissingExtra("report", "reports") from None
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
+        loader=jinja2.FunctionLoader(page_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["image"] = _image
-    style, scripts = _asset("report.css"), (_asset("diff.min.js"), _asset("report.js"))
+    style = page_asset("report.css")
+    scripts = [page_asset(name) for name in (*CASE_SCRIPTS, "report.js")]
     return environment.get_template("report.html").render(
         page=page,
-        policy=_policy(style, scripts),
+        policy=page_policy(style, scripts),
         style=markupsafe.Markup(style),
         scripts=[markupsafe.Markup(script) for script in scripts],
         data=markupsafe.Markup(_json_block(_data(page))),
@@ -96,11 +99,18 @@ def _json_block(value: Any) -> str:
     return orjson.dumps(value).decode().replace("<", "\\u003c")
 
 
-def _policy(style: str, scripts: Sequence[str]) -> str:
+def page_policy(style: str, scripts: Sequence[str], *further: str) -> str:
+    """The content security policy of a page of ours.
+
+    Args:
+        style: its style sheet.
+        scripts: its scripts.
+        further: directives beside those of every page.
+    """
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        + "; ".join(("img-src data:", "base-uri 'none'", "form-action 'none'", *further))
     )
 
 
@@ -112,5 +122,6 @@ def _image(svg: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
-def _asset(name: str) -> str:
+def page_asset(name: str) -> str:
+    """The text of a template, a style sheet or a script."""
     return resources.files(_TEMPLATES).joinpath(name).read_text(encoding="utf-8")

@@ -20,7 +20,8 @@ from autoj.runs.settings import read_settings
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
 
-_KINDS = ("judge", "rate", "jury")
+SHOWN_KINDS = ("judge", "rate", "jury")
+"""The kinds of runs with verdicts on single cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +69,12 @@ def open_page_runs(paths: Sequence[Path]) -> list[PageRun]:
             "these runs cannot stand in one report: some have winners of pairs, others ratings",
             hint="Write one report for each kind.",
         )
-    return _named_apart(runs)
+    return named_apart(runs)
 
 
 def _opened(path: Path) -> Iterator[PageRun]:
     kind = kind_of(path)
-    if kind not in _KINDS:
+    if kind not in SHOWN_KINDS:
         raise ConfigError(
             f"{path} is a run of autoj {kind}; a report shows runs of judge and rate, and juries",
             hint=f"autoj show {path} shows it.",
@@ -113,12 +114,13 @@ def _of_run(run: Run) -> PageRun:
         scalar=run.spec.protocol == "scalar",
         n_cases=run.n_cases,
         is_running=is_locked(run.path),
-        facts=tuple((label, page_text(value).text) for label, value in _facts(run)),
+        facts=tuple((label, page_text(value).text) for label, value in run_facts(run)),
         run=run,
     )
 
 
-def _facts(run: Run) -> Iterator[tuple[str, str]]:
+def run_facts(run: Run) -> Iterator[tuple[str, str]]:
+    """Labels and values that say what judged, as the files of a run spell them."""
     spec, record = run.spec, read_settings(run.path)
     card = spec.judge
     yield "judge", f"{card.name}: {card.title}"
@@ -168,7 +170,7 @@ def run_again(spec: RunSpec, record: dict[str, object]) -> str:
     return shlex.join(words)
 
 
-def _named_apart(runs: Sequence[PageRun]) -> list[PageRun]:
+def named_apart(runs: Sequence[PageRun]) -> list[PageRun]:
     """The runs with names of their own: of equal judges each has its folder's name beside it."""
     judges = Counter(run.name for run in runs)
     named = [

@@ -1,0 +1,1 @@
+"""Judges and stored runs behind HTTP."""
