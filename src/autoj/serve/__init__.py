@@ -1,0 +1,1 @@
+"""The service: judges over HTTP, and pages in a browser."""
