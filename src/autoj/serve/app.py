@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from autoj.errors import AutojError, MissingExtra
+from autoj.serve.contracts import add_contracts
 from autoj.serve.gate import App, Gate
 from autoj.serve.judging import add_judging
 from autoj.serve.problems import MEDIA_TYPE, TITLES, Problem, invalid_fields, problem_of
@@ -78,5 +79,6 @@ def make_app(service: Service) -> App:
     for kind in (Problem, AutojError, TimeoutError, Exception):
         app.add_exception_handler(kind, told)
     add_judging(app, service)
+    add_contracts(app, service)
     add_status(app, service)
     return Gate(app, service.settings, service.metrics.on_request)
