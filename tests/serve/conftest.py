@@ -36,7 +36,7 @@ def longer_wins(request: Request) -> str:
         return "planning"
     if request.protocol == "single":
         (response,) = re.findall(r"\[Response\]: (.*?)\n\*\*\*", text, re.DOTALL)
-        return f"It is clear.\n\nRating: [[{min(10, len(response.split()))}]]"
+        return f"It is clear.\n\nRating: [[{max(1, min(10, len(response.split())))}]]"
     if request.protocol == "pairwise":
         responses = re.findall(r"\[Response [12]\]: (.*?)\n\*\*\*", text, re.DOTALL)
         number = 1 if len(responses[0]) >= len(responses[1]) else 2
