@@ -87,6 +87,10 @@ COMMANDS = {
         "autoj.cli.export_model:export_model",
         "Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.",
     ),
+    "serve": Listed(
+        "autoj.cli.serve:serve",
+        "Serve judges over HTTP: compare, rate, select, classify, and rewards for trainers.",
+    ),
     "judges": Listed(
         "autoj.cli.judges:judges_app",
         "List the judges that have a card; `autoj judges show NAME` shows one.",

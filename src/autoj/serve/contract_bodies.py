@@ -1,0 +1,193 @@
+"""Bodies that trainers and routers send; fields that we do not read are let through."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from autoj.serve.bodies import Component, Deadline, Name, Query, Text
+
+Texts = Annotated[list[Text], Field(min_length=1)]
+_CHAT_TEXT = "<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n<|im_start|>assistant\n"
+
+
+class _Foreign(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class ChatPart(_Foreign):
+    """A part of a message; only text can be judged."""
+
+    type: Literal["text"]
+    text: Text
+
+
+class ChatMessage(_Foreign):
+    """A message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: Text | list[ChatPart]
+
+
+class ChatCase(BaseModel):
+    """A case to judge: `a` and `b`, or `response`; in `extra_body` as `autoj`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Query
+    a: Text | None = None
+    b: Text | None = None
+    response: Text | None = None
+    protocol: Component | None = None
+    scenario: Name | None = None
+    reference: Text | None = None
+
+
+class ChatRequest(_Foreign):
+    """A request for a chat completion, as OpenAI's clients send it."""
+
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={"examples": [{"messages": [{"role": "user", "content": "Hello."}]}]},
+    )
+
+    model: Name | None = None
+    messages: list[ChatMessage] = Field(min_length=1)
+    autoj: ChatCase | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, ge=1, le=16_384)
+    max_completion_tokens: int | None = Field(None, ge=1, le=16_384)
+    seed: int | None = None
+    n: Literal[1] = 1
+    stream: Literal[False] = False
+    deadline_seconds: Deadline | None = None
+
+
+class OpenRlhfRequest(_Foreign):
+    """OpenRLHF's request to a remote reward model."""
+
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={
+            "examples": [
+                {
+                    "query": [_CHAT_TEXT + "Four.<|im_end|>"],
+                    "prompts": [_CHAT_TEXT],
+                    "labels": ["4"],
+                }
+            ]
+        },
+    )
+
+    query: Texts
+    prompts: list[Text | None] | None = None
+    labels: list[Any] | None = None
+
+
+class SlimeRequest(_Foreign):
+    """slime's request to a remote reward model."""
+
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={
+            "examples": [{"prompt": "What is 2 + 2?", "response": "Four.", "label": "4"}]
+        },
+    )
+
+    prompt: Text | list[ChatMessage]
+    response: Text
+    label: Any = None
+
+
+class GymPart(_Foreign):
+    """A part of a message."""
+
+    text: Text = ""
+
+
+class GymItem(_Foreign):
+    """An item of an input or an output; only messages are read."""
+
+    type: str | None = None
+    role: str | None = None
+    content: Text | list[GymPart] | None = None
+
+
+class GymParameters(_Foreign):
+    """The request that the policy was sent."""
+
+    input: Text | list[GymItem]
+
+
+class GymResponse(_Foreign):
+    """The policy's response."""
+
+    output: list[GymItem]
+
+
+class VerifyRequest(BaseModel):
+    """NeMo Gym's request to verify a response; all of it is sent back."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "examples": [
+                {
+                    "responses_create_params": {"input": "What is 2 + 2?"},
+                    "response": {"output": [{"role": "assistant", "content": "Four."}]},
+                }
+            ]
+        },
+    )
+
+    responses_create_params: GymParameters
+    response: GymResponse
+
+
+class ScoreRequest(_Foreign):
+    """vLLM's request to score documents for a query."""
+
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={
+            "examples": [{"queries": "What is 2 + 2?", "documents": ["Four.", "Five."]}]
+        },
+    )
+
+    model: Name | None = None
+    queries: Text | Texts | None = None
+    text_1: Text | Texts | None = None
+    data_1: Text | Texts | None = None
+    documents: Text | Texts | None = None
+    items: Text | Texts | None = None
+    text_2: Text | Texts | None = None
+    data_2: Text | Texts | None = None
+
+
+class RerankRequest(_Foreign):
+    """vLLM's request to rank documents for a query."""
+
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={
+            "examples": [{"query": "What is 2 + 2?", "documents": ["Five.", "Four."]}]
+        },
+    )
+
+    model: Name | None = None
+    query: Query
+    documents: Texts
+    top_n: int = Field(0, ge=0, description="The number of results; 0 gives all.")
+
+
+class PoolingRequest(_Foreign):
+    """verl's request to a reward model behind vLLM: prompts with their continuations."""
+
+    model_config = ConfigDict(
+        extra="ignore", json_schema_extra={"examples": [{"input": _CHAT_TEXT + "Four.<|im_end|>"}]}
+    )
+
+    model: Name | None = None
+    input: Text | Texts
