@@ -49,7 +49,11 @@ def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
         "sha256": [sha256_of(path) for path in cases.paths],
         "derivation": cases.derivation,
     }
-    return {"spec": asdict(spec), "data": data}
+    settings = asdict(spec)
+    # Written where there is something to say: runs from before it stay as they are.
+    if not settings["judge"]["unsure"]:
+        del settings["judge"]["unsure"]
+    return {"spec": settings, "data": data}
 
 
 def versions() -> dict[str, str]:
