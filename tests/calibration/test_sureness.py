@@ -41,7 +41,7 @@ def test_a_pair_is_held_out_with_all_pairs_of_its_query() -> None:
 
 def test_what_no_threshold_reaches_is_refused_with_the_best() -> None:
     confidence, right = levels(0.7, 0.6, 0.5, 0.5)
-    with pytest.raises(ConfigError, match="with 100 sure pairs, reaches 70.0 %"):
+    with pytest.raises(ConfigError, match=r"with 100 sure pairs, reaches 70\.0 %"):
         fit_sureness(confidence, right, QUERIES, 0.85)
 
 

@@ -58,6 +58,10 @@ COMMANDS = {
         "autoj.cli.calibrate:calibrate",
         "Fit a judge's temperature and tie band to human labels, and write them to its card.",
     ),
+    "decide": Listed(
+        "autoj.cli.decide:decide",
+        "Decide above a confidence alone: a run's unsure verdicts become ties, or unresolved.",
+    ),
     "leaderboard": Listed(
         "autoj.cli.leaderboard:leaderboard",
         "Show published figures, your measured judges and the baselines, side by side.",

@@ -44,9 +44,9 @@ def calibrate(
     right: Annotated[
         float | None,
         _options.computing(
-            help="Fit no calibration, but the confidence below which a verdict is marked unsure, so "
-            "that of the others this share (such as 0.85) is right. The calibration that the "
-            "judge has is used.",
+            help="Fit no calibration, but the confidence below which a verdict is marked unsure, "
+            "so that of the others this share (such as 0.85) is right. The calibration that the "
+            "judge has is used."
         ),
     ] = None,
     as_json: _options.Json = False,

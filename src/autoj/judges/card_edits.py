@@ -1,4 +1,4 @@
-"""Writes a calibration or a threshold into a card's file, and leaves the rest of its text as it is."""
+"""Writes a calibration or a threshold into a card's file; the rest of its text stays."""
 
 from __future__ import annotations
 

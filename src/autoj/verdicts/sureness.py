@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from typing import Literal, TypeAlias
 
 from autoj.records import MarkedVerdict, SureThreshold, Verdict
+
+HandTo: TypeAlias = Literal["tie", "unresolved"]
+HANDED_RULE = "unsure"
+"""The rule of a verdict that was handed over because its confidence was too low."""
 
 
 def confidence_of(verdict: Verdict) -> float | None:
@@ -44,3 +49,18 @@ def mark(verdict: Verdict, threshold: SureThreshold) -> MarkedVerdict:
 def is_unsure(verdict: Verdict) -> bool:
     """True where a verdict is marked as unsure."""
     return isinstance(verdict, MarkedVerdict) and verdict.unsure is True
+
+
+def hand_over(verdict: Verdict, below: float, to: HandTo) -> Verdict:
+    """A verdict whose winner is taken away where its confidence is too low.
+
+    Args:
+        verdict: of a pair. One without a confidence (no winner, or no probabilities of both
+            orders) stays as it is: nothing says that it is unsure.
+        below: a lower confidence is too low.
+        to: "tie" makes it a tie; "unresolved" leaves it without a winner.
+    """
+    confidence = confidence_of(verdict)
+    if confidence is None or confidence >= below:
+        return verdict
+    return replace(verdict, winner="tie" if to == "tie" else None, rule=HANDED_RULE)
