@@ -150,6 +150,26 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SureThreshold:
+    """A confidence below which a judge's verdicts on pairs are marked unsure.
+
+    The confidence of a verdict is the largest of its probabilities of "a", "b" and "tie", averaged
+    over both orders or from two ratings, and calibrated where the card has a calibration. The mark
+    changes no winner. It holds for verdicts that come about as those that it was fitted on: another
+    calibration needs another threshold.
+    """
+
+    below: float
+    """A verdict with a lower confidence is unsure; 0 to 1."""
+    right: float | None = None
+    """The share of right verdicts among the sure ones that it was fitted for, 0 to 1."""
+    n: int | None = None
+    """The labelled pairs that it was fitted on."""
+    fitted_on: str | None = None
+    """The data that it was fitted on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCard:
     """A judge: a model, its wrapper (chat format), its protocols and its sampling settings."""
 
@@ -178,6 +198,9 @@ class JudgeCard:
     calibration: Mapping[str, Calibration] = field(default_factory=dict)
     """Calibration by comparing protocol. Without one, probabilities are used as they are, and of
     two ratings the higher wins."""
+    unsure: Mapping[str, SureThreshold] = field(default_factory=dict)
+    """The confidence below which a verdict is marked unsure, by comparing protocol. Without one,
+    nothing is marked."""
     context_tokens: int = 4096
     """The most tokens of prompt and completion together."""
     languages: tuple[str, ...] = ("en",)
@@ -381,6 +404,17 @@ class Verdict:
     """Judgments without a readable answer; each sample of a question counts."""
     n_failed: int = 0
     n_truncated: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedVerdict(Verdict):
+    """A verdict of a judge whose card says below which confidence it is unsure."""
+
+    confidence: float | None = None
+    """The largest of its probabilities, 0 to 1; None without any of both orders or two ratings."""
+    unsure: bool | None = None
+    """True where the confidence is below the card's threshold; None where either is unknown. The
+    winner stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,11 @@ def test_a_judge_is_run_once_and_measured_without_a_word_on_the_terminal(
         "random",
         "majority",
     ]
+    assert found.risk_coverage is not None
+    (last,) = found.risk_coverage.points  # All are equally sure.
+    assert (last.coverage, last.accuracy.value) == (1.0, pytest.approx(8 / 12))
+    assert found.risk_coverage.area.value == pytest.approx(4 / 12)
+    assert found.as_json()["risk_coverage"]["area"]["n"] == 12
     assert notes.messages[0] == f"reading {pairs} as native"
     assert notes.progress_of[-1][1:] == (24, 24)
     again = measure_pairs(data, StoredRun(tmp_path / "run"))
@@ -98,6 +103,8 @@ def test_another_judge_is_subtracted_by_part(pairs, tmp_path):
     ours, theirs = Predictions(tmp_path / "b.jsonl"), Predictions(tmp_path / "a.jsonl")
     found = measure_pairs(open_cases(pairs), ours, against=theirs, by="scenario", name="Mine")
     assert found.result.judge == "Mine"
+    assert found.risk_coverage is None
+    assert "risk_coverage" not in found.as_json()
     (accuracy,) = [item for item in found.differences if item.figure == "accuracy"]
     assert accuracy.overall.estimate.value == pytest.approx(4 / 12)
     assert set(accuracy.parts) == {"planning", "ranking"}

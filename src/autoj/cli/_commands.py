@@ -62,6 +62,14 @@ COMMANDS = {
         "autoj.cli.calibrate:calibrate",
         "Fit a judge's temperature and tie band to human labels, and write them to its card.",
     ),
+    "decide": Listed(
+        "autoj.cli.decide:decide",
+        "Decide above a confidence alone: a run's unsure verdicts become ties, or unresolved.",
+    ),
+    "plan": Listed(
+        "autoj.cli.plan:plan",
+        "Show what asking the second order only where the first is unsure would save, and change.",
+    ),
     "leaderboard": Listed(
         "autoj.cli.leaderboard:leaderboard",
         "Show published figures, your measured judges and the baselines, side by side.",

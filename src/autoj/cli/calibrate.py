@@ -11,8 +11,10 @@ from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
 from autoj.reports.calibrate import fitted_view
+from autoj.reports.sureness import sureness_view
 from autoj.tasks.calibrate import NATURAL_TIE_SHARE, FittedRun
 from autoj.tasks.calibrate import calibrate as fit_to_run
+from autoj.tasks.sureness import FittedSureness, fit_run_sureness
 
 
 def calibrate(
@@ -39,6 +41,14 @@ def calibrate(
             "run. The run's queries are left out of the pairs.",
         ),
     ] = None,
+    right: Annotated[
+        float | None,
+        _options.computing(
+            help="Fit no calibration, but the confidence below which a verdict is marked unsure, "
+            "so that of the others this share (such as 0.85) is right. The calibration that the "
+            "judge has is used."
+        ),
+    ] = None,
     as_json: _options.Json = False,
 ) -> None:
     """Fit a judge's temperature and tie band to human labels, and write them to its card.
@@ -48,12 +58,24 @@ def calibrate(
 
     Example: autoj calibrate runs/validation --write judges/mine.yaml
     """
+    if right is not None:
+        _show_sureness(run, right, surface, write)
+        return
     share = None if tie_share == "file" else _share(tie_share)
     with watching() as watch:
         found = fit_to_run(run, tie_share=share, surface=surface, write=write, watch=watch)
     written = f"the calibration of {found.spec.protocol} was written to {found.card}"
     messages = [] if found.card is None else [written]
     _console.show(found, FittedRun.as_json, fitted_view, *messages)
+
+
+def _show_sureness(run: Path, right: float, surface: Path | None, write: Path | None) -> None:
+    if surface is not None:
+        raise ConfigError("--surface belongs to a calibration; --right fits none")
+    found = fit_run_sureness(run, right=right, write=write)
+    written = f"the threshold of {found.spec.protocol} was written to {found.card}"
+    messages = [] if found.card is None else [written]
+    _console.show(found, FittedSureness.as_json, sureness_view, *messages)
 
 
 def _share(text: str) -> float:

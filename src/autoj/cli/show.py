@@ -43,8 +43,9 @@ def show(
         _options.shown(
             help="Show cases of one kind: wrong (the winner is not the label), disagree (the "
             "orders, or the judges of a jury, name different winners), failed, unreadable, unsure "
-            "(the two likeliest outcomes are less than 0.1 apart or, with --samples, less than two "
-            "thirds of an order's samples agree), close (the two highest ratings differ by 0.5 or "
+            "(below the threshold of the judge's card or, without one, the two likeliest outcomes "
+            "are less than 0.1 apart or, with --samples, less than two thirds of an order's "
+            "samples agree), close (the two highest ratings differ by 0.5 or "
             "less)."
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Writes a calibration into a card's file, and leaves the rest of its text as it is."""
+"""Writes a calibration or a threshold into a card's file; the rest of its text stays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import yaml
 
 from autoj.errors import ConfigError
 from autoj.judges.cards import FOLDER_CARD, load_card
-from autoj.records import Calibration, JudgeCard
+from autoj.records import Calibration, JudgeCard, SureThreshold
 
-_KEY = "calibration"
+_CALIBRATION, _UNSURE = "calibration", "unsure"
 # Fields in which two cards of the same judge must agree, where both have them.
 _PINS = ("backend", "model", "revision", "adapter", "adapter_revision")
 
@@ -53,13 +53,46 @@ def write_calibration(
         DataError: the file is missing or is not a card.
         ConfigError: it is the card of another judge, or cannot be written.
     """
+    _write_fitted(path, judge, _CALIBRATION, protocol, calibration)
+
+
+def write_sure_threshold(
+    path: Path, judge: JudgeCard, protocol: str, threshold: SureThreshold
+) -> None:
+    """Writes the threshold of unsure verdicts of a protocol into a card's file.
+
+    Args:
+        path: the card's file.
+        judge: the judge that the threshold was fitted to.
+        protocol: the protocol of its verdicts.
+        threshold: replaces the protocol's own, if the card has one.
+
+    Raises:
+        DataError: the file is missing or is not a card.
+        ConfigError: it is the card of another judge, has another calibration than the judge that
+            the threshold was fitted to, or cannot be written.
+    """
+    card = load_card(str(path))
+    if card.calibration.get(protocol) != judge.calibration.get(protocol):
+        raise ConfigError(
+            f"{path} has another calibration of {protocol} than the run that the threshold was "
+            "fitted to",
+            hint="Repeat the command that made the run with this card: it asks nothing again.",
+        )
+    _write_fitted(path, judge, _UNSURE, protocol, threshold)
+
+
+def _write_fitted(
+    path: Path, judge: JudgeCard, key: str, protocol: str, found: Calibration | SureThreshold
+) -> None:
+    """Writes what was fitted to a protocol under a key of a card's file."""
     _check_same(path, judge, load_card(str(path)))
     # Bytes, to preserve the line endings.
     text = path.read_bytes().decode("utf-8")
     content = yaml.safe_load(text)
-    fitted = {name: value for name, value in asdict(calibration).items() if value not in (None, {})}
-    content[_KEY] = {**content.get(_KEY, {}), protocol: fitted}
-    edited = _spliced(text, content)
+    fitted = {name: value for name, value in asdict(found).items() if value not in (None, {})}
+    content[key] = {**content.get(key, {}), protocol: fitted}
+    edited = _spliced(text, content, key)
     try:
         same = yaml.safe_load(edited) == content
     except yaml.YAMLError:
@@ -77,13 +110,13 @@ def _check_same(path: Path, judge: JudgeCard, card: JudgeCard) -> None:
             )
 
 
-def _spliced(text: str, content: dict[str, Any]) -> str:
-    """The text with the block of calibrations replaced, or added at its end."""
-    block = _dumped({_KEY: content[_KEY]})
+def _spliced(text: str, content: dict[str, Any], name: str) -> str:
+    """The text with the block of a key replaced, or added at its end."""
+    block = _dumped({name: content[name]})
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode)
     for key, value in root.value:
-        if key.value == _KEY:
+        if key.value == name:
             # A block ends at the next key; comments and blank lines on their own lines before that
             # are not part of it.
             old = text[key.start_mark.index : value.end_mark.index]

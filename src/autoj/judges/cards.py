@@ -18,7 +18,7 @@ from autoj.chat import TEMPLATE, WRAPPER_NAMES
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges.card_secrets import check_no_secrets
 from autoj.prompts import read_prompt, read_text
-from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure
+from autoj.records import Calibration, Decoding, JudgeCard, PublishedFigure, SureThreshold
 from autoj.yaml_files import STR, compose, read_fields
 
 FOLDER_CARD = "judge.yaml"
@@ -63,6 +63,13 @@ class _CalibrationFile(_Strict):
     fitted_on: str | None = None
 
 
+class _SureThresholdFile(_Strict):
+    below: float = Field(ge=0, le=1)
+    right: float | None = Field(None, gt=0, lt=1)
+    n: int | None = Field(None, ge=1)
+    fitted_on: str | None = None
+
+
 def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
@@ -90,6 +97,7 @@ class _CardFile(_Strict):
     prompt: Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(max_length=20)] = ()
     critique: bool = False
     calibration: dict[str, _CalibrationFile] = {}
+    unsure: dict[str, _SureThresholdFile] = {}
     context_tokens: int = Field(ge=256)
     languages: tuple[str, ...] = ("en",)
     decoding: _DecodingFile = Field(default_factory=lambda: _DecodingFile.model_validate({}))
@@ -239,6 +247,9 @@ def _read_card(path: Path) -> JudgeCard:
     fields["published"] = tuple(PublishedFigure(**dict(figure)) for figure in card.published)
     fields["calibration"] = {
         protocol: Calibration(**dict(fitted)) for protocol, fitted in card.calibration.items()
+    }
+    fields["unsure"] = {
+        protocol: SureThreshold(**dict(fitted)) for protocol, fitted in card.unsure.items()
     }
     return JudgeCard(name=path.stem, folder=str(path.parent), **fields)
 

@@ -11,6 +11,7 @@ from autoj.metrics import (
     length_bias,
     mean_rating,
     position_bias,
+    risk_coverage,
     win_rate,
 )
 from autoj.metrics._bootstrap import cluster_weights, from_totals, student_interval
@@ -61,6 +62,7 @@ __all__ = [
     "mean_rating",
     "position_bias",
     "prediction_powered",
+    "risk_coverage",
     "scale_of",
     "student_interval",
     "win_rate",

@@ -11,6 +11,7 @@ from autoj.bench.eval_p.measure import PairMeasurement
 from autoj.bench.eval_p.paired import FigureDifference
 from autoj.metrics import Difference
 from autoj.metrics.result import Result
+from autoj.metrics.risk_coverage import RiskCoverage
 from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.text import excerpt
@@ -71,6 +72,33 @@ def _difference(found: Difference) -> tuple[str, str]:
     return render.estimate_cell(found.estimate, signed=True), render.p_value(found.p_value)
 
 
+def coverage_table(found: RiskCoverage) -> render.Listing:
+    """Accuracy where only the most confident verdicts are kept, a line a coverage."""
+    listing = render.Listing(
+        render.Column.number("coverage"),
+        render.Column.number("pairs"),
+        render.Column.number("confidence from"),
+        render.Column.number("accuracy [95 % interval]"),
+    )
+    for point in found.points:
+        listing.add(
+            render.percent(point.coverage),
+            point.accuracy.n,
+            render.number(point.confidence, 3),
+            render.estimate_cell(point.accuracy),
+        )
+    return listing
+
+
+def _area(found: RiskCoverage) -> list[RenderableType]:
+    area = " ".join(render.estimate_line(found.area).split())
+    text = (
+        f"Area under risk (1 - accuracy) over coverage: {area}; {found.area_at_random:.3f} if the "
+        f"confidence said nothing, {found.area_at_best:.3f} at best. Lower is better."
+    )
+    return render.notes([text])
+
+
 def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
     """A judge's figures beside those of the baselines, and their differences from another judge's.
 
@@ -87,6 +115,8 @@ def pairs_view(found: PairMeasurement, by: str) -> RenderableType:
         if breakdown in result.parts:
             parts += [parts_table(breakdown, result.parts[breakdown]), Text()]
     parts.append(baseline_table(found.baselines))
+    if found.risk_coverage is not None:
+        parts += [Text(), coverage_table(found.risk_coverage), *_area(found.risk_coverage)]
     if (other := found.other) is not None:
         table = comparison_table(found.differences, f"{other.judge} ({other.source})")
         parts += [Text(), table]

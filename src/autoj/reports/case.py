@@ -17,6 +17,7 @@ from autoj.records import (
     Failure,
     Judgment,
     Label,
+    MarkedVerdict,
     Rating,
     Score,
     Unreadable,
@@ -202,6 +203,9 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         if record.calibration is not None and len(verdict.winners) == 2:
             how += " and calibrated"
         text.append(f"\n{how}: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
+    if isinstance(verdict, MarkedVerdict) and verdict.confidence is not None:
+        mark = "unsure (?)" if verdict.unsure else "sure"
+        text.append(f"\nConfidence: {verdict.confidence:.3f}, which the judge's card calls {mark}")
     return text
 
 

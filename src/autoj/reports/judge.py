@@ -24,6 +24,7 @@ from autoj.reports.verdict_cells import (
     rating_cell,
     ratings_text,
     side_names,
+    threshold_text,
     votes_text,
     why_unrated,
     winner_cell,
@@ -106,6 +107,7 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
             summary.n_judged - len(listed),
             run.path / "verdicts.jsonl",
         ),
+        *_foot(run.spec),
         Text(),
         summary_table(summary, run.spec, run.counts, run.cost),
         Text(),
@@ -155,7 +157,15 @@ def stored_view(
 ) -> RenderableType:
     """Some cases of a stored run with their verdicts, and its figures."""
     table = verdict_table(listed, run.spec)
-    return Group(table, Text(), summary_table(summary, run.spec, cost=run.cost))
+    foot = _foot(run.spec)
+    return Group(table, *foot, Text(), summary_table(summary, run.spec, cost=run.cost))
+
+
+def _foot(spec: RunSpec) -> list[RenderableType]:
+    """The explanation of the mark of unsure verdicts, where the judge has a threshold."""
+    if spec.sure_threshold is None:
+        return []
+    return render.notes([f"?: {threshold_text(spec.sure_threshold)}."])
 
 
 def summary_table(

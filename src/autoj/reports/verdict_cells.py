@@ -7,20 +7,36 @@ from typing import Literal
 
 from rich.text import Text
 
-from autoj.records import Case, Estimate, Verdict
+from autoj.records import Case, Estimate, SureThreshold, Verdict
 from autoj.reports import render
 from autoj.reports.text import visible_text
 from autoj.runs.authors import Authors
 from autoj.verdicts.only import is_wrong
+from autoj.verdicts.sureness import is_unsure
 
 
 def winner_cell(verdict: Verdict) -> Text:
     """Its winner, or the reason that it has none."""
     if verdict.winner is not None:
-        return Text(verdict.winner, style="bold")
+        return Text(f"{verdict.winner}?" if is_unsure(verdict) else verdict.winner, style="bold")
     if verdict.rule == "split":
         return Text("split", style="yellow")
     return Text("failed" if verdict.n_failed else "unknown", style="yellow")
+
+
+def threshold_text(threshold: SureThreshold) -> str:
+    """The sentence that explains the mark of unsure verdicts.
+
+    >>> threshold_text(SureThreshold(below=0.62, right=0.85, n=1200, fitted_on="val.jsonl"))
+    'unsure, with a confidence below 0.62; fitted for 85.0 % right of the rest, on 1,200 pairs of \
+val.jsonl'
+    """
+    text = f"unsure, with a confidence below {threshold.below:g}"
+    if threshold.right is not None:
+        text += f"; fitted for {render.percent(threshold.right)} right of the rest"
+        text += "" if threshold.n is None else f", on {threshold.n:,} pairs"
+        text += f" of {threshold.fitted_on}" if threshold.fitted_on else ""
+    return text
 
 
 def winner_text(verdict: Verdict, case: Case) -> Text:

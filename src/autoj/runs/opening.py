@@ -31,7 +31,7 @@ from autoj.runs.lock import locked
 from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place, is_of_a_run
-from autoj.runs.rereading import take_calibration, take_reading
+from autoj.runs.rereading import take_calibration, take_reading, take_sure_threshold
 from autoj.runs.settings import (
     ChangedSetting,
     differences,
@@ -136,6 +136,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
     take_calibration(folder, spec)
     take_reading(folder, spec)
+    take_sure_threshold(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:

@@ -32,6 +32,16 @@ def take_calibration(folder: RunFolder, spec: RunSpec) -> None:
     write_settings(folder.path, record)
 
 
+def take_sure_threshold(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the spec's threshold of unsure verdicts into `run.json`; no winner depends on it."""
+    wanted = asdict(spec.judge)["unsure"]
+    if folder.spec().judge.unsure == spec.judge.unsure:
+        return
+    record = folder.settings()
+    record["spec"]["judge"]["unsure"] = wanted
+    write_settings(folder.path, record)
+
+
 def take_reading(folder: RunFolder, spec: RunSpec) -> None:
     """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
     record = folder.settings()

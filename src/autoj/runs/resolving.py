@@ -29,6 +29,7 @@ from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.plan_rows import PlanRows
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
+from autoj.verdicts.sureness import mark
 
 _log = logging.getLogger(__name__)
 
@@ -161,7 +162,9 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
         calibration=spec.calibration,
         n_draws=spec.n_draws,
     )
-    return verdict if case.scenario is None else replace(verdict, scenario=case.scenario)
+    if case.scenario is not None:
+        verdict = replace(verdict, scenario=case.scenario)
+    return verdict if spec.sure_threshold is None else mark(verdict, spec.sure_threshold)
 
 
 def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure]) -> Verdict:

@@ -50,11 +50,14 @@ def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
         "sha256": [sha256_of(path) for path in cases.paths],
         "derivation": cases.derivation,
     }
-    stated = asdict(spec)
+    settings = asdict(spec)
+    # Written where there is something to say: runs from before these fields stay as they are.
     if spec.critic is None:
-        # A run without a critic is stated as before there were any.
-        del stated["critic"]
-    return {"spec": stated, "data": data}
+        del settings["critic"]
+    for card in (settings["judge"], settings.get("critic")):
+        if card is not None and not card["unsure"]:
+            del card["unsure"]
+    return {"spec": settings, "data": data}
 
 
 def versions() -> dict[str, str]:

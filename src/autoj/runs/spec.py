@@ -19,7 +19,7 @@ from autoj.protocols import (
     reader_for,
 )
 from autoj.protocols.base import JudgeProtocol, Subject, is_by_case, is_by_menu
-from autoj.records import Calibration, Case, Decoding, JudgeCard
+from autoj.records import Calibration, Case, Decoding, JudgeCard, SureThreshold
 from autoj.runs.fit import OnOverflow
 from autoj.runs.scenario_settings import (
     OnUnknownScenario,
@@ -129,6 +129,11 @@ class RunSpec:
     def calibration(self) -> Calibration | None:
         """The calibration for the protocol; None where the card has none."""
         return self.judge.calibration.get(self.protocol) if self.paired else None
+
+    @property
+    def sure_threshold(self) -> SureThreshold | None:
+        """The confidence below which its verdicts are unsure; None where the card has none."""
+        return self.judge.unsure.get(self.protocol) if self.paired else None
 
     @property
     def library(self) -> Library:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from autoj.records import Case, Response, Verdict
+from autoj.records import Case, MarkedVerdict, Response, Verdict
 from autoj.runs.spec import RunSpec
 
 ColumnKind: TypeAlias = Literal["text", "number", "whole", "flag"]
@@ -25,6 +25,7 @@ _PAIR: Mapping[str, ColumnKind] = {
     "critique_1": "text", "critique_2": "text",
     "n_unreadable": "whole", "n_failed": "whole", "n_truncated": "whole",
 }  # fmt: skip
+_MARK: Mapping[str, ColumnKind] = {"confidence": "number", "unsure": "flag"}
 _RESPONSE: Mapping[str, ColumnKind] = {
     **_CASE,
     "response_number": "whole", "response": "text", "model": "text", "label": "number",
@@ -35,7 +36,9 @@ _RESPONSE: Mapping[str, ColumnKind] = {
 
 def columns_of(spec: RunSpec) -> Mapping[str, ColumnKind]:
     """The columns of a run's rows, in order."""
-    return _PAIR if _is_pairs(spec) else _RESPONSE
+    if not _is_pairs(spec):
+        return _RESPONSE
+    return _PAIR if spec.sure_threshold is None else {**_PAIR, **_MARK}
 
 
 def _is_pairs(spec: RunSpec) -> bool:
@@ -89,7 +92,14 @@ def _pair(case: Case, verdict: Verdict) -> dict[str, Any]:
         "n_unreadable": verdict.n_unreadable,
         "n_failed": verdict.n_failed,
         "n_truncated": verdict.n_truncated,
+        **_mark(verdict),
     }
+
+
+def _mark(verdict: Verdict) -> dict[str, Any]:
+    if not isinstance(verdict, MarkedVerdict):
+        return {}
+    return {"confidence": verdict.confidence, "unsure": verdict.unsure}
 
 
 def _responses(case: Case, verdict: Verdict) -> Iterator[dict[str, Any]]:

@@ -69,10 +69,10 @@ def calibrate(
     """
     folder = RunFolder.existing(run)
     spec = folder.spec()
-    _check_protocol(run, spec)
+    check_calibrated_run(run, spec)
     card = None if write is None else find_card(write)
     raw = replace(spec, judge=replace(spec.judge, calibration={}))
-    judged = _judged(folder, raw)
+    judged = judged_with_labels(folder, raw)
     cases = [case for case, _ in judged]
     fit = fit_calibration(
         [preference(verdict) for _, verdict in judged],
@@ -81,14 +81,19 @@ def calibrate(
         before=[verdict.probabilities for _, verdict in judged],
         surface=None if surface is None else _style_leads(surface, cases, watch),
         clusters=[case.cluster for case in cases],
-        data=_data_name(folder),
+        data=data_name(folder),
     )
     if card is not None:
         write_calibration(card, spec.judge, spec.protocol, fit.calibration)
     return FittedRun(run=run, spec=spec, fit=fit, card=card)
 
 
-def _check_protocol(path: Path, spec: RunSpec) -> None:
+def check_calibrated_run(path: Path, spec: RunSpec) -> None:
+    """Check that a run's verdicts have probabilities of both orders, or two ratings.
+
+    Raises:
+        ConfigError: they have not.
+    """
     if spec.task != "judge":
         raise ConfigError(
             f"{path} is a run of autoj {spec.task}; a calibration needs verdicts on pairs",
@@ -106,8 +111,12 @@ def _check_protocol(path: Path, spec: RunSpec) -> None:
         )
 
 
-def _judged(folder: RunFolder, spec: RunSpec) -> list[tuple[Case, Verdict]]:
-    """The cases with their verdicts, without any calibration."""
+def judged_with_labels(folder: RunFolder, spec: RunSpec) -> list[tuple[Case, Verdict]]:
+    """The cases with their verdicts by these settings.
+
+    Raises:
+        DataError: the run is not finished, or has no label.
+    """
     judged = list(resolve_run(folder, spec))
     n_cases = folder.n_cases()
     if len(judged) < n_cases:
@@ -123,7 +132,7 @@ def _judged(folder: RunFolder, spec: RunSpec) -> list[tuple[Case, Verdict]]:
     return judged
 
 
-def _data_name(folder: RunFolder) -> str:
+def data_name(folder: RunFolder) -> str:
     """The names of the run's files, without where they lie."""
     return " and ".join(Path(path).name for path in folder.settings()["data"]["paths"])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from autoj.records import Case, Verdict
+from autoj.records import Case, MarkedVerdict, Verdict
 from autoj.verdicts.jury import JuryVerdict
 
 Only: TypeAlias = Literal["wrong", "disagree", "failed", "unreadable", "unsure", "close"]
@@ -43,6 +43,9 @@ def _unreadable(case: Case, verdict: Verdict) -> bool:
 
 
 def _unsure(case: Case, verdict: Verdict) -> bool | None:
+    # The judge's own threshold says more than a margin for all judges.
+    if isinstance(verdict, MarkedVerdict) and verdict.unsure is not None:
+        return verdict.unsure
     shares = [share for share in verdict.vote_shares if share is not None]
     if verdict.probabilities is not None:
         second, first = sorted(verdict.probabilities)[-2:]
@@ -86,7 +89,8 @@ KINDS: Mapping[Only, CaseKind] = {
         says="an answer states no verdict", missing="no case was judged yet", holds=_unreadable
     ),
     "unsure": CaseKind(
-        says=f"the two likeliest outcomes are less than {UNSURE_MARGIN} apart in probability or, "
+        says="the confidence is below the threshold of the judge's card or, without one, the two "
+        f"likeliest outcomes are less than {UNSURE_MARGIN} apart in probability or, "
         "with --samples, less than two thirds of an order's samples agree",
         missing="no verdict has probabilities or votes of samples",
         holds=_unsure,

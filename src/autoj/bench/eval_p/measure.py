@@ -22,7 +22,10 @@ from autoj.bench.sources import (
 )
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
+from autoj.metrics import risk_coverage
 from autoj.metrics.result import Result, keep_result
+from autoj.metrics.risk_coverage import RiskCoverage
+from autoj.metrics.rows import pair_row
 from autoj.records import Case
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
@@ -53,6 +56,8 @@ class PairMeasurement:
     """The judge that it is compared with."""
     differences: Sequence[FigureDifference]
     """The judge's figures less the other's."""
+    risk_coverage: RiskCoverage | None
+    """Accuracy where only the most confident verdicts are kept; None without probabilities."""
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values; the other judge's verdicts are left out."""
@@ -61,6 +66,8 @@ class PairMeasurement:
             found["in_sample"] = asdict(self.in_sample)
         if self.other is not None:
             found["differences"] = [asdict(its) for its in self.differences]
+        if self.risk_coverage is not None:
+            found["risk_coverage"] = asdict(self.risk_coverage)
         return found
 
     def keep(self, place: Path | None = None) -> None:
@@ -132,6 +139,9 @@ def measure_pairs(
         in_sample=_in_sample(cases, judged, bench),
         baselines=baseline_results(cases, bench),
         other=other,
+        risk_coverage=risk_coverage.curve(
+            [pair_row(*each) for each in zip(cases, judged.verdicts, strict=True)]
+        ),
         differences=()
         if other is None
         else compare(cases, judged.verdicts, other.verdicts, by, band),

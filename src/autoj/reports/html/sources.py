@@ -12,6 +12,7 @@ from autoj.errors import ConfigError, DataError
 from autoj.protocols import protocols_of
 from autoj.reports.cost import cost_text
 from autoj.reports.html.texts import page_text
+from autoj.reports.verdict_cells import threshold_text
 from autoj.runs import CaseRecord, RunSpec
 from autoj.runs.case_record import read_case_records
 from autoj.runs.kind import kind_of
@@ -135,6 +136,8 @@ def run_facts(run: Run) -> Iterator[tuple[str, str]]:
     )
     if spec.calibration is not None:
         yield "calibrated on", spec.calibration.fitted_on or "data that the card does not name"
+    if spec.sure_threshold is not None:
+        yield "marked unsure", threshold_text(spec.sure_threshold).removeprefix("unsure, ")
     if card.licence is not None:
         yield "licence", card.licence
     if (spent := cost_text(run.cost, card)) is not None:

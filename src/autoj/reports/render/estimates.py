@@ -20,6 +20,7 @@ _DIGITS = {
     "format bias": 3,
     "calibration": 3,
     "expected calibration error": 3,
+    "risk coverage": 3,
 }
 """Digits after the point of the figures that are not shares."""
 _BEGINNINGS = ("best of ", "pearson", "spearman", "kendall")

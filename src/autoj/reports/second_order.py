@@ -1,0 +1,61 @@
+"""The table of what asking the second order only where the first is unsure would give."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from autoj.reports import render
+from autoj.tasks.second_order import SecondOrderPlan, SecondOrderPoint
+
+
+def second_order_view(found: SecondOrderPlan) -> RenderableType:
+    """A line a threshold: the questions that it takes, and what becomes of the winners."""
+    points = found.points
+    has_labels = any(point.accuracy is not None for point in points)
+    has_prices = all(point.usd is not None for point in points)
+    listing = render.Listing(
+        render.Column.number("second order\nbelow"),
+        render.Column.number("calls"),
+        render.Column.number("same winner\n[95 % interval]"),
+        render.Column.number("conflicts\nseen"),
+        *([render.Column.number("accuracy\n[95 % interval]")] if has_labels else []),
+        *([render.Column.number("dollars")] if has_prices else []),
+        spacing="tight",
+    )
+    for point in points:
+        listing.add(*_cells(point, has_labels, has_prices))
+    left_out = (
+        f"; {found.n_left_out:,} more have no winner, or an order without a readable answer"
+        if found.n_left_out
+        else ""
+    )
+    rows = [
+        ("judge", f"{found.judge} ({found.protocol})"),
+        ("pairs", f"{found.n:,}, asked in both orders{left_out}"),
+    ]
+    note = (
+        "Same winner: as by both orders of all pairs. Conflicts seen: of the pairs whose orders "
+        "disagree, those whose second order is asked. Nothing was asked for this table."
+    )
+    return Group(render.facts(rows), Text(), listing, Text(), *render.notes([note]))
+
+
+def _cells(point: SecondOrderPoint, has_labels: bool, has_prices: bool) -> list[render.Cell]:
+    cells: list[render.Cell] = [
+        _below(point),
+        render.percent(point.calls),
+        render.estimate_cell(point.same),
+        render.percent(point.conflicts.value),
+    ]
+    if has_labels:
+        cells.append(render.estimate_cell(point.accuracy))
+    if has_prices and point.usd is not None:
+        cells.append(render.usd(point.usd))
+    return cells
+
+
+def _below(point: SecondOrderPoint) -> str:
+    if point.below is None:
+        return "all"
+    return "none" if point.n_second == 0 else render.number(point.below, 3)

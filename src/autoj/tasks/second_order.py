@@ -1,0 +1,207 @@
+"""The worth of the second order: a stored run in both orders, as if fewer had been asked.
+
+The second order of a pair would be asked only where the first order's verdict has a confidence
+below a threshold; elsewhere the first order's own winner would stand. All answers are there, so
+each threshold is read off and nothing is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autoj.errors import ConfigError, DataError
+from autoj.metrics.base import proportion_of
+from autoj.metrics.rows import cluster_number
+from autoj.records import (
+    Case,
+    Decision,
+    Estimate,
+    Failure,
+    JudgeCard,
+    Judgment,
+    Verdict,
+    Winner,
+)
+from autoj.runs import RunFolder, RunSpec
+from autoj.runs.budget import price_usd
+from autoj.runs.resolving import read_outcomes, resolve_judgments
+from autoj.verdicts.own_frame import to_winner
+
+SHARES = tuple(step / 10 for step in range(11))
+"""The shares of pairs whose second order is asked, at which the curve is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondOrderPoint:
+    """The run as if the second order had been asked below a confidence alone."""
+
+    below: float | None
+    """The second order is asked where the first one's confidence is lower; None asks all."""
+    n_second: int
+    """Pairs whose second order is asked."""
+    calls: float
+    """The share of the run's questions that are asked, 0.5 to 1."""
+    same: Estimate
+    """The share of pairs whose winner is that of the whole run."""
+    conflicts: Estimate
+    """Of the pairs whose orders disagree, the share in which that would still be seen."""
+    accuracy: Estimate | None
+    """The share of winners that are the label; None where no pair has a label."""
+    usd: float | None
+    """The price of the answers, in US dollars; None where the judge's card states none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondOrderPlan:
+    """The trade of questions against winners, from a run whose questions are all answered."""
+
+    run: str
+    judge: str
+    protocol: str
+    n: int
+    """Pairs with a winner in both orders and one of the whole."""
+    n_left_out: int
+    """Pairs with an order that failed or could not be read, or without a winner."""
+    points: tuple[SecondOrderPoint, ...]
+    """By rising share of second orders; the first asks none, the last all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    case: Case
+    confidence: float
+    first: Winner
+    verdict: Verdict
+    usd: tuple[float | None, float | None]
+
+
+def plan_second_order(run: Path, shares: Sequence[float] = SHARES) -> SecondOrderPlan:
+    """Read off what asking the second order only where the first is unsure would give.
+
+    Args:
+        run: the folder of a finished run in both orders, by a protocol that gives probabilities.
+        shares: shares of the pairs, 0 to 1, rising, whose second order is asked: those with the
+            lowest confidence. Pairs of equal confidence go together, so that fewer may be asked.
+
+    Raises:
+        ConfigError: the run is not one in both orders with probabilities and one sample.
+        DataError: the folder holds no run, it is not finished, or no pair was read in both orders.
+    """
+    folder = RunFolder.existing(run)
+    spec = folder.spec()
+    _check(run, spec)
+    read = [_pair(case, outcomes, spec) for case, outcomes in _judged(folder, spec)]
+    pairs = [pair for pair in read if pair is not None]
+    if not pairs:
+        raise DataError("has no pair that was read in both orders and has a winner", path=run)
+    confidence = np.array([pair.confidence for pair in pairs])
+    return SecondOrderPlan(
+        run=str(run),
+        judge=spec.judge.name,
+        protocol=spec.protocol,
+        n=len(pairs),
+        n_left_out=len(read) - len(pairs),
+        points=tuple(_point(pairs, confidence, below) for below in _levels(confidence, shares)),
+    )
+
+
+def _check(path: Path, spec: RunSpec) -> None:
+    if spec.task != "judge" or not spec.has_orders or spec.orders != "both":
+        raise ConfigError(
+            f"{path} is not a run of pairs in both orders, so it does not say what one order alone "
+            "would have given"
+        )
+    if not spec.plain_protocol.gives_probabilities or spec.n_draws > 1:
+        raise ConfigError(
+            f"{path} has no probabilities of each order, so nothing says where the first is unsure",
+            hint="pairwise-verdict gives some, without --samples.",
+        )
+
+
+def _judged(folder: RunFolder, spec: RunSpec) -> list[tuple[Case, list[Judgment | Failure]]]:
+    found = []
+    for case, outcomes in read_outcomes(folder, spec):
+        known = [outcome for outcome in outcomes if outcome is not None]
+        if len(known) < 2:
+            raise DataError(
+                f"is not finished: case {case.id!r} lacks an answer",
+                path=folder.path,
+                hint="The command that began it goes on with it.",
+            )
+        found.append((case, known))
+    return found
+
+
+def _pair(case: Case, outcomes: list[Judgment | Failure], spec: RunSpec) -> _Pair | None:
+    verdict = resolve_judgments(case, spec, outcomes)
+    first, second = outcomes
+    if verdict.winner is None or None in verdict.winners or not isinstance(first, Judgment):
+        return None
+    decision = first.reading
+    if not isinstance(decision, Decision) or decision.probabilities is None:
+        return None
+    return _Pair(
+        case=case,
+        confidence=max(decision.probabilities),
+        first=to_winner(decision.shown, first.asked.shown),
+        verdict=verdict,
+        usd=(_price(first, spec.judge), _price(second, spec.judge)),
+    )
+
+
+def _price(outcome: Judgment | Failure, card: JudgeCard) -> float | None:
+    if isinstance(outcome, Failure):
+        return None
+    answer = outcome.completion
+    return price_usd(card, answer.prompt_tokens, answer.completion_tokens)
+
+
+def _levels(confidence: NDArray[np.float64], shares: Sequence[float]) -> list[float | None]:
+    """The thresholds at which at most these shares of the pairs lie below; None is above all."""
+    rising = np.sort(confidence)
+    # A product such as 0.7 * 10 is a little below its number.
+    places = [int(share * len(rising) + 1e-9) for share in shares]
+    levels = [float(rising[place]) if place < len(rising) else None for place in places]
+    return list(dict.fromkeys(levels))
+
+
+def _point(
+    pairs: Sequence[_Pair], confidence: NDArray[np.float64], below: float | None
+) -> SecondOrderPoint:
+    asked = np.ones(len(pairs), np.bool_) if below is None else confidence < below
+    clusters = np.array([cluster_number(pair.case.cluster) for pair in pairs], dtype=np.int64)
+    winners = [
+        pair.verdict.winner if second else pair.first
+        for pair, second in zip(pairs, asked, strict=True)
+    ]
+    same = [found == pair.verdict.winner for found, pair in zip(winners, pairs, strict=True)]
+    torn = np.array([pair.verdict.consistent is False for pair in pairs])
+    labelled = np.array([isinstance(pair.case.label, str) for pair in pairs])
+    right = np.array([found == pair.case.label for found, pair in zip(winners, pairs, strict=True)])
+    n_second = int(asked.sum())
+    return SecondOrderPoint(
+        below=below,
+        n_second=n_second,
+        calls=(len(pairs) + n_second) / (2 * len(pairs)),
+        same=proportion_of("same winner", np.array(same, dtype=np.float64), clusters),
+        conflicts=proportion_of("conflicts seen", asked[torn].astype(np.float64), clusters[torn]),
+        accuracy=proportion_of("accuracy", right[labelled].astype(np.float64), clusters[labelled])
+        if labelled.any()
+        else None,
+        usd=_spent(pairs, asked),
+    )
+
+
+def _spent(pairs: Sequence[_Pair], asked: NDArray[np.bool_]) -> float | None:
+    total = 0.0
+    for pair, both in zip(pairs, asked, strict=True):
+        for price in pair.usd if both else pair.usd[:1]:
+            if price is None:
+                return None
+            total += price
+    return total
