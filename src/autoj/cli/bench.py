@@ -23,6 +23,11 @@ COMMANDS = {
         "autoj.cli.bench_pairs:pairs",
         "Measure a judge on any labelled pairs (LLMBar, HHH, RM-Bench, RewardBench, …), by subset.",
     ),
+    "ablation": Listed(
+        "autoj.cli.bench_ablation:ablation",
+        "Compare variants of a judge on the same pairs: figures, paired differences, published "
+        "ones.",
+    ),
     "eval-r": Listed(
         "autoj.cli.bench_eval_r:eval_r",
         "Measure a judge on Eval-R: best of the first N by its ratings, with oracle and baselines.",

@@ -11,11 +11,12 @@ from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.cli.train_classifier import run_classifier_training
 from autoj.errors import ConfigError
-from autoj.reports.train import plan_view, report_lines
+from autoj.reports.train import plan_view, report_lines, scale_view
 from autoj.training.classifier.job import trains_classifier
 from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.recipe import read_recipe
 from autoj.training.judge.rows import training_file
+from autoj.training.judge.scale import plan_scale
 from autoj.training.judge.train import plan
 from autoj.training.judge.train import train as run_training
 
@@ -76,12 +77,17 @@ def train(
     if trains_classifier(recipe):
         run_classifier_training(recipe, data, out, tier, show_plan)
         return
+    read = read_recipe(recipe)
+    if show_plan and read.base.shape is not None:
+        files = tuple(map(training_file, data or ()))
+        _console.print_result(scale_view(plan_scale(read, files, lenient=skip_bad_rows)))
+        return
     if not data:
         raise ConfigError("give --data: what to train on")
     if not show_plan and out is None:
         raise ConfigError("give --out: the folder of the judge", hint="Or --plan, to look ahead.")
     job = TrainingJob(
-        recipe=read_recipe(recipe),
+        recipe=read,
         data=tuple(map(training_file, data)),
         validation=validation,
         budget_tokens=budget_tokens,

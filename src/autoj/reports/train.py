@@ -12,9 +12,11 @@ from autoj.training.classifier.job import ClassifierJob
 from autoj.training.classifier.train import ClassifierReport
 from autoj.training.judge.estimate import Estimated
 from autoj.training.judge.sampling import Extent
+from autoj.training.judge.scale import GPUS, MODEL_FLOPS_SHARE, ScalePlan
 from autoj.training.judge.train import Report
 
 _GIB = 1 << 30
+_GPU_COUNTS = (1, 8, 16)
 _PLAN = Text("Training plan", style="bold")
 
 
@@ -37,6 +39,45 @@ def plan_view(estimated: Estimated) -> Group:
             ("time here", f"about {_duration(estimated.hours)}"),
         ]
     return Group(_PLAN, render.facts(rows), *render.notes(_sources(estimated)))
+
+
+def scale_view(plan: ScalePlan) -> Group:
+    """Updates and tokens of a training at scale, its memory by layout, its hours by GPU."""
+    low, high = plan.steps_range
+    rows = [
+        ("updates", f"{plan.n_steps:,} ({low:,} to {high:,} by how epochs end)"),
+        *(
+            [("updates, published", f"{plan.published_steps:,}")]
+            if plan.published_steps is not None
+            else []
+        ),
+        ("samples of an epoch", f"{plan.n_samples:,}"),
+        ("tokens", f"{plan.n_tokens:,}"),
+        ("weights", f"{plan.n_weights:,}"),
+        ("of them trained", f"{plan.n_trained:,}"),
+    ]
+    memory = render.Listing(
+        render.Column.text("layout", 32),
+        render.Column.number("GiB per GPU"),
+        *(render.Column.text(gpu.name, 12) for gpu in GPUS),
+    )
+    for layout, needed in plan.memory_bytes.items():
+        fits = ("fits" if needed <= gpu.memory_bytes else "no" for gpu in GPUS)
+        memory.add(layout.name, f"{needed / _GIB:.1f}", *fits)
+    hours = render.Listing(
+        render.Column.text("GPU", 12),
+        *(render.Column.number(f"hours on {n}") for n in _GPU_COUNTS),
+    )
+    for gpu, found in plan.gpu_hours.items():
+        hours.add(gpu.name, *(f"{found / n:,.1f}" for n in _GPU_COUNTS))
+    notes = [
+        f"Samples and tokens: {plan.source}.",
+        "Memory: trained weights in float32 with gradient and both moments, 16 bytes each; a "
+        "micro-batch of the longest sequences.",
+        f"Hours: {MODEL_FLOPS_SHARE:.0%} of the peak in bfloat16 by the data sheet, assumed; "
+        "nothing was measured.",
+    ]
+    return Group(_PLAN, render.facts(rows), Text(), memory, Text(), hours, *render.notes(notes))
 
 
 def _interval(extent: Extent) -> str:

@@ -4,6 +4,7 @@ Cards, recipes, scenarios and prompts may be a stranger's. `read_fields` reads a
 `read_values` plain values, and `compose` nodes with their lines.
 """
 
+from autoj.yaml_files.extended import compose_extended
 from autoj.yaml_files.fields import check_fields, first_fault, read_fields
 from autoj.yaml_files.nodes import (
     INT,
@@ -25,6 +26,7 @@ __all__ = [
     "STR",
     "check_fields",
     "compose",
+    "compose_extended",
     "compose_text",
     "first_fault",
     "kind_of",

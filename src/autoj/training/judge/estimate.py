@@ -148,14 +148,21 @@ def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _available_bytes(model: Any) -> int:
+    # The model is in memory already, but the estimate counts it, too.
+    mine = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    return free_bytes(model.device.type) + mine
+
+
+def free_bytes(device: str | None = None) -> int:
+    """The free memory of a device, "cuda" or "cpu"; None takes a GPU where there is one."""
     import psutil
     import torch
 
-    # The model is in memory already, but the estimate counts it, too.
-    mine = sum(weight.numel() * weight.element_size() for weight in model.parameters())
-    if model.device.type == "cuda":
-        return int(torch.cuda.mem_get_info()[0] + mine)
-    return int(psutil.virtual_memory().available + mine)
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    return int(psutil.virtual_memory().available)
 
 
 def _throughput(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> float:

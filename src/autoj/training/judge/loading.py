@@ -65,8 +65,7 @@ def load(job: TrainingJob) -> Loaded:
     card = base_card(recipe)
     _set_seed(recipe.seed)
     # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
-    exact = replace(card, options={**card.options, "precision": "float32"})
-    tokenizer, model = load_model(exact)
+    tokenizer, model = load_model(replace(card, options=_weight_options(recipe, card)))
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
     encoder = SampleEncoder(
         recipe,
@@ -77,8 +76,20 @@ def load(job: TrainingJob) -> Loaded:
     if scalar:
         add_score_head(model)
     with quietly():
-        chosen = choose_weights(model.float(), recipe.update)
+        if recipe.update.frozen == "float32":
+            model = model.float()
+        chosen = choose_weights(model, recipe.update)
     return Loaded(card=card, tokenizer=tokenizer, model=chosen, outline=outline, encoder=encoder)
+
+
+def _weight_options(recipe: Recipe, card: JudgeCard) -> dict[str, Any]:
+    """The options of a card that load its weights as a recipe trains on them."""
+    options = {**card.options, "precision": recipe.update.frozen}
+    if recipe.update.frozen == "4bit":
+        options |= {"precision": "bfloat16", "load_in_4bit": True}
+    if recipe.attention is not None:
+        options["attention"] = recipe.attention
+    return options
 
 
 def make_ready(job: TrainingJob, watch: Watch) -> Ready:
@@ -104,6 +115,8 @@ def base_card(recipe: Recipe) -> JudgeCard:
         ConfigError: the judge cannot be trained, or not by this recipe.
     """
     card = load_card(recipe.base.judge)
+    if recipe.base.context_tokens is not None:
+        card = replace(card, context_tokens=recipe.base.context_tokens)
     if card.backend not in ("hf", "embedded"):
         raise ConfigError(
             f"base.judge {recipe.base.judge!r} runs on {card.backend!r}, but training needs "

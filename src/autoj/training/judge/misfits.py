@@ -27,6 +27,8 @@ def no_row_fits(objective: Objective, plans: Iterable[SamplePlan]) -> ConfigErro
 
 
 def _needs(objective: Objective) -> str:
+    if objective.kind == "scenario":
+        return "queries with a scenario"
     pair = objective.subject == "pair"
     rows = "pairs with a label (a, b or tie)" if pair else "single responses with a rating as label"
     if objective.kind == "judgment":

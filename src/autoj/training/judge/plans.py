@@ -151,7 +151,7 @@ def _is_swapped(objective: Objective) -> bool:
 
 def _versions(case: Case, objective: Objective, swap: bool, n_copies: int) -> list[Case]:
     """Repeats and swaps a case as an objective is trained on it."""
-    if len(case.responses) == 1:
+    if len(case.responses) < 2:
         return [case] * n_copies
     if objective.kind == "critique" and not _is_swapped(objective):
         page = critique_page(load_protocol(objective.protocol), winner_of(case))
@@ -165,11 +165,13 @@ def _serves(row: TrainingRow, objective: Objective) -> bool:
     Raises:
         DataError: its judgment cannot be read or contradicts its label.
     """
-    n_wanted = {"pair": 2, "response": 1}.get(objective.subject)
+    n_wanted = {"pair": 2, "response": 1, "query": 0}.get(objective.subject)
     if n_wanted is None or len(row.case.responses) != n_wanted:
         return False
     if objective.language not in (None, row.case.language):
         return False
+    if objective.kind == "scenario":
+        return row.case.scenario is not None
     if objective.kind == "decision":
         return _label_fits(row, objective)
     if row.judgment is None:

@@ -10,9 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from autoj.errors import DataError, UserError
 from autoj.protocols import OwnProtocol, load_protocol
 from autoj.protocols.base import JudgeProtocol, Subject
-from autoj.yaml_files import read_fields
+from autoj.scenarios import resolve_scenario
+from autoj.yaml_files import check_fields, compose_extended
 
-ObjectiveKind: TypeAlias = Literal["judgment", "decision", "critique", "preference", "scalar"]
+ObjectiveKind: TypeAlias = Literal[
+    "judgment", "decision", "critique", "preference", "scalar", "scenario"
+]
 
 
 class _RecipePart(BaseModel):
@@ -28,6 +31,7 @@ class Objective(_RecipePart):
     critique    to write the data's critique after a given verdict
     preference  to rate the better response higher, each read alone (Bradley and Terry, with ties)
     scalar      the same by a score head, without words (paper, section 6.4, ablation 2)
+    scenario    to write the name of the query's scenario (paper, Appendix B)
     ```
     """
 
@@ -82,6 +86,11 @@ def _trainable(name: str) -> JudgeProtocol:
 
 def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
     """States what an objective needs of a protocol; None where the protocol fits."""
+    if (kind == "scenario") != (protocol.subject == "query"):
+        named = (
+            "the protocol scenario" if kind == "scenario" else "a protocol that judges responses"
+        )
+        return f"needs {named}"
     if kind == "judgment" and protocol.gives_probabilities:
         return "needs a protocol that writes a critique (pairwise, single)"
     if kind in ("decision", "critique") and not protocol.gives_probabilities:
@@ -96,6 +105,69 @@ def _misfit(kind: ObjectiveKind, protocol: JudgeProtocol) -> str | None:
     return None
 
 
+class Shape(_RecipePart):
+    """The dimensions of a decoder of the LLaMA family, by the names of its `config.json`."""
+
+    num_hidden_layers: int = Field(ge=1)
+    hidden_size: int = Field(ge=1)
+    intermediate_size: int = Field(ge=1)
+    num_attention_heads: int = Field(ge=1)
+    num_key_value_heads: int = Field(ge=1)
+    vocab_size: int = Field(ge=1)
+    tie_word_embeddings: bool = False
+
+    @property
+    def kv_width(self) -> int:
+        """The width of the keys of one token in one layer."""
+        return self.hidden_size * self.num_key_value_heads // self.num_attention_heads
+
+    @property
+    def layer_weights(self) -> int:
+        """The weights of one layer: attention, gated network and two norms."""
+        attention = 2 * self.hidden_size * (self.hidden_size + self.kv_width)
+        return attention + 3 * self.hidden_size * self.intermediate_size + 2 * self.hidden_size
+
+    @property
+    def embedding_weights(self) -> int:
+        """The weights of the embedding, and of the projection where it has its own."""
+        return (1 if self.tie_word_embeddings else 2) * self.vocab_size * self.hidden_size
+
+    @property
+    def n_weights(self) -> int:
+        """All weights.
+
+        >>> Shape(num_hidden_layers=40, hidden_size=5120, intermediate_size=13824,
+        ...       num_attention_heads=40, num_key_value_heads=40, vocab_size=32000).n_weights
+        13015864320
+        """
+        layers = self.num_hidden_layers * self.layer_weights
+        return layers + self.embedding_weights + self.hidden_size
+
+    def adapter_weights(self, rank: int) -> int:
+        """The weights of a LoRA adapter of all linear layers of a decoder.
+
+        Args:
+            rank: the adapter's rank.
+        """
+        hidden, inner, kv = self.hidden_size, self.intermediate_size, self.kv_width
+        ends = 2 * (hidden + hidden) + 2 * (hidden + kv) + 3 * (hidden + inner)
+        return self.num_hidden_layers * rank * ends
+
+
+class PublishedData(_RecipePart):
+    """Counts that a publication gives of its training data, for `--plan` without the data."""
+
+    pairs: int = Field(0, ge=0)
+    singles: int = Field(0, ge=0)
+    queries: int = Field(0, ge=0)
+    """Queries with a scenario, for a classifier."""
+    steps: int | None = Field(None, ge=1)
+    """The updates that the publication states."""
+    tokens_per_sample: int = Field(ge=1)
+    """The mean length of a sample; no publication gives it, so it is assumed."""
+    source: str
+
+
 class Base(_RecipePart):
     """The model that training starts from."""
 
@@ -103,6 +175,10 @@ class Base(_RecipePart):
     """A judge's name, card or folder, or `hf:model`: its weights, wrapper and context are taken."""
     wrapper: str | None = None
     """A wrapper to use instead of the card's."""
+    context_tokens: int | None = Field(None, ge=256)
+    """A context to use instead of the card's: that of `hf:model` is taken to be 4,096 tokens."""
+    shape: Shape | None = None
+    """The model's dimensions, for `--plan` where its weights are not at hand."""
 
 
 class Update(_RecipePart):
@@ -116,12 +192,15 @@ class Update(_RecipePart):
     dropout: float = Field(0.0, ge=0, lt=1)
     top_layers: int | None = Field(None, ge=1)
     """The number of layers to train, counted from the output; None trains all."""
+    frozen: Literal["float32", "bfloat16", "4bit"] = "float32"
+    """`lora`: the precision of the base's weights, which are not trained; `4bit` is QLoRA (Dettmers
+    et al. 2023, arXiv 2305.14314) and needs bitsandbytes."""
 
     @model_validator(mode="after")
     def _layers_are_told(self) -> Self:
         if self.method == "layers" and self.top_layers is None:
             raise ValueError("method layers needs top_layers, the number of layers from the output")
-        unused = self.model_fields_set & {"rank", "alpha", "dropout"}
+        unused = self.model_fields_set & {"rank", "alpha", "dropout", "frozen"}
         if self.method != "lora" and unused:
             raise ValueError(f"method {self.method} does not take {', '.join(sorted(unused))}")
         if self.method == "all" and self.top_layers is not None:
@@ -194,10 +273,18 @@ class Recipe(_RecipePart):
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """The precision of matrix products; weights and the optimiser stay in float32. `auto` is the
     fastest that the processor supports."""
+    tf32: bool = False
+    """True computes float32 products in TF32 on a GPU that has it (Ampere and later)."""
+    attention: Literal["sdpa", "flash_attention_2", "eager"] | None = None
+    """The implementation of attention; None takes the card's, else the fastest that is there."""
     checkpoint_steps: int = Field(50, ge=1)
     keep_checkpoints: int = Field(2, ge=1)
     gradient_checkpointing: bool = False
     """True uses less memory and a third more time."""
+    held_out: tuple[str, ...] = ()
+    """Scenarios whose rows are left out of training (paper, Appendix C)."""
+    published: PublishedData | None = None
+    """Counts of the data of a publication that the recipe follows."""
     protocols: tuple[str, ...] = ()
     """The protocols of the judge's card, defaults first; empty takes the objectives' own."""
     critique: bool | None = None
@@ -217,17 +304,26 @@ class Recipe(_RecipePart):
             raise ValueError("there can be one scalar objective: a judge has one score")
         for name in self.protocols:
             _trainable(name)
+        if len({objective.kind == "scenario" for objective in self.objectives}) > 1:
+            raise ValueError("a scenario classifier learns from queries, and from nothing else")
+        for name in self.held_out:
+            resolve_scenario(name)
         return self
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Reads a recipe from its file.
+    """Reads a recipe from its file, with the fields of the recipe that it extends.
+
+    Args:
+        path: the file; its `extends` is a recipe's path, seen from the file's own folder.
 
     Raises:
-        DataError: the file is missing or not YAML, a field is wrong, or a protocol does not exist.
+        DataError: the file is missing or not YAML, a field is wrong, a protocol does not exist, or
+            recipes extend each other in a circle.
     """
     try:
-        return read_fields(path, Recipe, what="recipe")
+        root = compose_extended(path, "there is no such recipe")
+        return check_fields(root, path, Recipe, what="recipe")
     except DataError:
         raise
     except UserError as error:

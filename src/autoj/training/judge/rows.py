@@ -11,7 +11,9 @@ from pathlib import Path
 
 from autoj.datasets import open_cases
 from autoj.errors import DataError
-from autoj.records import WINNERS, Case, Response, Winner
+from autoj.records import WINNERS, Case, Response, Winner, normalise_query
+from autoj.scenarios import resolve_scenario
+from autoj.training.classifier.queries import read_scenario_queries
 
 EXCHANGED: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 """The label of a pair after its responses are swapped."""
@@ -92,6 +94,54 @@ def read_rows(path: Path, bad_rows: list[DataError] | None = None) -> Iterator[T
             bad_rows.append(item)
     if n_rows == 0:
         raise DataError("is empty: it holds no rows", path=path)
+
+
+def read_query_rows(path: Path) -> Iterator[TrainingRow]:
+    """Reads queries with their scenarios, as rows without a response.
+
+    Args:
+        path: a file as `read_scenario_queries` reads it.
+
+    Raises:
+        DataError: the file or a row cannot be read.
+    """
+    found = read_scenario_queries([path])
+    for number, (query, scenario) in enumerate(
+        zip(found.queries, found.scenarios, strict=True), start=1
+    ):
+        case = Case(
+            id=str(number),
+            query=query,
+            responses=(),
+            cluster=normalise_query(query),
+            scenario=scenario,
+        )
+        yield TrainingRow(case=case, path=path, line=number)
+
+
+def without_scenarios(rows: Sequence[TrainingRow], scenarios: Sequence[str]) -> list[TrainingRow]:
+    """Leaves out the rows of scenarios that a judge is not to be trained on.
+
+    Args:
+        rows: rows that name their scenario.
+        scenarios: names of the taxonomy, in any spelling.
+
+    Raises:
+        DataError: a row names no scenario, so it may be of one of these.
+
+    **Source:** paper, Appendix C, settings 1 and 2 of unseen scenarios.
+    """
+    unwanted = {resolve_scenario(name) for name in scenarios}
+    for row in rows:
+        if row.case.scenario is None:
+            raise DataError(
+                f"case {row.case.id!r} names no scenario, and the recipe holds some out",
+                path=row.path,
+                line=row.line,
+                field="scenario",
+                hint="Name the scenarios of all rows: autoj classify FILE --out RUN.",
+            )
+    return [row for row in rows if row.case.scenario not in unwanted]
 
 
 def pairs_from_ratings(

@@ -12,7 +12,12 @@ from autoj.runs.watch import Watch
 from autoj.training.judge.misfits import no_row_fits
 from autoj.training.judge.plans import Planned, SamplePlan, plan_samples
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.rows import pairs_from_ratings, read_rows
+from autoj.training.judge.rows import (
+    pairs_from_ratings,
+    read_query_rows,
+    read_rows,
+    without_scenarios,
+)
 from autoj.training.judge.samples import Sample, SampleEncoder
 from autoj.training.judge.schedule import draw, in_batches, up_to_tokens
 
@@ -92,7 +97,12 @@ def _capped(plans: Sequence[SamplePlan], recipe: Recipe) -> list[SamplePlan]:
 def _plan(
     path: Path, recipe: Recipe, bad_rows: list[DataError], *, lenient: bool, augment: bool
 ) -> SamplePlan:
-    rows = list(read_rows(path, bad_rows if lenient else None))
+    if any(objective.kind == "scenario" for objective in recipe.objectives):
+        rows = list(read_query_rows(path))
+    else:
+        rows = list(read_rows(path, bad_rows if lenient else None))
+    if augment and recipe.held_out:
+        rows = without_scenarios(rows, recipe.held_out)
     derived = recipe.pairs_from_ratings
     if augment and derived is not None:
         rows += pairs_from_ratings(rows, derived.gap, derived.per_query, recipe.seed)

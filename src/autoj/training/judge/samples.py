@@ -19,7 +19,7 @@ from autoj.protocols import load_protocol
 from autoj.protocols.base import RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import WINNERS, Case, Decoding, JudgeCard, Verdict
-from autoj.runs.fit import Build, Fitted, Page, fit
+from autoj.runs.fit import Build, Fitted, Page, fit, fit_query
 from autoj.training.judge.plans import Planned
 from autoj.training.judge.prose import pair_factors, render_factors, single_critique
 from autoj.training.judge.recipe import Objective, Recipe
@@ -117,6 +117,8 @@ class SampleEncoder:
         match objective.kind:
             case "judgment" | "critique":
                 sequences, target = self._written(planned, objective)
+            case "scenario":
+                sequences, target = self._named(planned, objective)
             case "decision":
                 sequences, target = self._chosen(planned, objective)
             case "preference":
@@ -146,6 +148,22 @@ class SampleEncoder:
 
         body = _fit(planned, _page(planned.case), build, self._reader, len(completion))
         prompt = self._encoder.prompt(body)
+        return (_plain([*prompt, *completion]),), Written(n_prompt=len(prompt))
+
+    def _named(
+        self, planned: Planned, objective: Objective
+    ) -> tuple[tuple[ChoiceTrie, ...], Target]:
+        scenario = planned.case.scenario
+        assert scenario is not None
+        # The paper's prompt asks for the early name of `others`.
+        name = "default" if scenario == "others" else scenario
+        completion = self._encoder.completion(name)
+        decoding = Decoding(max_tokens=len(completion))
+        protocol = load_protocol(objective.protocol)
+        fitted = fit_query(planned.case, ((),), protocol.build, self._reader, decoding)
+        if not isinstance(fitted, Fitted):
+            raise planned.row.error(fitted.message)
+        prompt = self._encoder.prompt(fitted.bodies[0])
         return (_plain([*prompt, *completion]),), Written(n_prompt=len(prompt))
 
     def _chosen(

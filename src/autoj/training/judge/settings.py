@@ -61,6 +61,8 @@ def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, mode
         data_seed=recipe.seed,
         use_cpu=model.device.type == "cpu",
         bf16=is_halved(recipe, model),
+        # PyTorch refuses the switch where no GPU has TF32.
+        tf32=True if recipe.tf32 and model.device.type == "cuda" else None,
         gradient_checkpointing=recipe.gradient_checkpointing,
         train_sampling_strategy="sequential",
         remove_unused_columns=False,

@@ -17,7 +17,13 @@ from autoj.runs.watch import SILENT, Watch
 from autoj.system_errors import storage_error
 from autoj.training.judge.cards import base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
-from autoj.training.judge.estimate import Estimated, check_memory, estimate, memory_hint
+from autoj.training.judge.estimate import (
+    Estimated,
+    check_memory,
+    estimate,
+    free_bytes,
+    memory_hint,
+)
 from autoj.training.judge.folder import (
     TrainingFolder,
     describe_files,
@@ -25,9 +31,11 @@ from autoj.training.judge.folder import (
     last_checkpoint,
     open_folder,
 )
+from autoj.training.judge.launch import this_launch
 from autoj.training.judge.loading import Ready, TrainingJob, base_card, load, make_ready
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sampling import counted_extent, estimate_extent
+from autoj.training.judge.scale import check_gpu_memory, known_shape
 from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
 from autoj.training.judge.trainer import build_trainer
 
@@ -95,6 +103,9 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         "validation": describe_files([job.validation] if job.validation else []),
     }
     base = base_card(job.recipe)
+    shape = known_shape(job.recipe, base)
+    if shape is not None:
+        check_gpu_memory(job.recipe, shape, this_launch().layout, free_bytes())
     pinned = {
         "model": base.model,
         "revision": base_revision(base),

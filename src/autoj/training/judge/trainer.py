@@ -15,6 +15,7 @@ from autoj.backends.hf.scoring import asked_positions, hidden_states, project, s
 from autoj.training.judge.losses import choice_loss, comparison_loss, expected_rating, written_loss
 from autoj.training.judge.recipe import Objective
 from autoj.training.judge.samples import Choice, Compared, Sample, Written
+from autoj.training.judge.whole import check_whole
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -182,10 +183,15 @@ def build_trainer(
         validation: validation samples; may be empty.
         arguments: a `trl.SFTConfig`.
         callbacks: callbacks of transformers.
+
+    Raises:
+        ConfigError: a sample's judgment is cut, or would be by `arguments.max_length`.
     """
     import torch
     from transformers import PrinterCallback
     from trl import SFTTrainer
+
+    check_whole([*samples, *validation], arguments.max_length, tokenizer.eos_token_id)
 
     from datasets import Dataset
 

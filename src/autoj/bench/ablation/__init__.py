@@ -1,0 +1,1 @@
+"""Several judges on the same pairs, each beside the first: `autoj bench ablation`."""

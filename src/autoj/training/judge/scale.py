@@ -1,0 +1,283 @@
+"""The cost of a recipe on many GPUs, from its base's dimensions alone: no weights are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from pathlib import Path
+
+import orjson
+from pydantic import ValidationError
+
+from autoj.errors import ConfigError
+from autoj.records import JudgeCard
+from autoj.training.judge.plans import Planned
+from autoj.training.judge.recipe import Recipe, Shape, Update
+from autoj.training.judge.sample_files import read_outline
+
+GIB = 1 << 30
+CHARACTERS_PER_TOKEN = 4
+"""Of English, roughly; used where no tokenizer is at hand."""
+MODEL_FLOPS_SHARE = 0.4
+"""The share of a GPU's peak that a training reaches (MFU); 0.35 to 0.5 is usual at this size."""
+_TEMPLATE_CHARACTERS = 1000
+# Bytes of a trained weight in float32 with its gradient and AdamW's two moments.
+_TRAINED_BYTES = 16
+_FROZEN_BYTES = {"float32": 4.0, "bfloat16": 2.0, "4bit": 0.56}
+# Kept per token and layer for the backward pass, in units of the hidden and of the inner width.
+_KEPT_HIDDEN, _KEPT_INNER = 10, 4
+# The share of a sample that is written: the projection needs its logits in float32, three times.
+_WRITTEN_SHARE = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """A kind of GPU by its data sheet."""
+
+    name: str
+    memory_bytes: int
+    flops_per_second: float
+    """Dense products in bfloat16."""
+
+
+GPUS = (
+    Gpu(name="A100 80 GB", memory_bytes=80 * 10**9, flops_per_second=312e12),
+    Gpu(name="H100 80 GB", memory_bytes=80 * 10**9, flops_per_second=989e12),
+    Gpu(name="H200 141 GB", memory_bytes=141 * 10**9, flops_per_second=989e12),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A way to lay a training on GPUs."""
+
+    n_gpus: int
+    sharded: bool
+    """True where weights, gradients and moments are shared (ZeRO-3, FSDP2); else each GPU has
+    all."""
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+        if self.n_gpus == 1:
+            return "1 GPU"
+        return f"{self.n_gpus} GPUs, " + ("FSDP2 or ZeRO-3" if self.sharded else "each a copy")
+
+
+LAYOUTS = (
+    Layout(n_gpus=1, sharded=False),
+    Layout(n_gpus=8, sharded=False),
+    Layout(n_gpus=4, sharded=True),
+    Layout(n_gpus=8, sharded=True),
+    Layout(n_gpus=16, sharded=True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalePlan:
+    """The cost of a recipe on GPUs."""
+
+    n_samples: int
+    """Samples of one epoch, with both orders of a pair."""
+    n_steps: int
+    steps_range: tuple[int, int]
+    """With the last batch of each epoch left out, and with it filled up."""
+    published_steps: int | None
+    n_tokens: int
+    """Of all epochs."""
+    source: str
+    """The origin of the counts, in words."""
+    n_weights: int
+    n_trained: int
+    memory_bytes: dict[Layout, int]
+    """The peak per GPU."""
+    gpu_hours: dict[Gpu, float]
+    """Of one GPU; n GPUs take an n-th of it."""
+
+
+def plan_scale(recipe: Recipe, data: Sequence[Path], *, lenient: bool = False) -> ScalePlan:
+    """Estimates the cost of a recipe whose base states its shape.
+
+    Args:
+        recipe: the settings.
+        data: the training files; without one, the counts are those that the recipe cites.
+        lenient: whether to leave out rows that cannot be read.
+
+    Raises:
+        ConfigError: there are neither data nor published counts, or no shape.
+        DataError: a file cannot be read.
+    """
+    shape = recipe.base.shape
+    if shape is None:
+        raise ConfigError("the recipe states no base.shape to plan from")
+    n_samples, epoch_tokens, source = _counts(recipe, data, lenient=lenient)
+    per_epoch = n_samples / recipe.batch_samples
+    n_tokens = round(epoch_tokens * recipe.epochs)
+    cited = recipe.published
+    flops = flops_per_token(recipe, shape, epoch_tokens / n_samples) * n_tokens
+    return ScalePlan(
+        n_samples=n_samples,
+        n_steps=max(1, floor(per_epoch * recipe.epochs)),
+        steps_range=(
+            floor(floor(per_epoch) * recipe.epochs),
+            ceil(ceil(per_epoch) * recipe.epochs),
+        ),
+        published_steps=None if cited is None or data else cited.steps,
+        n_tokens=n_tokens,
+        source=source,
+        n_weights=shape.n_weights,
+        n_trained=_n_trained(recipe, shape),
+        memory_bytes={layout: memory_per_gpu(recipe, shape, layout) for layout in LAYOUTS},
+        gpu_hours={gpu: flops / (gpu.flops_per_second * MODEL_FLOPS_SHARE) / 3600 for gpu in GPUS},
+    )
+
+
+def _counts(recipe: Recipe, data: Sequence[Path], *, lenient: bool) -> tuple[int, int, str]:
+    """The samples and the tokens of an epoch, and where these counts come from."""
+    if data:
+        outline = read_outline(recipe, data, None, lenient=lenient)
+        planned = [each for plan in outline.data for each in plan.samples]
+        n_tokens = sum(min(recipe.max_tokens, _n_tokens(each)) for each in planned)
+        said = f"counted in the data, at {CHARACTERS_PER_TOKEN} characters a token"
+        return len(planned), n_tokens, said
+    cited = recipe.published
+    if cited is None:
+        raise ConfigError("give --data: the recipe cites no counts of published data")
+    times = 2 if recipe.swap_pairs else 1
+    copies = times if recipe.balance and cited.pairs else 1
+    n_samples = times * cited.pairs + copies * cited.singles + cited.queries
+    said = f"{cited.source}; {cited.tokens_per_sample:,} tokens a sample are assumed"
+    return n_samples, n_samples * cited.tokens_per_sample, said
+
+
+def _n_tokens(planned: Planned) -> int:
+    case, row = planned.case, planned.row
+    texts = [case.query, *(response.text for response in case.responses), row.judgment or ""]
+    return (_TEMPLATE_CHARACTERS + sum(map(len, texts))) // CHARACTERS_PER_TOKEN
+
+
+def flops_per_token(recipe: Recipe, shape: Shape, n_context: float) -> float:
+    """Floating point operations of training on one token, recomputation included.
+
+    Args:
+        recipe: states the weights to train, and whether activations are computed again.
+        shape: the model's.
+        n_context: the mean length of a sequence.
+
+    **Source:** Kaplan et al. 2020 (arXiv 2001.08361), section 2.1: two operations a weight and
+    token forward, twice as many backward. Weights that are frozen need no gradient of their own.
+    """
+    reads = 2 * shape.n_weights + 2 * shape.num_hidden_layers * shape.hidden_size * n_context
+    passes = 2 if recipe.update.method == "lora" else 3
+    return reads * (passes + recipe.gradient_checkpointing)
+
+
+def _n_trained(recipe: Recipe, shape: Shape) -> int:
+    update = recipe.update
+    layers = update.top_layers or shape.num_hidden_layers
+    if update.method == "lora":
+        return shape.adapter_weights(update.rank) * layers // shape.num_hidden_layers
+    if update.method == "layers":
+        return layers * shape.layer_weights + shape.hidden_size
+    return shape.n_weights
+
+
+def memory_per_gpu(recipe: Recipe, shape: Shape, layout: Layout) -> int:
+    """Estimates the peak memory of one GPU, in bytes.
+
+    Args:
+        recipe: the settings.
+        shape: the model's dimensions.
+        layout: the GPUs, and what they share.
+
+    **Source:** Rajbhandari et al. 2020 (arXiv 1910.02054), section 3, for weights, gradients and
+    moments; activations as in `estimate`.
+    """
+    n_trained = _n_trained(recipe, shape)
+    frozen = (shape.n_weights - n_trained) if recipe.update.method != "lora" else shape.n_weights
+    state = frozen * _FROZEN_BYTES[recipe.update.frozen] + n_trained * _TRAINED_BYTES
+    width = 4 if recipe.precision == "float32" else 2
+    if layout.sharded:
+        # Two layers at once, as the next is fetched ahead, and the embedding with the projection.
+        gathered = (2 * shape.layer_weights + shape.embedding_weights) * width
+        state = state / layout.n_gpus + gathered
+    return int(state + _activation_bytes(recipe, shape, width))
+
+
+def _activation_bytes(recipe: Recipe, shape: Shape, width: int) -> float:
+    n_tokens = recipe.micro_batch_samples * recipe.max_tokens
+    layer = _KEPT_HIDDEN * shape.hidden_size + _KEPT_INNER * shape.intermediate_size
+    n_layers = recipe.update.top_layers or shape.num_hidden_layers
+    kept = (
+        n_layers * shape.hidden_size + layer if recipe.gradient_checkpointing else n_layers * layer
+    )
+    logits = 3 * 4 * _WRITTEN_SHARE * shape.vocab_size
+    return n_tokens * (kept * width + logits)
+
+
+def known_shape(recipe: Recipe, card: JudgeCard) -> Shape | None:
+    """The dimensions of a recipe's base: as stated, else of its folder; None where neither is."""
+    if recipe.base.shape is not None:
+        return recipe.base.shape
+    config = card.locate(card.model) / "config.json"
+    if not config.is_file():
+        return None
+    try:
+        found = orjson.loads(config.read_bytes())
+        return Shape(**{name: found[name] for name in Shape.model_fields if name in found})
+    except (ValueError, TypeError, ValidationError):
+        return None
+
+
+def check_gpu_memory(recipe: Recipe, shape: Shape, layout: Layout, available_bytes: int) -> None:
+    """Refuses a training that does not fit, before its weights are loaded.
+
+    Args:
+        recipe: the settings.
+        shape: the base's dimensions.
+        layout: the GPUs of this launch.
+        available_bytes: the memory of one of them.
+
+    Raises:
+        ConfigError: it does not fit; the hint names changes that would, with their memory.
+    """
+    needed = memory_per_gpu(recipe, shape, layout)
+    if needed <= available_bytes:
+        return
+    fitting = [
+        f"{said} ({memory_per_gpu(changed, shape, at) / GIB:.0f} GiB)"
+        for said, changed, at in _changes(recipe, layout)
+        if memory_per_gpu(changed, shape, at) <= available_bytes
+    ]
+    raise ConfigError(
+        f"training needs about {needed / GIB:.0f} GiB of memory ({layout.name}), and "
+        f"{available_bytes / GIB:.0f} GiB are there; nothing was loaded",
+        hint="It would fit with "
+        + ("; or ".join(fitting) if fitting else "a smaller base, or fewer max_tokens")
+        + ".",
+    )
+
+
+def _changes(recipe: Recipe, layout: Layout) -> list[tuple[str, Recipe, Layout]]:
+    """Changes that save memory, each in words."""
+
+    def changed(**fields: object) -> Recipe:
+        return recipe.model_copy(update=fields)
+
+    found: list[tuple[str, Recipe, Layout]] = []
+    if not recipe.gradient_checkpointing:
+        found.append(("gradient_checkpointing: true", changed(gradient_checkpointing=True), layout))
+    if recipe.micro_batch_samples > 1:
+        found.append(("micro_batch_samples: 1", changed(micro_batch_samples=1), layout))
+    least = {"micro_batch_samples": 1, "gradient_checkpointing": True}
+    for n_gpus in (8, 16):
+        if n_gpus > layout.n_gpus or not layout.sharded:
+            shared = Layout(n_gpus=n_gpus, sharded=True)
+            found.append((f"{n_gpus} GPUs and recipes/accelerate/", changed(**least), shared))
+    for frozen in ("bfloat16", "4bit"):
+        settings = {"method": "lora", "rank": recipe.update.rank, "frozen": frozen}
+        update = Update.model_validate(settings)
+        said = f"update: {{method: lora, frozen: {frozen}}} with gradient_checkpointing"
+        found.append((said, changed(update=update, **least), layout))
+    return found

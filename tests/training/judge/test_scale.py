@@ -1,0 +1,131 @@
+"""The plan of a recipe at scale, by its base's dimensions; what does not fit is not loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autoj.cli.app import app
+from autoj.errors import ConfigError
+from autoj.judges import load_card
+from autoj.training.judge import train as route
+from autoj.training.judge.launch import Launch, this_launch
+from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.scale import (
+    GPUS,
+    LAYOUTS,
+    Layout,
+    check_gpu_memory,
+    known_shape,
+    memory_per_gpu,
+    plan_scale,
+)
+from autoj.training.judge.train import train
+from tests.training import toy
+from tests.training.judge.test_train import OBJECTIVE, job_of
+
+FOLDER = Path(__file__).parents[3] / "recipes"
+JUDGE = read_recipe(FOLDER / "autoj-13b.yaml")
+GB = 10**9
+
+
+def test_the_published_and_our_own_steps_stand_side_by_side() -> None:
+    plan = plan_scale(JUDGE, ())
+    assert (plan.published_steps, plan.n_steps, plan.steps_range) == (675, 686, (685, 690))
+    assert plan.n_samples == 2 * 3436 + 2 * 960
+    assert plan.n_weights == plan.n_trained == 13_015_864_320
+
+
+def test_all_weights_of_13b_need_eight_gpus_and_packed_ones_a_small_one() -> None:
+    plan = plan_scale(JUDGE, ())
+    fits = {layout.name: plan.memory_bytes[layout] <= 80 * GB for layout in LAYOUTS}
+    assert fits == {
+        "1 GPU": False,
+        "8 GPUs, each a copy": False,
+        "4 GPUs, FSDP2 or ZeRO-3": True,
+        "8 GPUs, FSDP2 or ZeRO-3": True,
+        "16 GPUs, FSDP2 or ZeRO-3": True,
+    }
+    packed = plan_scale(read_recipe(FOLDER / "autoj-qwen3-14b-qlora.yaml"), ())
+    assert packed.memory_bytes[LAYOUTS[0]] < 24 * GB
+    assert packed.n_trained < 0.02 * packed.n_weights
+
+
+def test_a_faster_gpu_takes_fewer_hours() -> None:
+    hours = {gpu.name: found for gpu, found in plan_scale(JUDGE, ()).gpu_hours.items()}
+    assert hours["A100 80 GB"] == pytest.approx(hours["H100 80 GB"] * 989 / 312)
+    # 8 operations a weight and token, with recomputation, and a little for attention.
+    least = 8 * 13.0e9 * 52_752_000 / (312e12 * 0.4) / 3600
+    assert least < hours["A100 80 GB"] < 1.05 * least
+
+
+def test_data_are_counted_where_they_are_given(tmp_path: Path) -> None:
+    data = toy.write_rows(tmp_path / "rows.jsonl", toy.pair_rows(3) + toy.rated_rows(2))
+    plan = plan_scale(JUDGE, (data,))
+    assert (plan.n_samples, plan.published_steps) == (2 * 3 + 2 * 2, None)
+
+
+def test_a_plan_without_data_needs_published_counts() -> None:
+    recipe = JUDGE.model_copy(update={"published": None})
+    with pytest.raises(ConfigError, match="give --data"):
+        plan_scale(recipe, ())
+
+
+def test_what_needs_80_gb_is_refused_on_24_with_what_to_change() -> None:
+    assert JUDGE.base.shape is not None
+    with pytest.raises(ConfigError, match=r"needs about 197 GiB.*1 GPU.*22 GiB") as told:
+        check_gpu_memory(JUDGE, JUDGE.base.shape, LAYOUTS[0], 24 * GB)
+    assert told.value.hint is not None
+    assert "frozen: 4bit" in told.value.hint
+    assert "16 GPUs" in told.value.hint
+    assert "frozen: bfloat16" not in told.value.hint
+    shared = Layout(n_gpus=8, sharded=True)
+    check_gpu_memory(JUDGE, JUDGE.base.shape, shared, GPUS[0].memory_bytes)
+
+
+def test_more_sharing_needs_less_memory() -> None:
+    assert JUDGE.base.shape is not None
+    found = [
+        memory_per_gpu(JUDGE, JUDGE.base.shape, Layout(n_gpus=n, sharded=True)) for n in (4, 8, 16)
+    ]
+    assert found == sorted(found, reverse=True)
+
+
+def test_a_folders_shape_is_that_of_its_weights(base: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    recipe = JUDGE.model_copy(update={"base": JUDGE.base.model_copy(update={"shape": None})})
+    shape = known_shape(recipe, load_card(str(base)))
+    assert shape is not None
+    assert shape.n_weights == AutoModelForCausalLM.from_pretrained(base).num_parameters()
+
+
+def test_a_training_that_does_not_fit_loads_nothing(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of(tmp_path, base, toy.rated_rows(3), OBJECTIVE)
+    monkeypatch.setattr(route, "free_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(route, "make_ready", lambda *args: pytest.fail("it loads"))
+    with pytest.raises(ConfigError, match="nothing was loaded"):
+        train(job, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_plans_without_data_and_without_weights() -> None:
+    shown = CliRunner().invoke(app, ["train", str(FOLDER / "autoj-13b.yaml"), "--plan"])
+    assert shown.exit_code == 0, shown.output
+    for words in ("675", "685 to 690", "H200 141 GB", "assumed", "FSDP2 or ZeRO-3"):
+        assert words in shown.output
+
+
+def test_a_batch_is_shared_by_the_processes_of_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("RANK", "3"), ("WORLD_SIZE", "8"), ("ACCELERATE_USE_FSDP", "true")):
+        monkeypatch.setenv(name, value)
+    found = this_launch()
+    assert found == Launch(rank=3, n_processes=8, sharded=True)
+    assert not found.is_first
+    assert found.accumulation(JUDGE) == 8
+    with pytest.raises(ConfigError, match="multiple"):
+        Launch(rank=0, n_processes=7, sharded=True).accumulation(JUDGE)
