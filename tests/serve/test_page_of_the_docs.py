@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from typing import Any
@@ -16,7 +17,7 @@ def test_each_request_of_the_page_gets_the_answer_that_it_shows(served) -> None:
     blocks = blocks_of(PAGE)
     sent = [
         (block.text, answer.text)
-        for block, answer in zip(blocks, blocks[1:], strict=False)
+        for block, answer in itertools.pairwise(blocks)
         if block.text.startswith("curl")
     ]
 
