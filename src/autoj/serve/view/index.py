@@ -61,6 +61,7 @@ class RunIndex:
         self._signature = self._signed()
         self._steps = self._all_steps()
         self._n_known = 0
+        self._was_running = self.is_running
 
     @property
     def is_running(self) -> bool:
@@ -86,7 +87,7 @@ class RunIndex:
         if self.damage is not None:
             return False
         until = time.monotonic() + seconds
-        n_before, was_whole = self._n_read(), self.is_whole
+        before = self._progress()
         try:
             while time.monotonic() < until:
                 if not self._some_steps():
@@ -95,14 +96,16 @@ class RunIndex:
         except AutojError as error:
             self.damage = error
             return True
-        return self._n_read() != n_before or self.is_whole != was_whole
+        self._was_running = self.is_running
+        return self._progress() != before
 
     def _some_steps(self) -> bool:
         return all(next(self._steps, self) is None for _ in range(_STEPS))
 
-    def _n_read(self) -> int:
+    def _progress(self) -> tuple[int, bool, bool]:
         files = (self._cases, self._verdicts, self._plan, self._follow)
-        return self._answers.n_lines + sum(each.n_lines for each in files)
+        n_read = self._answers.n_lines + sum(each.n_lines for each in files)
+        return n_read, self.is_whole, self._was_running
 
     def _signed(self) -> tuple[tuple[int, int, int] | None, ...]:
         return tuple(_stat(self.run.path / name) for name in (CASES, VERDICTS))

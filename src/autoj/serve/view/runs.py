@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ import numpy as np
 from autoj.bench.base import group_name
 from autoj.errors import ConfigError
 from autoj.reports.html.entries import PageCase, page_case, page_verdict
+from autoj.reports.html.sections import Section
 from autoj.reports.html.sources import SHOWN_KINDS, PageRun, named_apart, run_facts
 from autoj.reports.html.texts import page_text
 from autoj.runs.files import CASES, VERDICTS
@@ -30,7 +32,7 @@ from autoj.tasks.run import Run
 PAGE = 50
 """Cases on a page of the list."""
 _SEARCH_SECONDS = 0.5
-_MOST_KEPT = 6
+_MOST_KEPT = 4
 """Filters whose rows are kept for the next page."""
 _SUMMARY_CHARACTERS = 120
 _MOST_BYTES = 50_000_000
@@ -64,6 +66,21 @@ class ListPage:
     n_to_search: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The overviews of all runs, with what they took."""
+
+    version: int
+    sections: list[list[Section]]
+    seconds: float
+    ended: float
+
+    def are_due(self, version: int, is_settled: bool) -> bool:
+        """True where newer ones are worth their time: it is a tenth at most while runs grow."""
+        rested = time.monotonic() - self.ended > 10 * self.seconds
+        return version != self.version and (rested or is_settled)
+
+
 class ViewedRuns:
     """Stored runs, indexed step by step; any thread may read while one indexes.
 
@@ -77,7 +94,7 @@ class ViewedRuns:
         self.version = 0
         """Grows by one each time that the indexing finds something."""
         self._kept: OrderedDict[tuple[CaseFilter, int], Rows | TextSearch] = OrderedDict()
-        self._figures: tuple[int, list[Any]] | None = None
+        self._figures: _Figures | None = None
         self._matched: tuple[int, list[Rows]] | None = None
         self._differing: tuple[int, Bools] | None = None
         self._lock = threading.RLock()
@@ -100,15 +117,19 @@ class ViewedRuns:
             "groups": self._groups(),
         }
 
-    def _with_figures(self) -> list[tuple[RunIndex, Any]]:
+    def _with_figures(self) -> list[tuple[RunIndex, list[Section]]]:
         with self._lock:
-            if self._figures is None or self._figures[0] != self.version:
-                version = self.version
+            if self._figures is None or self._figures.are_due(self.version, self._is_settled()):
+                begun, version = time.monotonic(), self.version
                 found = [overview(index.columns, paired=self.paired) for index in self.runs]
-                self._figures = version, found
-            return list(zip(self.runs, self._figures[1], strict=True))
+                ended = time.monotonic()
+                self._figures = _Figures(version, found, ended - begun, ended)
+            return list(zip(self.runs, self._figures.sections, strict=True))
 
-    def _run_state(self, index: RunIndex, sections: Any) -> dict[str, Any]:
+    def _is_settled(self) -> bool:
+        return all(index.is_whole and not index.is_running for index in self.runs)
+
+    def _run_state(self, index: RunIndex, sections: list[Section]) -> dict[str, Any]:
         damage = index.damage
         return {
             "name": index.run.name,
@@ -203,7 +224,7 @@ class ViewedRuns:
         )
 
     def _others(self) -> list[Rows]:
-        """Per other run, the row of each case of the first run that it shares, else its length."""
+        """Per other run, its row of each case of the first run, or `_NOT_SHARED`."""
         if self._matched is None or self._matched[0] != self.version:
             version = self.version
             self._matched = version, [_match(self.runs[0], each) for each in self.runs[1:]]
@@ -245,6 +266,10 @@ class ViewedRuns:
             return page_case(record.case, verdicts)
 
 
+_NOT_SHARED = np.iinfo(np.int32).max
+"""Beyond the rows of any run: the place of a case that the other run lacks."""
+
+
 def _match(first: RunIndex, other: RunIndex) -> Rows:
     n_other = other.columns.n
     content = other.columns["content"][:n_other]
@@ -252,9 +277,9 @@ def _match(first: RunIndex, other: RunIndex) -> Rows:
     wanted = first.columns["content"]
     place = np.searchsorted(content[order], wanted)
     inside = place < n_other
-    found = np.full(len(wanted), np.iinfo(np.int64).max, dtype=np.int64)
+    found = np.full(len(wanted), _NOT_SHARED, dtype=np.int32)
     at = order[place[inside]]
-    found[inside] = np.where(content[at] == wanted[inside], at, np.iinfo(np.int64).max)
+    found[inside] = np.where(content[at] == wanted[inside], at, _NOT_SHARED)
     return found
 
 

@@ -102,7 +102,7 @@ def select_rows(columns: Columns, wanted: CaseFilter, differ: Bools) -> Rows:
         confidence = columns["confidence"][:n]
         keeps &= (flags & np.uint16(WITH_PROBABILITIES)) != 0
         keeps &= (confidence >= np.float32(low)) & (confidence < np.float32(high))
-    rows: Rows = np.flatnonzero(keeps)
+    rows: Rows = np.flatnonzero(keeps).astype(np.int32)
     return rows if not wanted.sort else _ordered(columns, wanted.sort, rows, differ)
 
 
