@@ -107,8 +107,11 @@ class RunIndex:
         n_read = self._answers.n_lines + sum(each.n_lines for each in files)
         return n_read, self.is_whole, self._was_running
 
-    def _signed(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_stat(self.run.path / name) for name in (CASES, VERDICTS))
+    def _signed(self) -> tuple[object, ...]:
+        """The files that are written whole, and the identity of those that grow."""
+        whole = [_stat(self.run.path / name) for name in (CASES, VERDICTS)]
+        grown = [_stat(self.run.path / name) for name in (PLAN, FOLLOW)]
+        return (*whole, *(None if its is None else its[0] for its in grown))
 
     def _all_steps(self) -> Iterator[None]:
         yield from self._index_cases()
@@ -211,17 +214,24 @@ class RunIndex:
     def _asked(self, name: str, column: str, flag: int, row: int, case: Case) -> list[Asked]:
         if not self.columns["flags"][row] & flag:
             return []
-        path, found = self.run.path / name, []
-        with path.open("rb") as stream:
-            stream.seek(int(self.columns[column][row]))
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    break
-                asked = jsonl.decode_as(Asked, line)
-                if asked.case_id != case.id:
-                    break
-                found.append(asked)
+        path = self.run.path / name
+        try:
+            found = list(_rows_about(case.id, path, int(self.columns[column][row])))
+        except (OSError, ValueError) as error:
+            raise jsonl.damaged(path, None, error) from None
         return checked_rows(path, case, found)
+
+
+def _rows_about(case_id: str, path: Path, offset: int) -> Iterator[Asked]:
+    with path.open("rb") as stream:
+        stream.seek(offset)
+        for line in stream:
+            if not line.endswith(b"\n"):
+                return
+            asked = jsonl.decode_as(Asked, line)
+            if asked.case_id != case_id:
+                return
+            yield asked
 
 
 def _read(kind: type[_Record], path: Path, offset: int) -> _Record:
