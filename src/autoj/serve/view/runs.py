@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
 from autoj.serve.view.columns import FROM_FILE, JUDGED, Bools, Rows
 from autoj.serve.view.index import RunIndex, check_has_verdicts
-from autoj.serve.view.lines import line_at
 from autoj.serve.view.overview import overview
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.jury import JuryRun
@@ -193,13 +193,23 @@ class ViewedRuns:
     def _select(self, wanted: CaseFilter) -> Rows:
         return select_rows(self.runs[0].columns, wanted, self._differ())
 
-    def _lines(self, row: int) -> tuple[bytes, bytes]:
-        index = self.runs[0]
-        case = line_at(index.run.path / CASES, int(index.columns["case_at"][row]))
-        if not index.columns["flags"][row] & FROM_FILE:
-            return case, b""
-        at = int(index.columns["verdict_at"][row])
-        return case, line_at(index.run.path / VERDICTS, at)
+    @contextmanager
+    def _lines(self) -> Iterator[Callable[[int], tuple[bytes, bytes]]]:
+        """Reads the lines of rows, a case's and its verdict's, from files that stay open."""
+        columns, path = self.runs[0].columns, self.runs[0].run.path
+        with ExitStack() as opened:
+            cases = opened.enter_context((path / CASES).open("rb"))
+            is_there = (path / VERDICTS).exists()
+            verdicts = opened.enter_context((path / VERDICTS).open("rb")) if is_there else None
+
+            def read(row: int) -> tuple[bytes, bytes]:
+                cases.seek(int(columns["case_at"][row]))
+                if verdicts is None or not columns["flags"][row] & FROM_FILE:
+                    return cases.readline(), b""
+                verdicts.seek(int(columns["verdict_at"][row]))
+                return cases.readline(), verdicts.readline()
+
+            yield read
 
     def _listed(self, row: int) -> Listed:
         index = self.runs[0]
