@@ -225,3 +225,19 @@ def test_damage_that_is_found_later_is_said_on_the_page(tmp_path):
     assert "ledger.jsonl" in state["damage"]
     assert found(viewed) == 6
     assert not viewed.advance(5)
+
+
+def test_record_of_a_row_has_the_verdict_of_the_file(tmp_path):
+    index = open_viewed([judged(tmp_path / "run", pairs(6), by_letters("aabtu"))]).runs[0]
+    for row in range(6):
+        assert index.record(row).verdict == index.stored_verdict(row)
+
+
+def test_files_that_are_replaced_are_indexed_anew(tmp_path):
+    path = judged(tmp_path / "run", pairs(6), by_letters("a"))
+    viewed = open_viewed([path])
+    other = judged(tmp_path / "other", pairs(8), by_letters("b"))
+    for file in other.iterdir():
+        file.replace(path / file.name)
+    assert viewed.advance(5)
+    assert (viewed.runs[0].n_judged, found(viewed, winner="b")) == (8, 8)

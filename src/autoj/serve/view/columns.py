@@ -1,4 +1,4 @@
-"""Compact arrays of what cases are filtered, sorted and counted by: 60 bytes a case."""
+"""Compact arrays of what cases are filtered, sorted and counted by: 70 bytes a case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoj.tasks.matching import content_digest
 from autoj.verdicts.only import KINDS
 
 Bools = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
 
 WINNER_CODES = {winner: code for code, winner in enumerate((None, *WINNERS))}
 FLAGS = (*KINDS, "truncated")
@@ -21,14 +21,12 @@ _FIRST_FLAG = {name: 1 << bit for bit, name in enumerate(FLAGS)}
 JUDGED, CONSISTENT, TWO_ORDERS, WITH_PROBABILITIES, PLANNED, FOLLOWED, FROM_FILE = (
     1 << bit for bit in range(len(FLAGS), len(FLAGS) + 7)
 )
-_DTYPE = np.dtype(
-    [
-        ("case_at", "u8"), ("verdict_at", "u8"), ("plan_at", "u8"), ("follow_at", "u8"),
-        ("id", "u8"), ("content", "u8"), ("cluster", "i8"),
-        ("flags", "u2"), ("winner", "u1"), ("label", "u1"), ("scenario", "u4"),
-        ("confidence", "f4"), ("unsure", "f4"), ("relative_length", "f4"), ("characters", "u4"),
-    ]
-)  # fmt: skip
+_KINDS = {
+    "case_at": "u8", "verdict_at": "u8", "plan_at": "u8", "follow_at": "u8",
+    "id": "u8", "content": "u8", "cluster": "i8",
+    "flags": "u2", "winner": "u1", "label": "u1", "scenario": "u4",
+    "confidence": "f4", "unsure": "f4", "relative_length": "f4", "characters": "u4",
+}  # fmt: skip
 
 
 def flag_bit(name: str) -> int:
@@ -54,7 +52,9 @@ class Columns:
     """
 
     def __init__(self, n_expected: int) -> None:
-        self._table = np.zeros(max(n_expected, 16), dtype=_DTYPE)
+        n_rows = max(n_expected, 16)
+        # Memory is taken as it is filled: a column that a run does not need takes none.
+        self._table = {name: np.zeros(n_rows, dtype=kind) for name, kind in _KINDS.items()}
         self.n = 0
         """The rows that are filled."""
         self.scenarios: dict[str | None, int] = {None: 0}
@@ -80,25 +80,29 @@ class Columns:
         Returns:
             Its row.
         """
-        if self.n == len(self._table):
-            self._table = np.concatenate([self._table, np.zeros(self.n, dtype=_DTYPE)])
-        row = self._table[self.n]
+        table, at = self._with_room(), self.n
         lengths = [len(response.text.strip()) for response in case.responses]
-        row["case_at"], row["id"] = offset, id_hash(case.id)
-        row["content"] = short_hash(case.id.encode(errors="surrogatepass"), content_digest(case))
-        row["cluster"] = short_hash(case.cluster.encode(errors="surrogatepass")) >> 1
-        row["label"] = WINNER_CODES.get(case.label, 0) if isinstance(case.label, str) else 0
-        row["scenario"] = self.scenarios.setdefault(case.scenario, len(self.scenarios))
-        row["characters"] = min(sum(lengths), 2**32 - 1)
+        case_id = case.id.encode(errors="surrogatepass")
+        table["case_at"][at], table["id"][at] = offset, id_hash(case.id)
+        table["content"][at] = short_hash(case_id, content_digest(case))
+        table["cluster"][at] = short_hash(case.cluster.encode(errors="surrogatepass")) >> 1
+        table["label"][at] = WINNER_CODES.get(case.label, 0) if isinstance(case.label, str) else 0
+        table["scenario"][at] = self.scenarios.setdefault(case.scenario, len(self.scenarios))
+        table["characters"][at] = min(sum(lengths), 2**32 - 1)
         if len(lengths) == 2 and any(lengths):
-            row["relative_length"] = (lengths[0] - lengths[1]) / max(lengths)
+            table["relative_length"][at] = (lengths[0] - lengths[1]) / max(lengths)
         self.n += 1
         return self.n - 1
 
+    def _with_room(self) -> dict[str, npt.NDArray[Any]]:
+        if self.n == len(self._table["flags"]):
+            more = {name: np.zeros(self.n, dtype=kind) for name, kind in _KINDS.items()}
+            self._table = {n: np.concatenate([its, more[n]]) for n, its in self._table.items()}
+        return self._table
+
     def add_verdict(self, at: int, case: Case, verdict: Verdict) -> None:
         """Fills in the verdict on the case of a row."""
-        row = self._table[at]
-        flags = JUDGED
+        table, flags = self._table, JUDGED
         for name, kind in KINDS.items():
             if kind.holds(case, verdict):
                 flags |= _FIRST_FLAG[name]
@@ -108,10 +112,10 @@ class Columns:
             flags |= TWO_ORDERS | (CONSISTENT if verdict.consistent else 0)
         if verdict.probabilities is not None:
             _, second, first = sorted(verdict.probabilities)
-            row["confidence"], row["unsure"] = first, 1 - (first - second)
+            table["confidence"][at], table["unsure"][at] = first, 1 - (first - second)
             flags |= WITH_PROBABILITIES
-        row["winner"] = WINNER_CODES[verdict.winner]
-        row["flags"] |= flags
+        table["winner"][at] = WINNER_CODES[verdict.winner]
+        table["flags"][at] |= flags
 
     def put(self, at: int, column: str, offset: int, flag: int) -> None:
         """Fills in the position of something about the case of a row, and that it is there."""

@@ -61,6 +61,7 @@ class RunIndex:
         self._signature = self._signed()
         self._steps = self._all_steps()
         self._n_known = 0
+        self._was_running = self.is_running
 
     @property
     def is_running(self) -> bool:
@@ -86,7 +87,7 @@ class RunIndex:
         if self.damage is not None:
             return False
         until = time.monotonic() + seconds
-        n_before, was_whole = self._n_read(), self.is_whole
+        before = self._progress()
         try:
             while time.monotonic() < until:
                 if not self._some_steps():
@@ -95,17 +96,22 @@ class RunIndex:
         except AutojError as error:
             self.damage = error
             return True
-        return self._n_read() != n_before or self.is_whole != was_whole
+        self._was_running = self.is_running
+        return self._progress() != before
 
     def _some_steps(self) -> bool:
         return all(next(self._steps, self) is None for _ in range(_STEPS))
 
-    def _n_read(self) -> int:
+    def _progress(self) -> tuple[int, bool, bool]:
         files = (self._cases, self._verdicts, self._plan, self._follow)
-        return self._answers.n_lines + sum(each.n_lines for each in files)
+        n_read = self._answers.n_lines + sum(each.n_lines for each in files)
+        return n_read, self.is_whole, self._was_running
 
-    def _signed(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_stat(self.run.path / name) for name in (CASES, VERDICTS))
+    def _signed(self) -> tuple[object, ...]:
+        """The files that are written whole, and the identity of those that grow."""
+        whole = [_stat(self.run.path / name) for name in (CASES, VERDICTS)]
+        grown = [_stat(self.run.path / name) for name in (PLAN, FOLLOW)]
+        return (*whole, *(None if its is None else its[0] for its in grown))
 
     def _all_steps(self) -> Iterator[None]:
         yield from self._index_cases()
@@ -208,17 +214,24 @@ class RunIndex:
     def _asked(self, name: str, column: str, flag: int, row: int, case: Case) -> list[Asked]:
         if not self.columns["flags"][row] & flag:
             return []
-        path, found = self.run.path / name, []
-        with path.open("rb") as stream:
-            stream.seek(int(self.columns[column][row]))
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    break
-                asked = jsonl.decode_as(Asked, line)
-                if asked.case_id != case.id:
-                    break
-                found.append(asked)
+        path = self.run.path / name
+        try:
+            found = list(_rows_about(case.id, path, int(self.columns[column][row])))
+        except (OSError, ValueError) as error:
+            raise jsonl.damaged(path, None, error) from None
         return checked_rows(path, case, found)
+
+
+def _rows_about(case_id: str, path: Path, offset: int) -> Iterator[Asked]:
+    with path.open("rb") as stream:
+        stream.seek(offset)
+        for line in stream:
+            if not line.endswith(b"\n"):
+                return
+            asked = jsonl.decode_as(Asked, line)
+            if asked.case_id != case_id:
+                return
+            yield asked
 
 
 def _read(kind: type[_Record], path: Path, offset: int) -> _Record:

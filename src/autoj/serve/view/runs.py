@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 from autoj.bench.base import group_name
 from autoj.errors import ConfigError
 from autoj.reports.html.entries import PageCase, page_case, page_verdict
+from autoj.reports.html.sections import Section
 from autoj.reports.html.sources import SHOWN_KINDS, PageRun, named_apart, run_facts
 from autoj.reports.html.texts import page_text
 from autoj.runs.files import CASES, VERDICTS
@@ -21,7 +24,6 @@ from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
 from autoj.serve.view.columns import FROM_FILE, JUDGED, Bools, Rows
 from autoj.serve.view.index import RunIndex, check_has_verdicts
-from autoj.serve.view.lines import line_at
 from autoj.serve.view.overview import overview
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.jury import JuryRun
@@ -30,7 +32,7 @@ from autoj.tasks.run import Run
 PAGE = 50
 """Cases on a page of the list."""
 _SEARCH_SECONDS = 0.5
-_MOST_KEPT = 6
+_MOST_KEPT = 4
 """Filters whose rows are kept for the next page."""
 _SUMMARY_CHARACTERS = 120
 _MOST_BYTES = 50_000_000
@@ -64,6 +66,21 @@ class ListPage:
     n_to_search: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The overviews of all runs, with what they took."""
+
+    version: int
+    sections: list[list[Section]]
+    seconds: float
+    ended: float
+
+    def are_due(self, version: int, is_settled: bool) -> bool:
+        """True where newer ones are worth their time: it is a tenth at most while runs grow."""
+        rested = time.monotonic() - self.ended > 10 * self.seconds
+        return version != self.version and (rested or is_settled)
+
+
 class ViewedRuns:
     """Stored runs, indexed step by step; any thread may read while one indexes.
 
@@ -77,7 +94,7 @@ class ViewedRuns:
         self.version = 0
         """Grows by one each time that the indexing finds something."""
         self._kept: OrderedDict[tuple[CaseFilter, int], Rows | TextSearch] = OrderedDict()
-        self._figures: tuple[int, list[Any]] | None = None
+        self._figures: _Figures | None = None
         self._matched: tuple[int, list[Rows]] | None = None
         self._differing: tuple[int, Bools] | None = None
         self._lock = threading.RLock()
@@ -100,15 +117,19 @@ class ViewedRuns:
             "groups": self._groups(),
         }
 
-    def _with_figures(self) -> list[tuple[RunIndex, Any]]:
+    def _with_figures(self) -> list[tuple[RunIndex, list[Section]]]:
         with self._lock:
-            if self._figures is None or self._figures[0] != self.version:
-                version = self.version
+            if self._figures is None or self._figures.are_due(self.version, self._is_settled()):
+                begun, version = time.monotonic(), self.version
                 found = [overview(index.columns, paired=self.paired) for index in self.runs]
-                self._figures = version, found
-            return list(zip(self.runs, self._figures[1], strict=True))
+                ended = time.monotonic()
+                self._figures = _Figures(version, found, ended - begun, ended)
+            return list(zip(self.runs, self._figures.sections, strict=True))
 
-    def _run_state(self, index: RunIndex, sections: Any) -> dict[str, Any]:
+    def _is_settled(self) -> bool:
+        return all(index.is_whole and not index.is_running for index in self.runs)
+
+    def _run_state(self, index: RunIndex, sections: list[Section]) -> dict[str, Any]:
         damage = index.damage
         return {
             "name": index.run.name,
@@ -172,13 +193,23 @@ class ViewedRuns:
     def _select(self, wanted: CaseFilter) -> Rows:
         return select_rows(self.runs[0].columns, wanted, self._differ())
 
-    def _lines(self, row: int) -> tuple[bytes, bytes]:
-        index = self.runs[0]
-        case = line_at(index.run.path / CASES, int(index.columns["case_at"][row]))
-        if not index.columns["flags"][row] & FROM_FILE:
-            return case, b""
-        at = int(index.columns["verdict_at"][row])
-        return case, line_at(index.run.path / VERDICTS, at)
+    @contextmanager
+    def _lines(self) -> Iterator[Callable[[int], tuple[bytes, bytes]]]:
+        """Reads the lines of rows, a case's and its verdict's, from files that stay open."""
+        columns, path = self.runs[0].columns, self.runs[0].run.path
+        with ExitStack() as opened:
+            cases = opened.enter_context((path / CASES).open("rb"))
+            is_there = (path / VERDICTS).exists()
+            verdicts = opened.enter_context((path / VERDICTS).open("rb")) if is_there else None
+
+            def read(row: int) -> tuple[bytes, bytes]:
+                cases.seek(int(columns["case_at"][row]))
+                if verdicts is None or not columns["flags"][row] & FROM_FILE:
+                    return cases.readline(), b""
+                verdicts.seek(int(columns["verdict_at"][row]))
+                return cases.readline(), verdicts.readline()
+
+            yield read
 
     def _listed(self, row: int) -> Listed:
         index = self.runs[0]
@@ -203,7 +234,7 @@ class ViewedRuns:
         )
 
     def _others(self) -> list[Rows]:
-        """Per other run, the row of each case of the first run that it shares, else its length."""
+        """Per other run, its row of each case of the first run, or `_NOT_SHARED`."""
         if self._matched is None or self._matched[0] != self.version:
             version = self.version
             self._matched = version, [_match(self.runs[0], each) for each in self.runs[1:]]
@@ -245,6 +276,10 @@ class ViewedRuns:
             return page_case(record.case, verdicts)
 
 
+_NOT_SHARED = np.iinfo(np.int32).max
+"""Beyond the rows of any run: the place of a case that the other run lacks."""
+
+
 def _match(first: RunIndex, other: RunIndex) -> Rows:
     n_other = other.columns.n
     content = other.columns["content"][:n_other]
@@ -252,9 +287,9 @@ def _match(first: RunIndex, other: RunIndex) -> Rows:
     wanted = first.columns["content"]
     place = np.searchsorted(content[order], wanted)
     inside = place < n_other
-    found = np.full(len(wanted), np.iinfo(np.int64).max, dtype=np.int64)
+    found = np.full(len(wanted), _NOT_SHARED, dtype=np.int32)
     at = order[place[inside]]
-    found[inside] = np.where(content[at] == wanted[inside], at, np.iinfo(np.int64).max)
+    found[inside] = np.where(content[at] == wanted[inside], at, _NOT_SHARED)
     return found
 
 

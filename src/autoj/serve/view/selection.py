@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ from autoj.serve.view.columns import (
     Rows,
     flag_bit,
 )
+
+OpenLines = Callable[[], AbstractContextManager[Callable[[int], tuple[bytes, bytes]]]]
 
 LENGTHS = {
     "a-much-shorter": (-2.0, -0.5),
@@ -102,7 +105,7 @@ def select_rows(columns: Columns, wanted: CaseFilter, differ: Bools) -> Rows:
         confidence = columns["confidence"][:n]
         keeps &= (flags & np.uint16(WITH_PROBABILITIES)) != 0
         keeps &= (confidence >= np.float32(low)) & (confidence < np.float32(high))
-    rows: Rows = np.flatnonzero(keeps)
+    rows: Rows = np.flatnonzero(keeps).astype(np.int32)
     return rows if not wanted.sort else _ordered(columns, wanted.sort, rows, differ)
 
 
@@ -136,11 +139,12 @@ class TextSearch:
     Args:
         text: the text, in any letter case.
         rows: the rows to look at.
-        read: reads the lines of a row: its case, and its verdict if that is in a file.
+        opened: opens the files; then reads the lines of a row: its case, and its verdict if that
+            is in a file.
     """
 
-    def __init__(self, text: str, rows: Rows, read: Callable[[int], tuple[bytes, bytes]]) -> None:
-        self._text, self._rows, self._read = text.lower(), rows, read
+    def __init__(self, text: str, rows: Rows, opened: OpenLines) -> None:
+        self._text, self._rows, self._opened = text.lower(), rows, opened
         # As it stands in a file, where quotation marks and line ends are escaped.
         self._stored = orjson.dumps(self._text)[1:-1].decode()
         self.found: list[int] = []
@@ -160,11 +164,12 @@ class TextSearch:
             n_wanted: the number of cases that is enough.
         """
         until = time.monotonic() + seconds
-        while not self.is_complete and len(self.found) < n_wanted and time.monotonic() < until:
-            row = int(self._rows[self.n_searched])
-            if self._holds(*self._read(row)):
-                self.found.append(row)
-            self.n_searched += 1
+        with self._opened() as read:
+            while not self.is_complete and len(self.found) < n_wanted and time.monotonic() < until:
+                row = int(self._rows[self.n_searched])
+                if self._holds(*read(row)):
+                    self.found.append(row)
+                self.n_searched += 1
 
     def _holds(self, case_line: bytes, verdict_line: bytes) -> bool:
         if self._stored in case_line.decode(errors="replace").lower():
