@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ def test_each_request_of_the_page_gets_the_answer_that_it_shows(served) -> None:
     blocks = blocks_of(PAGE)
     sent = [
         (block.text, answer.text)
-        for block, answer in zip(blocks, blocks[1:], strict=False)
+        for block, answer in pairwise(blocks)
         if block.text.startswith("curl")
     ]
 
