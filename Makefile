@@ -33,7 +33,7 @@ CHROMIUM := command -v chromium >/dev/null || command -v chromium-browser >/dev/
 $(TEST_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet \
-		-e '.[embedded,train,openai,data,classifier,construct,report,browser,dev]'
+		-e '.[embedded,train,openai,data,classifier,construct,report,serve,browser,dev]'
 	$(CHROMIUM)
 	touch $(TEST_STAMP)
 
