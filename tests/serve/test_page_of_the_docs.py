@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shlex
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ def test_each_request_of_the_page_gets_the_answer_that_it_shows(served) -> None:
     blocks = blocks_of(PAGE)
     sent = [
         (block.text, answer.text)
-        for block, answer in itertools.pairwise(blocks)
+        for block, answer in pairwise(blocks)
         if block.text.startswith("curl")
     ]
 

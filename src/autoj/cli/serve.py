@@ -31,6 +31,12 @@ def serve(
             help="A file with the API key that each request must have. Default: $AUTOJ_API_KEY."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        _options.output(
+            "--out", help="A folder for a ledger of each judge: no answer is asked for twice."
+        ),
+    ] = None,
     most_rows: Annotated[
         int, _options.accepted(min=1, help="The most cases of one request.")
     ] = 256,
@@ -54,6 +60,7 @@ def serve(
         host=host,
         port=port,
         api_key=read_key(api_key_file),
+        out=out,
         most_body_bytes=most_body_bytes,
         most_rows=most_rows,
         most_waiting=most_waiting,

@@ -13,6 +13,7 @@ from autoj.errors import AutojError, MissingExtra
 from autoj.serve.contracts import add_contracts
 from autoj.serve.gate import App, Gate
 from autoj.serve.judging import add_judging
+from autoj.serve.page import add_page
 from autoj.serve.problems import MEDIA_TYPE, TITLES, Problem, invalid_fields, problem_of
 from autoj.serve.service import Service
 from autoj.serve.status import add_status
@@ -81,4 +82,5 @@ def make_app(service: Service) -> App:
     add_judging(app, service)
     add_contracts(app, service)
     add_status(app, service)
+    add_page(app)
     return Gate(app, service.settings, service.metrics.on_request)

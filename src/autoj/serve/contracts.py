@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from autoj.records import Case, Completion, Failure, Message, Verdict, normalise_query
+from autoj.records import Case, Completion, Decoding, Failure, Message, Verdict, normalise_query
 from autoj.records import Response as Judged
 from autoj.serve.contract_bodies import (
     ChatCase,
@@ -122,7 +122,7 @@ def add_contracts(app: Any, service: Service) -> None:
         """Rank documents for a query, as vLLM does."""
         pairs = [(body.query, text) for text in body.documents]
         verdicts = await rated(request, pairs, body.model)
-        results = [
+        results: list[dict[str, Any]] = [
             {"index": number, "document": {"text": text}, "relevance_score": rating}
             for number, (text, rating) in enumerate(
                 zip(body.documents, ratings_of(verdicts), strict=True)
@@ -261,8 +261,8 @@ def _scored_pairs(body: ScoreRequest) -> list[tuple[str, str]]:
     return list(zip(queries, texts, strict=True))
 
 
-def _decoding(body: ChatRequest, engine: Engine) -> Any:
-    stated = {
+def _decoding(body: ChatRequest, engine: Engine) -> Decoding:
+    stated: dict[str, Any] = {
         "temperature": body.temperature,
         "top_p": body.top_p,
         "seed": body.seed,

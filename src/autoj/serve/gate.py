@@ -80,7 +80,7 @@ class Gate:
         try:
             self._check(scope["path"], headers)
             body = await self._body(headers, receive)
-            if scope["method"] == "POST":
+            if body is not None and scope["method"] == "POST":
                 _check_json(headers, body)
         except Problem as problem:
             await send_problem(problem, send)

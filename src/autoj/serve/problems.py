@@ -14,6 +14,7 @@ from autoj.errors import (
     DataError,
     MissingExtra,
     RateLimited,
+    StorageFull,
     Unavailable,
     UnknownComponent,
     UserError,
@@ -77,7 +78,7 @@ def problem_of(error: BaseException) -> Problem:
             return error
         case QueueFull(retry_after_seconds=seconds):
             return Problem(status=429, detail=error.message, headers={"Retry-After": str(seconds)})
-        case RateLimited() | Unavailable():
+        case RateLimited() | Unavailable() | StorageFull():
             return Problem(status=503, detail=error.message, headers={"Retry-After": "5"})
         case BackendError():
             return Problem(status=502, detail=error.message)

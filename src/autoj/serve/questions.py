@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import orjson
-
 from autoj.backends.base import Backend
+from autoj.protocols.base import RequestBody
 from autoj.records import Case, Completion, Decoding, Failure, Message, Request, Verdict
 from autoj.runs import RunSpec, judge_cases
+from autoj.runs.plan import request_key
 from autoj.tasks.classify import ClassifiedQuery, ask_scenario
 from autoj.tasks.selection_folder import select_case
 
@@ -72,9 +71,8 @@ class Writing:
         return [told.get(its.key) or self._unanswered(its, backend) for its in asked]
 
     def _request(self, messages: tuple[Message, ...], backend: Backend) -> Request:
-        content = orjson.dumps((backend.card.name, messages, self.decoding))
         return Request(
-            key=hashlib.sha256(content).hexdigest(),
+            key=request_key(backend.card, RequestBody(messages=messages), self.decoding, 0),
             judge=backend.card.name,
             case_id="prompt",
             protocol="prompt",

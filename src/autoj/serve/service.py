@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from autoj.backends import load_backend
@@ -18,6 +20,7 @@ from autoj.serve.engine import Engine
 from autoj.serve.metrics import Metrics
 from autoj.serve.problems import Problem
 from autoj.serve.questions import Classifying, Judging, Question, Selecting
+from autoj.serve.recorded import Recorded
 from autoj.serve.settings import ServiceSettings
 from autoj.tasks.classify import ClassifiedQuery, make_classify_spec
 from autoj.tasks.selection_folder import make_select_spec
@@ -48,8 +51,9 @@ class Service:
         self.engines: dict[str, Engine] = {}
         for judge in judges:
             card = load_card(judge) if isinstance(judge, str) else judge
+            loader = _loader(card, load, settings.out)
             self.engines[card.name] = Engine(
-                card.name, card, lambda card=card: load(card), capacity=settings.most_waiting
+                card.name, card, loader, capacity=settings.most_waiting
             )
         self.metrics = Metrics(self.engines)
         self._question = lru_cache(maxsize=512)(_make_question)
@@ -131,6 +135,14 @@ class Service:
             raise
         self.metrics.count(engine.name, map(state_of, found))
         return list(found)
+
+
+def _loader(card: JudgeCard, load: Loader, out: Path | None) -> Callable[[], Backend]:
+    """Loads a card's backend; with a folder, one that records what it is asked."""
+    if out is None:
+        return partial(load, card)
+    folder = out / re.sub(r"[^A-Za-z0-9_-]+", "-", card.name)
+    return partial(Recorded, partial(load, card), folder)
 
 
 class _Named:

@@ -23,6 +23,8 @@ class ServiceSettings:
     """0 takes a free one."""
     api_key: str | None = field(default=None, repr=False)
     """The key that each request must have; None asks for none, on loopback alone."""
+    out: Path | None = None
+    """The folder with a ledger for each judge; None keeps no answers."""
     most_body_bytes: int = 4_000_000
     most_rows: int = 256
     """Cases, responses or texts of one request."""

@@ -1,0 +1,149 @@
+"""The time that the service adds to a judgment: clients at once on a scripted judge.
+
+The judge answers at once, so that what is measured is the service: HTTP, checks, queue, batching.
+A server runs in a process of its own; clients keep their connections. `--rate` is requests per
+second of all clients together, each client waiting for its turn; 0 lets each ask again as soon as
+it is answered, which measures the most that the service can do.
+
+    python benchmarks/serve.py
+    python benchmarks/serve.py --rate 0
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import random
+import re
+import socket
+import time
+from pathlib import Path
+
+import httpx
+import numpy as np
+import uvicorn
+
+from autoj.backends.scripted import ScriptedBackend
+from autoj.records import JudgeCard, Request
+from autoj.serve.app import make_app
+from autoj.serve.service import Service
+from autoj.serve.settings import ServiceSettings
+
+CARD = JudgeCard(
+    name="script", title="A script", backend="scripted", model="script", protocols=("pairwise",)
+)
+BODY = {"query": "What is 2 + 2?", "a": "Four. " * 50, "b": "I think that it is four. " * 40}
+
+
+_CONTENT = json.dumps(BODY).encode()
+REQUEST = (
+    b"POST /v1/compare HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%b" % (len(_CONTENT), _CONTENT)
+)
+
+
+def answer(request: Request) -> str:
+    """A judgment that costs no time."""
+    return "- clarity: it is clear.\n\nSo, the final decision is Response 1."
+
+
+def run_server(port: int) -> None:
+    """Serves until the process is ended."""
+    service = Service([CARD], ServiceSettings(), lambda card: ScriptedBackend(card, answer))
+    uvicorn.run(make_app(service), port=port, log_level="warning", access_log=False)
+
+
+async def post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One request on an open connection; a client of few lines leaves the cores to the server."""
+    writer.write(REQUEST)
+    head = await reader.readuntil(b"\r\n\r\n")
+    if b" 200 " not in head.splitlines()[0]:
+        raise RuntimeError(head.decode())
+    (length,) = re.findall(rb"content-length: (\d+)", head)
+    await reader.readexactly(int(length))
+
+
+async def ask(port: int, number: int, times: list[float], until: float, pause: float) -> None:
+    """One client: asks until the time is over, and notes the seconds of each request."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    due = time.perf_counter() + pause * random.Random(number).random()
+    while (now := time.perf_counter()) < until:
+        if due > now:
+            await asyncio.sleep(due - now)
+        started = time.perf_counter()
+        await post(reader, writer)
+        times.append(time.perf_counter() - started)
+        due = max(due + pause, started)
+    writer.close()
+    await writer.wait_closed()
+
+
+def wait_until_ready(port: int) -> None:
+    """Waits until the server has loaded its judge."""
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        while True:
+            try:
+                if client.get("/readyz").is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+
+
+async def measure(port: int, n_clients: int, seconds: float, rate: float) -> list[float]:
+    """The seconds of all requests of all clients."""
+    pause = n_clients / rate if rate else 0.0
+    times: list[float] = []
+    until = time.perf_counter() + seconds
+    await asyncio.gather(*(ask(port, its, times, until, pause) for its in range(n_clients)))
+    return times
+
+
+def cpu_seconds(pid: int | None) -> float:
+    """The processor time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pid: int | None) -> float:
+    """The memory of a process, in MiB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def main() -> None:
+    """Measures and prints a row."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--rate", type=float, default=150.0, help="requests per second; 0: most")
+    options = parser.parse_args()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = multiprocessing.get_context("spawn").Process(target=run_server, args=(port,))
+    server.start()
+    try:
+        wait_until_ready(port)
+        asyncio.run(measure(port, options.clients, 1.0, options.rate))
+        before = cpu_seconds(server.pid)
+        times = asyncio.run(measure(port, options.clients, options.seconds, options.rate))
+        spent = (cpu_seconds(server.pid) - before) * 1000 / len(times)
+        memory = resident_mib(server.pid)
+    finally:
+        server.terminate()
+        server.join()
+    median, p99 = np.percentile(np.array(times) * 1000, [50, 99])
+    print("| clients | requests/s | n | median ms | p99 ms | CPU ms | server MiB |")
+    print("|---|---|---|---|---|---|---|")
+    per_second = len(times) / options.seconds
+    print(
+        f"| {options.clients} | {per_second:.0f} | {len(times):,} | {median:.1f} | {p99:.1f} "
+        f"| {spent:.1f} | {memory:.0f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
