@@ -54,7 +54,7 @@ class ShownCritique:
     """A critique as it is shown."""
 
     text: str
-    """What is left of it; empty where nothing is."""
+    """The rest of it; empty where nothing is left."""
     faults: tuple[CritiqueFault, ...] = ()
 
     @property
