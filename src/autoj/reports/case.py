@@ -29,6 +29,7 @@ from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_text
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
+from autoj.verdicts.critique_faults import ShownCritique, shown_critiques
 from autoj.verdicts.own_frame import to_winner
 from autoj.verdicts.resolve import RULES
 
@@ -36,10 +37,15 @@ from autoj.verdicts.resolve import RULES
 def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:
     """The first critique of some verdicts, as an example; empty without one."""
     for case, verdict in pairs:
-        for critique in verdict.critiques:
+        for critique in shown_critiques(case, verdict):
             if critique is not None:
-                return _block(f"Critique of case {case.id}", critique, None)
+                return _critique_block(f"Critique of case {case.id}", critique)
     return []
+
+
+def _critique_block(title: str, critique: ShownCritique) -> list[RenderableType]:
+    marks = [] if critique.mark is None else render.notes([f"  [{critique.mark}]"])
+    return [*(_block(title, critique.text, None) if critique.text else [Text(title)]), *marks]
 
 
 def case_view(record: CaseRecord, n_lines: int | None = None) -> RenderableType:
@@ -82,9 +88,9 @@ def judgment_parts(record: CaseRecord) -> list[RenderableType]:
     parts.append(_verdict_lines(verdict, record))
     if record.paired and any(verdict.critiques):
         parts += render.notes(["In critiques, Response 1 is a and Response 2 is b."])
-    for critique in verdict.critiques:
+    for critique in shown_critiques(record.case, verdict):
         if critique is not None:
-            parts += _block("Critique", critique, None)
+            parts += _critique_block("Critique", critique)
     return parts
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -16,7 +15,7 @@ from autoj.reports import render
 from autoj.reports.case import first_critique
 from autoj.reports.cost import cost_record, cost_text, session_record
 from autoj.reports.scenario_sources import Breakdown, is_worth_telling, naming_table, naming_text
-from autoj.reports.summary import RunSummary, summarise
+from autoj.reports.summary import RunSummary, summarise, summary_record
 from autoj.reports.verdict_cells import (
     figure_label,
     label_cell,
@@ -33,6 +32,7 @@ from autoj.reports.verdict_cells import (
 from autoj.runs import RunCounts, RunSpec, resolve_run
 from autoj.runs.cost import Cost
 from autoj.tasks.run import Run
+from autoj.verdicts.critique_faults import shown_critiques
 
 
 def verdict_table(pairs: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> render.Listing:
@@ -119,10 +119,24 @@ def run_record(run: Run, summary: RunSummary) -> dict[str, Any]:
     """A run with this session's counts as plain values."""
     return {
         "run": str(run.path),
-        "summary": asdict(summary),
+        "summary": summary_record(summary),
         **session_record(run),
         "verdicts": list(run.folder.verdicts()),
+        **_cut_critiques(run, summary),
     }
+
+
+def _cut_critiques(run: Run, summary: RunSummary) -> dict[str, Any]:
+    """The critiques that are cut, by case and place, as they are shown; empty without any."""
+    if not summary.critique_faults:
+        return {}
+    found = [
+        {"case_id": case.id, "index": index, "text": each.text, "faults": each.faults}
+        for case, verdict in run
+        for index, each in enumerate(shown_critiques(case, verdict))
+        if each is not None and each.faults
+    ]
+    return {"cut_critiques": found}
 
 
 def summarise_stored(
@@ -149,7 +163,7 @@ def summarise_stored(
 def stored_record(run: Run, summary: RunSummary) -> dict[str, Any]:
     """A stored run as plain values, with its cost where one is known."""
     cost = {} if run.cost is None else cost_record(run.cost)
-    return {"run": str(run.path), "summary": asdict(summary), **cost}
+    return {"run": str(run.path), "summary": summary_record(summary), **cost}
 
 
 def stored_view(
@@ -193,6 +207,9 @@ def summary_table(
     rows.append(render.lost(summary.n_unreadable, summary.n_failed))
     if summary.n_truncated:
         rows.append(("truncated", f"{summary.n_truncated:,} judgments had a response cut to fit"))
+    if summary.critique_faults:
+        counted = [f"{n:,} {fault}" for fault, n in sorted(summary.critique_faults.items())]
+        rows.append(("critiques cut", "; ".join(counted)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     if counts is not None and (counts.n_answered or counts.n_reused):

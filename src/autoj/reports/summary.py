@@ -6,7 +6,8 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from autoj import metrics
 from autoj.metrics.base import Rows, is_labelled, mean, select, tally
@@ -15,6 +16,7 @@ from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
 from autoj.runs.authors import NOBODY, Authors, AuthorTally
+from autoj.verdicts.critique_faults import count_faults, shown_critiques
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,8 @@ class RunSummary:
     """The models behind a and b, where responses name them."""
     naming: ScenarioNaming | None = None
     """Origins of the scenarios; None if no case has one."""
+    critique_faults: dict[str, int] = field(default_factory=dict)
+    """Critiques that are cut or replaced, by the reason (`verdicts.critique_faults`)."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
     """The same by scenario or group, if a classifier named some."""
 
@@ -67,12 +71,14 @@ def summarise(
     winners: Counter[str] = Counter()
     n_judged = n_unreadable = n_failed = n_truncated = 0
     spread, named, authors = _Spread(), NamedParts(breakdown), AuthorTally()
+    faults: Counter[str] = Counter()
 
     def counted() -> Iterator[metrics.Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
         for case, verdict in judged:
             n_judged += 1
             spread.add(verdict)
+            faults.update(count_faults(shown_critiques(case, verdict)))
             named.add(case)
             n_unreadable += verdict.n_unreadable
             n_failed += verdict.n_failed
@@ -102,7 +108,16 @@ def summarise(
         authors=authors.found(),
         naming=named.whole(),
         naming_parts=named.parts(),
+        critique_faults=dict(faults),
     )
+
+
+def summary_record(summary: RunSummary) -> dict[str, Any]:
+    """A summary as plain values; without critiques that are cut it does not speak of any."""
+    record = asdict(summary)
+    if not summary.critique_faults:
+        del record["critique_faults"]
+    return record
 
 
 class _Spread:

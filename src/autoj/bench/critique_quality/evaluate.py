@@ -37,11 +37,11 @@ from autoj.metrics.result import Result
 from autoj.metrics.rows import cluster_number
 from autoj.records import Estimate, Verdict, normalise_query
 from autoj.verdicts.claims import stance_of
+from autoj.verdicts.critique_faults import HIGH, LOW
 
 BENCH = "critique-quality"
 """The name of these results."""
 Side: TypeAlias = Literal["planted", "clean"]
-_LOW, _HIGH = 4.0, 7.0
 _TEMPLATE = (
     "The response is mostly clear, but it contains an error and leaves out important details. "
     "Some of its statements are inaccurate, so it should be checked before it is used."
@@ -299,9 +299,9 @@ def _argues(side: Side) -> _Score:
         written = scored.written.planted if side == "planted" else scored.written.clean
         if written.critique is None or written.rating is None:
             return None
-        if _LOW < written.rating < _HIGH:
+        if LOW < written.rating < HIGH:
             return None
-        wanted = "fault" if written.rating <= _LOW else "praise"
+        wanted = "fault" if written.rating <= LOW else "praise"
         return float(stance_of(written.critique) == wanted)
 
     return score

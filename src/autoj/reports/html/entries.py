@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from autoj.bench.base import group_name
@@ -24,6 +24,7 @@ from autoj.records import (
 from autoj.reports.html.quotations import ReadCritique, read_critique
 from autoj.reports.html.texts import PageText, page_text
 from autoj.runs import CaseRecord
+from autoj.verdicts.critique_faults import ShownCritique, shown_critiques
 from autoj.verdicts.jury import JURY_RULES
 from autoj.verdicts.only import KINDS
 from autoj.verdicts.own_frame import to_winner
@@ -115,6 +116,14 @@ def page_case(case: Case, verdicts: Sequence[PageVerdict | None]) -> PageCase:
     )
 
 
+def _read(critique: ShownCritique, responses: Sequence[str]) -> ReadCritique:
+    """A critique in parts, with the reason of what is cut at its end."""
+    found = read_critique(page_text(critique.text).text, responses)
+    if critique.mark is None:
+        return found
+    return replace(found, closing=f"{found.closing} [{critique.mark}]".strip())
+
+
 def page_verdict(record: CaseRecord) -> PageVerdict | None:
     """The verdict of a case's record; None where the case is not judged yet."""
     case, verdict = record.case, record.verdict
@@ -129,8 +138,8 @@ def page_verdict(record: CaseRecord) -> PageVerdict | None:
         ratings=tuple(None if each is None else round(each, 2) for each in verdict.ratings),
         scenario=verdict.scenario,
         critiques=tuple(
-            read_critique(page_text(critique).text, responses)
-            for critique in verdict.critiques
+            _read(critique, responses)
+            for critique in shown_critiques(case, verdict)
             if critique is not None
         ),
         judgments=tuple(
