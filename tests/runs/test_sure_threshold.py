@@ -86,6 +86,15 @@ def test_the_mark_is_shown_and_explained(tmp_path: Path, cases: Cases) -> None:
     assert [row["id"] for row in flat if row["unsure"]] == unsure
 
 
+def test_one_order_alone_is_not_marked(tmp_path: Path, cases: Cases) -> None:
+    spec = make_spec("judge", marked(AT), orders="one")
+    found = finish(tmp_path / "run", spec, cases, Recorder())
+    assert {its.unsure for its in found if isinstance(its, MarkedVerdict)} == {None}
+    run = Run.open(tmp_path / "run")
+    text = page(run_view(run, summarise_stored(run, None, 20)[0], 20))
+    assert "?:" not in text
+
+
 def test_a_card_states_a_threshold_and_one_that_is_no_share_is_refused(tmp_path: Path) -> None:
     text = (
         "title: Mine\nbackend: scripted\nmodel: mine\nwrapper: none\nprotocols: [pairwise-verdict]"

@@ -176,8 +176,10 @@ def stored_view(
 
 
 def _foot(spec: RunSpec) -> list[RenderableType]:
-    """The explanation of the mark of unsure verdicts, where the judge has a threshold."""
-    if spec.sure_threshold is None:
+    """The explanation of the mark of unsure verdicts, where the run has any."""
+    # A verdict of one order has no confidence.
+    one_order = spec.has_orders and spec.orders != "both"
+    if spec.sure_threshold is None or one_order:
         return []
     return render.notes([f"?: {threshold_text(spec.sure_threshold)}."])
 
