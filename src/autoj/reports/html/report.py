@@ -150,6 +150,17 @@ def _banners(gathered: Gathered, left_file: str) -> list[str]:
     for run, n_alone in zip(gathered.runs, gathered.n_alone, strict=True):
         if n_alone:
             found.append(f"{n_alone:,} cases of {run.name} are in no other run.")
+    first, *others = gathered.runs
+    if any(gathered.n_alone):
+        for run, n_shared in zip(others, gathered.n_shared, strict=True):
+            found.append(f"{first.name} and {run.name} share {n_shared:,} judged cases.")
+    for run, n_relabelled in zip(others, gathered.n_relabelled, strict=True):
+        if n_relabelled:
+            found.append(
+                f"The labels contradict each other in {n_relabelled:,} cases of {first.name} and "
+                f"{run.name}. The figures of each run are by its own labels; the cases show those "
+                f"of {first.name}."
+            )
     if gathered.n_changed:
         found.append(f"{gathered.n_changed:,} cases have the same id and other texts.")
     if gathered.n_left:
