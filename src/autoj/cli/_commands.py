@@ -26,6 +26,10 @@ COMMANDS = {
         "autoj.cli.report:report",
         "Write runs as one HTML file to open, filter and send: figures, cases, differences.",
     ),
+    "plot": Listed(
+        "autoj.cli.plot:plot",
+        "Write one figure of a run, or of several, as an SVG, PNG or CSV file.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",

@@ -81,7 +81,7 @@ def write_report(
         charts = [chart for run in page.runs for chart in charts_of(run.sections)]
         written = () if figures is None else _write_charts(charts, figures)
         left.finish()
-        _replace(out, text.encode())
+        replace_file(out, text.encode())
     except OSError as error:
         raise storage_error(error, out) from error
     finally:
@@ -201,7 +201,8 @@ class _LeftCases:
             self._draft.unlink(missing_ok=True)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file that appears when it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.draft")
     draft.write_bytes(content)
@@ -210,19 +211,31 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _write_charts(charts: Sequence[Chart], folder: Path) -> tuple[Path, ...]:
     """Writes each chart as SVG, PNG and CSV."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for chart in charts:
-        table = io.StringIO()
-        rows = csv.writer(table, lineterminator="\n")
-        rows.writerow(chart.columns)
-        rows.writerows([guarded(cell) for cell in row] for row in chart.rows)
-        for ending, content in (
-            ("svg", chart.light.encode()),
-            ("png", png_of(chart.light)),
-            ("csv", table.getvalue().encode()),
-        ):
+        for ending in ("svg", "png", "csv"):
             path = folder / f"{chart.name}.{ending}"
-            _replace(path, content)
+            replace_file(path, chart_content(chart, ending))
             written.append(path)
     return tuple(written)
+
+
+def chart_content(chart: Chart, ending: str) -> bytes:
+    """A chart as a file's content.
+
+    Args:
+        chart: it.
+        ending: "svg", "png", or "csv" for the data behind it.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    if ending == "svg":
+        return chart.light.encode()
+    if ending == "png":
+        return png_of(chart.light)
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(chart.columns)
+    rows.writerows([guarded(cell) for cell in row] for row in chart.rows)
+    return table.getvalue().encode()
