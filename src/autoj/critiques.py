@@ -274,6 +274,9 @@ def _swapped_relatives(line: str) -> str:
 
 def _swapped_places(line: str) -> str:
     """A paragraph with "the first response" exchanged, and "the second" in the same sentence."""
+    # Most paragraphs name neither, and need not be cut into sentences.
+    if _PLACED_RESPONSE.search(line) is None:
+        return line
     return "".join(
         _PLACED.sub(lambda found: _OTHER_WORD[found[0]], sentence)
         if _PLACED_RESPONSE.search(sentence)

@@ -30,6 +30,10 @@ COMMANDS = {
         "autoj.cli.view:view",
         "Look at runs in a browser, live while they are written, up to a million cases.",
     ),
+    "plot": Listed(
+        "autoj.cli.plot:plot",
+        "Write one figure of a run, or of several, as an SVG, PNG or CSV file.",
+    ),
     "runs": Listed(
         "autoj.cli.runs:runs",
         "List runs: judge, cases, failures, agreement with labels or win rate, and age.",

@@ -12,6 +12,7 @@ import pytest
 
 from autoj.errors import ConfigError, DataError
 from autoj.reports.html.report import write_report
+from autoj.runs.lock import locked
 
 from .stored import by_letters, judged, pairs
 
@@ -78,8 +79,40 @@ def test_two_runs_are_compared_case_by_case(tmp_path):
     assert differing == ["c1", "c2", "c5", "c6", "c9"]
     assert "2 cases of script in one are in no other run." in text
     assert "1 cases of script in other are in no other run." in text
+    assert "script in one and script in other share 10 judged cases." in text
+    assert "The labels contradict" not in text
     assert data["cases"][11]["verdicts"][1] is None
     assert "p (Holm)" in text
+
+
+def test_contradicting_labels_are_said_and_missing_ones_are_not(tmp_path):
+    rows = pairs(6)
+    relabelled = [
+        row | {"label": label}
+        for row, label in zip(rows, ["b", "b", "tie", None, None, "b"], strict=True)
+    ]
+    one = judged(tmp_path / "one", rows)
+    other = judged(tmp_path / "other", relabelled)
+    write_report([one, other], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "contradict each other in 2 cases of script in one and script in other." in text
+    assert data_of(text)["cases"][0]["label"] == "a"
+
+
+def test_unfinished_and_damaged_runs(tmp_path):
+    run = judged(tmp_path / "run", pairs(6), by_letters("ab"))
+    ledger = run / "ledger.jsonl"
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    with locked(run):
+        write_report([run], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "script was still being written when this report was made." in text
+    before = (tmp_path / "report.html").read_bytes()
+    ledger.write_bytes(b"".join([lines[0], b"{damaged\n", *lines[2:]]))
+    with pytest.raises(DataError, match=r"ledger\.jsonl.*2"):
+        write_report([run], tmp_path / "report.html")
+    # A report of before stays as it was.
+    assert (tmp_path / "report.html").read_bytes() == before
 
 
 def test_charts_are_written_with_the_numbers_behind_them(tmp_path):

@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autoj.records import Case
+from autoj.records import Case, Winner
 from autoj.reports.html.entries import PageCase, PageVerdict, page_case, page_verdict
 from autoj.reports.html.overview import Overview, OverviewTally
 from autoj.reports.html.sources import PageRun
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.matching import content_digest
 
-_Known = dict[str, tuple[bytes, PageVerdict]]
+Label = Winner | float | None
+_Known = dict[str, tuple[bytes, PageVerdict, Label]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +39,10 @@ class Gathered:
     """Per run: cases that it shares with no other run; all zero for one run."""
     n_changed: int = 0
     """Cases with an id of the first run and other texts; they are left out."""
+    n_relabelled: list[int] = field(default_factory=list)
+    """Per other run: cases that it shares with the first one and that have two different labels."""
+    n_shared: list[int] = field(default_factory=list)
+    """Per other run: cases that it and the first run have judged."""
     cross: list[Counter[tuple[str, str]]] = field(default_factory=list)
     """Per other run: cases by (the first run's winner, its winner)."""
 
@@ -66,15 +71,16 @@ def gather(
         tally, known = _tally(run), _Known()
         for case, verdict in _verdicts(run, tally, watch):
             if verdict is not None:
-                known[case.id] = content_digest(case), verdict
+                known[case.id] = content_digest(case), verdict, case.label
         others.append(known)
         overviews.append(tally.found())
     n_of_each = [len(known) for known in others]
     found.cross = [Counter() for _ in others]
+    found.n_relabelled = [0 for _ in others]
     keeps = _Sample(most_cases, runs[0].n_cases)
     tally, n_alone = _tally(runs[0]), 0
     for case, verdict in _verdicts(runs[0], tally, watch):
-        its = [_matching(known, case, found) for known in others]
+        its = [_matching(known, case, found, at) for at, known in enumerate(others)]
         n_alone += bool(others) and not any(its)
         for counts, other in zip(found.cross, its, strict=True):
             if verdict is not None and other is not None:
@@ -85,6 +91,7 @@ def gather(
         else:
             found.n_left += 1
             leave(shown)
+    found.n_shared = [sum(counts.values()) for counts in found.cross]
     found.overviews = [tally.found(), *overviews]
     matched = [n - len(known) for n, known in zip(n_of_each, others, strict=True)]
     found.n_alone = [n_alone, *(n - m for n, m in zip(n_of_each, matched, strict=True))]
@@ -104,12 +111,15 @@ def _verdicts(
         yield record.case, page_verdict(record)
 
 
-def _matching(known: _Known, case: Case, found: Gathered) -> PageVerdict | None:
+def _matching(known: _Known, case: Case, found: Gathered, at: int) -> PageVerdict | None:
     """Another run's verdict on the same case, which is then taken out of what is left of it."""
-    content, verdict = known.pop(case.id, (None, None))
+    content, verdict, label = known.pop(case.id, (None, None, None))
     if verdict is not None and content != content_digest(case):
         found.n_changed += 1
         return None
+    # A case without a label contradicts nothing.
+    if label is not None and case.label is not None and label != case.label:
+        found.n_relabelled[at] += 1
     return verdict
 
 

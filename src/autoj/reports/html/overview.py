@@ -12,7 +12,16 @@ from autoj.metrics import by, calibration, length_bias, mean_rating, position_bi
 from autoj.metrics.base import Row, Rows, is_labelled, mean, proportion, select
 from autoj.metrics.calibration import ReliabilityBin
 from autoj.metrics.rows import pair_row, rating_rows
-from autoj.records import WINNERS, Case, Estimate, Failure, Judgment, Unreadable
+from autoj.records import (
+    WINNERS,
+    Case,
+    Estimate,
+    Failure,
+    Judgment,
+    Unreadable,
+    Verdict,
+    likeliest,
+)
 from autoj.runs import CaseRecord
 from autoj.runs.authors import Authors, AuthorTally
 from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
@@ -101,13 +110,14 @@ class OverviewTally:
             self._count_ratings(case, verdict.ratings)
             return
         self._authors.add(case)
-        self._rows.append(pair_row(case, verdict)._replace(winner=verdict.winner))
+        row = pair_row(case, verdict)._replace(winner=verdict.winner)
+        self._rows.append(row)
         winner = verdict.winner or "unknown"
         self._winners[winner] += 1
         if isinstance(case.label, str):
             self._against[case.label, winner] += 1
             for name, rows in self._baselines.items():
-                rows.append(pair_row(case, baseline_verdicts(name, [case])[0]))
+                rows.append(_baseline_row(row, baseline_verdicts(name, [case])[0]))
 
     def _count_judgments(self, record: CaseRecord) -> None:
         for _, outcome in record.judgments:
@@ -171,6 +181,18 @@ class OverviewTally:
             name: (does, headline_of(self._baselines[name]))
             for name, (does, _) in BASELINE_JUDGES.items()
         }
+
+
+def _baseline_row(row: Row, verdict: Verdict) -> Row:
+    """The row of a judged pair with the verdict of a baseline in place of the judge's."""
+    probabilities = verdict.probabilities
+    return row._replace(
+        winner=verdict.winner,
+        winners=verdict.winners,
+        consistent=verdict.consistent,
+        averaged=None if probabilities is None else likeliest(probabilities),
+        probabilities=probabilities,
+    )
 
 
 def _headline(paired: bool, scalar: bool, n_labelled: int) -> Callable[[Rows], Estimate]:

@@ -81,7 +81,7 @@ def write_report(
         charts = [chart for run in page.runs for chart in charts_of(run.sections)]
         written = () if figures is None else _write_charts(charts, figures)
         left.finish()
-        _replace(out, text.encode())
+        replace_file(out, text.encode())
     except OSError as error:
         raise storage_error(error, out) from error
     finally:
@@ -150,6 +150,17 @@ def _banners(gathered: Gathered, left_file: str) -> list[str]:
     for run, n_alone in zip(gathered.runs, gathered.n_alone, strict=True):
         if n_alone:
             found.append(f"{n_alone:,} cases of {run.name} are in no other run.")
+    first, *others = gathered.runs
+    if any(gathered.n_alone):
+        for run, n_shared in zip(others, gathered.n_shared, strict=True):
+            found.append(f"{first.name} and {run.name} share {n_shared:,} judged cases.")
+    for run, n_relabelled in zip(others, gathered.n_relabelled, strict=True):
+        if n_relabelled:
+            found.append(
+                f"The labels contradict each other in {n_relabelled:,} cases of {first.name} and "
+                f"{run.name}. The figures of each run are by its own labels; the cases show those "
+                f"of {first.name}."
+            )
     if gathered.n_changed:
         found.append(f"{gathered.n_changed:,} cases have the same id and other texts.")
     if gathered.n_left:
@@ -190,7 +201,8 @@ class _LeftCases:
             self._draft.unlink(missing_ok=True)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file that appears when it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.draft")
     draft.write_bytes(content)
@@ -199,19 +211,31 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _write_charts(charts: Sequence[Chart], folder: Path) -> tuple[Path, ...]:
     """Writes each chart as SVG, PNG and CSV."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for chart in charts:
-        table = io.StringIO()
-        rows = csv.writer(table, lineterminator="\n")
-        rows.writerow(chart.columns)
-        rows.writerows([guarded(cell) for cell in row] for row in chart.rows)
-        for ending, content in (
-            ("svg", chart.light.encode()),
-            ("png", png_of(chart.light)),
-            ("csv", table.getvalue().encode()),
-        ):
+        for ending in ("svg", "png", "csv"):
             path = folder / f"{chart.name}.{ending}"
-            _replace(path, content)
+            replace_file(path, chart_content(chart, ending))
             written.append(path)
     return tuple(written)
+
+
+def chart_content(chart: Chart, ending: str) -> bytes:
+    """A chart as a file's content.
+
+    Args:
+        chart: it.
+        ending: "svg", "png", or "csv" for the data behind it.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    if ending == "svg":
+        return chart.light.encode()
+    if ending == "png":
+        return png_of(chart.light)
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(chart.columns)
+    rows.writerows([guarded(cell) for cell in row] for row in chart.rows)
+    return table.getvalue().encode()

@@ -29,5 +29,8 @@ def page_text(text: str) -> PageText:
     >>> page_text("a\x00\u202eb\ud800").text
     'a\\x00\\u202eb\\ud800'
     """
-    shown = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text[:MOST_CHARACTERS]))
+    shown = visible(text[:MOST_CHARACTERS])
+    # ASCII, which is known of a text without reading it, holds no surrogates.
+    if not shown.isascii():
+        shown = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
     return PageText(text=shown, n_cut=max(0, len(text) - MOST_CHARACTERS))
