@@ -27,6 +27,8 @@ FLOORS = [
     {"runs"},
     {"tasks"},
     {"api", "bench", "audit", "construct", "training", "cluster"},
+    # Rewards are a use of the API's judge inside a trainer, so they stand above it.
+    {"rewards"},
     {"reports"},
     {"serve"},
     {"cli"},

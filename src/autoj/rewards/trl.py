@@ -1,0 +1,188 @@
+"""Reward functions for TRL's GRPO and RLOO trainers.
+
+**Source:** `GRPOTrainer._calculate_rewards` of TRL 1.16: a reward function is called with
+`prompts`, `completions`, `completion_ids` and the data set's other columns as keywords, together
+with `trainer_state`, `log_extra` and `log_metric`, and returns one float or None per completion. A
+completion whose every reward is None gets an advantage of 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autoj.api import Judge
+from autoj.datasets._conversations import as_texts
+from autoj.errors import DataError
+from autoj.records import Case, Message, Response, normalise_query
+from autoj.rewards.scoring import RewardBy, check_by, score
+
+Turns = str | Sequence[Mapping[str, Any]]
+"""A text, or the messages of a conversation, each with `role` and `content`."""
+
+
+def trl(
+    judge: str | Judge = "embedded",
+    *,
+    by: RewardBy = "rating",
+    reference: str = "reference",
+    concurrent: bool = False,
+    **settings: Any,
+) -> TrlReward | AsyncTrlReward:
+    """Makes a reward function for TRL's `GRPOTrainer` or `RLOOTrainer`.
+
+    Args:
+        judge: a loaded judge, or what `Judge.load` takes.
+        by: the kind of reward: "rating" and "expected-rating" give 1 to 10; "reference" and "group"
+            give 0 to 1, and "group" compares the completions that this process has of a prompt.
+        reference: the column with a text to compare with, for "reference".
+        concurrent: True makes an async function, which TRL runs beside its other async rewards.
+        settings: settings of `Judge.rate` or `Judge.compare`: `protocol`, `orders`, …
+
+    Returns:
+        A callable that returns one reward per completion, and None where a judgment failed.
+
+    Raises:
+        ConfigError: there is no such kind of reward.
+        UnknownComponent: there is no such judge.
+    """
+    check_by(by)
+    loaded = Judge.load(judge) if isinstance(judge, str) else judge
+    reward = TrlReward(loaded, by, reference, settings)
+    return AsyncTrlReward(reward) if concurrent else reward
+
+
+class TrlReward:
+    """A reward function with TRL's signature; the judge is asked once per batch."""
+
+    def __init__(
+        self, judge: Judge, by: RewardBy, reference: str, settings: Mapping[str, Any]
+    ) -> None:
+        self.judge = judge
+        self.__name__ = f"autoj_{by}".replace("-", "_")
+        self._by = by
+        self._reference = reference
+        self._settings = dict(settings)
+
+    def __call__(
+        self,
+        prompts: Sequence[Turns],
+        completions: Sequence[Turns],
+        completion_ids: Sequence[Sequence[int]] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Computes the rewards of a batch.
+
+        Args:
+            prompts: texts or conversations; where several messages lead to the user's last, the
+                query holds them all, each with its speaker.
+            completions: as many texts or conversations; the last message is the response.
+            completion_ids: the tokens, which are not used.
+            columns: the data set's other columns, and `log_metric`, which receives the share of
+                completions without a reward as `autoj/unrewarded`.
+
+        Raises:
+            DataError: a query is empty or not a text, or the reference column is missing.
+            BackendError: the judge's engine broke down.
+        """
+        references = self._references(columns, len(prompts))
+        cases = [
+            _case(number, prompt, completion, reference)
+            for number, (prompt, completion, reference) in enumerate(
+                zip(prompts, completions, references, strict=True), start=1
+            )
+        ]
+        rewards = score(self.judge, cases, self._by, self._settings)
+        if rewards and (log_metric := columns.get("log_metric")) is not None:
+            log_metric("autoj/unrewarded", rewards.count(None) / len(rewards))
+        return rewards
+
+    def _references(self, columns: Mapping[str, Any], n: int) -> Sequence[Turns | None]:
+        if self._by != "reference":
+            return [None] * n
+        found = columns.get(self._reference)
+        if found is None:
+            raise DataError(
+                "the data has no such column to compare with",
+                path="(call)",
+                field=self._reference,
+            )
+        texts: Sequence[Turns | None] = found
+        if None in texts:
+            raise DataError(
+                f"row {list(texts).index(None) + 1} has no reference response",
+                path="(call)",
+                field=self._reference,
+            )
+        return texts
+
+
+class AsyncTrlReward:
+    """The same as `TrlReward`, awaited: TRL runs its async reward functions beside each other."""
+
+    def __init__(self, reward: TrlReward) -> None:
+        self.judge = reward.judge
+        self.__name__ = reward.__name__
+        self._reward = reward
+
+    async def __call__(
+        self,
+        prompts: Sequence[Turns],
+        completions: Sequence[Turns],
+        completion_ids: Sequence[Sequence[int]] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Computes the rewards of a batch in another thread."""
+        return await asyncio.to_thread(
+            self._reward, prompts, completions, completion_ids, **columns
+        )
+
+
+def _case(number: int, prompt: Turns, completion: Turns, reference: Turns | None) -> Case:
+    query = _query(prompt, number)
+    if not query.strip():
+        raise DataError(f"row {number}: the query is empty", path="(call)", field="prompts")
+    shown = [completion] if reference is None else [completion, reference]
+    return Case(
+        id=f"row-{number}",
+        query=query,
+        responses=tuple(Response(text=_response(turns, number)) for turns in shown),
+        cluster=normalise_query(query),
+    )
+
+
+def _query(prompt: Turns, number: int) -> str:
+    if isinstance(prompt, str):
+        return prompt
+    last = max((i for i, turn in enumerate(prompt) if turn.get("role") == "user"), default=None)
+    if last is None:
+        raise DataError(f"row {number}: no message of a user", path="(call)", field="prompts")
+    turns = [
+        Message(role=turn["role"], content=_content(turn, number, "prompts"))
+        for turn in prompt[: last + 1]
+        if turn.get("role") in ("system", "user", "assistant")
+    ]
+    query, _ = as_texts([[*turns, Message(role="assistant", content="")]])
+    return query
+
+
+def _response(completion: Turns, number: int) -> str:
+    if isinstance(completion, str):
+        return completion
+    return _content(completion[-1], number, "completions") if completion else ""
+
+
+def _content(turn: Mapping[str, Any], number: int, field: str) -> str:
+    content = turn.get("content")
+    if content is None:
+        return ""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if any(part.get("type") != "text" for part in parts):
+        raise DataError(
+            f"row {number}: a message holds other things than text, which a judge of texts "
+            "cannot read",
+            path="(call)",
+            field=field,
+        )
+    return "".join(part["text"] for part in parts)
