@@ -10,8 +10,8 @@ from benchmarks.house import logic_lines
 import autoj.cli
 
 FILES = sorted(Path(autoj.cli.__file__).parent.glob("*.py"))
-# 1,200 lines were for 22 commands; collect, report, drift, the review, the testbed and ablations came
-# after.
+# 1,200 lines were for 22 commands; collect, report, drift, the review, the testbed and
+# ablations came after.
 MOST_LINES, MOST_LOGIC, MOST_FRAMES = 150, 1262, 10
 
 
