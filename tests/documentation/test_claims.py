@@ -76,8 +76,8 @@ def test_each_flag_of_a_document_exists(name):
         r"^\| `(?:gen_judgment|rewardbench|run_generative)[^|]*\|", "", TEXTS[name], flags=re.M
     )
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
-    # The last two are of `autoj` itself and of pip.
-    assert flags - {"--help", "--install-completion", "--no-deps"} <= options
+    # The last three are of `autoj` itself, of pip and of accelerate (--config_file).
+    assert flags - {"--help", "--install-completion", "--no-deps", "--config"} <= options
 
 
 @pytest.mark.parametrize("page", sorted(TEXTS))

@@ -86,8 +86,8 @@ def test_accelerate_reads_a_launch_and_knows_its_plan(path: Path) -> None:
     elif path.stem.startswith("zero3"):
         assert (kind, config.deepspeed_config["zero_stage"]) == ("DEEPSPEED", 3)
     else:
-        assert (kind, config.use_cpu) == ("MULTI_CPU", True)
-    assert config.num_processes == (2 if kind == "MULTI_CPU" else 8 * config.num_machines)
+        assert kind == "MULTI_GPU"
+    assert config.num_processes == (2 if path.stem == "cpu-2" else 8 * config.num_machines)
 
 
 def test_a_recipe_extends_another_field_by_field(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
 
 def _available_bytes(model: Any) -> int:
     # The model is in memory already, but the estimate counts it, too.
-    mine = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    mine = int(sum(weight.numel() * weight.element_size() for weight in model.parameters()))
     return free_bytes(model.device.type) + mine
 
 

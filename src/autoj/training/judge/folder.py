@@ -82,7 +82,9 @@ class TrainingFolder:
             raise storage_error(error, self.card) from error
 
 
-def last_checkpoint(checkpoints: Path) -> Path | None:
+def last_checkpoint(
+    checkpoints: Path, n_processes: int = 1, *, sharded: bool = False
+) -> Path | None:
     """Finds the newest complete checkpoint; None if there is none.
 
     A killed trainer leaves one without its state, which is written last; a full disk or a copy can
@@ -90,15 +92,23 @@ def last_checkpoint(checkpoints: Path) -> Path | None:
 
     Args:
         checkpoints: the folder of transformers' trainer; need not exist.
+        n_processes: the processes of the launch that wrote them.
+        sharded: whether FSDP or DeepSpeed wrote them, each in files of its own.
     """
     found = sorted(checkpoints.glob("checkpoint-*"), key=_step, reverse=True)
-    return next((folder for folder in found if _is_whole(folder)), None)
+    return next((one for one in found if _is_whole(one, n_processes, sharded=sharded)), None)
 
 
-def half_written(checkpoints: Path) -> list[Path]:
-    """Finds checkpoints that a killed trainer or a full disk left incomplete."""
+def half_written(checkpoints: Path, n_processes: int = 1, *, sharded: bool = False) -> list[Path]:
+    """Finds checkpoints that a killed trainer or a full disk left incomplete.
+
+    Args:
+        checkpoints: as of `last_checkpoint`, and so are the others.
+        n_processes: the processes of the launch that wrote them.
+        sharded: whether FSDP or DeepSpeed wrote them.
+    """
     found = sorted(checkpoints.glob("checkpoint-*"), key=_step)
-    return [folder for folder in found if not _is_whole(folder)]
+    return [one for one in found if not _is_whole(one, n_processes, sharded=sharded)]
 
 
 def _step(folder: Path) -> int:
@@ -106,7 +116,7 @@ def _step(folder: Path) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_whole(folder: Path, n_processes: int, *, sharded: bool) -> bool:
     """True where training can resume from a checkpoint.
 
     Raises:
@@ -117,13 +127,17 @@ def _is_whole(folder: Path) -> bool:
     except (FileNotFoundError, ValueError):
         return False
     weights = list(folder.glob("*.safetensors"))
-    archives = [folder / name for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth")]
+    # Each process has random numbers of its own.
+    generators = [f"rng_state_{rank}.pth" for rank in range(n_processes)]
+    archives = ["scheduler.pt", *(generators if n_processes > 1 else ["rng_state.pth"])]
+    if not sharded:
+        archives.append("optimizer.pt")
     return (
         isinstance(state, dict)
         and "global_step" in state
-        and bool(weights)
+        and (sharded or bool(weights))
         and all(_is_whole_weights(path) for path in weights)
-        and all(path.is_file() and zipfile.is_zipfile(path) for path in archives)
+        and all(zipfile.is_zipfile(folder / name) for name in archives)
     )
 
 
@@ -145,6 +159,7 @@ def open_folder(
     files: dict[str, Any],
     budget_tokens: int | None,
     base: dict[str, Any],
+    n_processes: int = 1,
 ) -> Iterator[TrainingFolder]:
     """Opens a training's folder, new or to resume; it is locked until the block ends.
 
@@ -154,9 +169,11 @@ def open_folder(
         files: names and hashes (`describe_files`) of the data and the validation data.
         budget_tokens: the token budget; None without one.
         base: the name and the revision of the weights that training starts from.
+        n_processes: the processes of the launch; checkpoints hold the state of each.
 
     Raises:
-        SpecMismatch: the folder has another recipe, other data or another budget.
+        SpecMismatch: the folder has another recipe, other data, another budget, or checkpoints of
+            another number of processes.
         RunBusy: another process is writing to it.
         DataError: the folder has other content than a training.
         StorageFull: the disk is full.
@@ -178,6 +195,7 @@ def open_folder(
             "files": files,
             "budget_tokens": budget_tokens,
             "base": base,
+            "n_processes": n_processes,
         }
         _match_or_write(path, wanted)
         yield TrainingFolder(path)
@@ -231,6 +249,8 @@ def _comparable(record: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {
         "budget_tokens": record.get("budget_tokens"),
         "base": record.get("base"),
+        # Of before trainings could be shared.
+        "n_processes": record.get("n_processes", 1),
     }
     for name, value in record.get("recipe", {}).items():
         flat[f"recipe.{name}"] = value

@@ -14,6 +14,7 @@ from autoj.judges import load_card
 from autoj.records import JudgeCard
 from autoj.runs.watch import Watch
 from autoj.training.judge.cards import SCALAR_OPTIONS
+from autoj.training.judge.launch import this_launch
 from autoj.training.judge.models import add_score_head, choose_weights
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import (
@@ -65,7 +66,9 @@ def load(job: TrainingJob) -> Loaded:
     card = base_card(recipe)
     _set_seed(recipe.seed)
     # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
-    tokenizer, model = load_model(replace(card, options=_weight_options(recipe, card)))
+    # On a GPU all processes of a launch would load their copies on the first one.
+    device = "cpu" if this_launch().n_processes > 1 else None
+    tokenizer, model = load_model(replace(card, options=_weight_options(recipe, card)), device)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
     encoder = SampleEncoder(
         recipe,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,14 @@ from autoj.backends._loading import quiet
 from autoj.errors import BackendError, Cancelled
 from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
+from autoj.training.judge.launch import this_launch
 from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import TrainingData
+from autoj.training.judge.samples import Sample
+
+# More would hide the message.
+_MOST_NAMED = 8
 
 
 def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, model: Any) -> Any:
@@ -39,7 +44,7 @@ def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, mode
         max_steps=steps,
         per_device_train_batch_size=recipe.micro_batch_samples,
         per_device_eval_batch_size=recipe.micro_batch_samples,
-        gradient_accumulation_steps=recipe.batch_samples // recipe.micro_batch_samples,
+        gradient_accumulation_steps=this_launch().accumulation(recipe),
         learning_rate=optimiser.learning_rate,
         adam_beta1=optimiser.betas[0],
         adam_beta2=optimiser.betas[1],
@@ -59,10 +64,12 @@ def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, mode
         greater_is_better=False if validates else None,
         seed=recipe.seed,
         data_seed=recipe.seed,
-        use_cpu=model.device.type == "cpu",
+        # A score head learns from its own samples alone, and a micro-batch may have none.
+        ddp_find_unused_parameters=len({each.kind == "scalar" for each in recipe.objectives}) > 1,
+        use_cpu=device_type(model) == "cpu",
         bf16=is_halved(recipe, model),
         # PyTorch refuses the switch where no GPU has TF32.
-        tf32=True if recipe.tf32 and model.device.type == "cuda" else None,
+        tf32=True if recipe.tf32 and device_type(model) == "cuda" else None,
         gradient_checkpointing=recipe.gradient_checkpointing,
         train_sampling_strategy="sequential",
         remove_unused_columns=False,
@@ -78,7 +85,19 @@ def is_halved(recipe: Recipe, model: Any) -> bool:
     """True where products are computed in bfloat16."""
     if recipe.precision != "auto":
         return recipe.precision == "bfloat16"
-    return multiplies_bfloat16_fast(model.device.type)
+    return multiplies_bfloat16_fast(device_type(model))
+
+
+def device_type(model: Any) -> str:
+    """The device that a model is trained on: "cuda" or "cpu".
+
+    A launch of several processes loads the model on the CPU, and moves or shares it afterwards.
+    """
+    import torch
+
+    if this_launch().n_processes > 1 and torch.cuda.is_available():
+        return "cuda"
+    return str(model.device.type)
 
 
 def callbacks(
@@ -86,6 +105,7 @@ def callbacks(
     watch: Watch,
     on_save: Callable[[Any], None],
     *,
+    samples: Sequence[Sample],
     validates: bool,
 ) -> list[Any]:
     """Builds the trainer's callbacks: progress, learning curve, divergence, early stopping.
@@ -94,6 +114,7 @@ def callbacks(
         recipe: states the patience of early stopping.
         watch: told the number of steps done, and of all; it may cancel between two.
         on_save: called with the trainer's state at each checkpoint.
+        samples: the training samples in their order, to name those of a step that diverged.
         validates: whether there is a validation file.
     """
     from transformers import EarlyStoppingCallback, TrainerCallback
@@ -102,12 +123,11 @@ def callbacks(
         """Updates the learning curve, reports progress, and stops a training that diverged."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            loss = (logs or {}).get("loss")
-            if loss is not None and not math.isfinite(loss):
-                raise BackendError(
-                    f"training diverged at step {state.global_step}: the loss is {loss}",
-                    hint="Lower optimiser.learning_rate and choose a new --out.",
-                )
+            # It is called before a step's checkpoint is written, so the last one is a good one.
+            for name in ("loss", "grad_norm"):
+                value = (logs or {}).get(name)
+                if value is not None and not math.isfinite(value):
+                    raise diverged(recipe, state.global_step, name, float(value), samples)
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             on_save(state)
@@ -121,6 +141,31 @@ def callbacks(
     if validates and recipe.validation.patience is not None:
         stops = [EarlyStoppingCallback(early_stopping_patience=recipe.validation.patience)]
     return [Follow(), *stops]
+
+
+def diverged(
+    recipe: Recipe, step: int, name: str, value: float, samples: Sequence[Sample]
+) -> BackendError:
+    """The error of a training whose loss or gradient is no number, with the cases of its batch.
+
+    Args:
+        recipe: states the samples of a step.
+        step: the step, counted from 1.
+        name: "loss" or "grad_norm".
+        value: what it is.
+        samples: all training samples in their order.
+    """
+    batch = samples[(step - 1) * recipe.batch_samples : step * recipe.batch_samples]
+    named = [repr(case_id) for case_id in dict.fromkeys(sample.case_id for sample in batch)]
+    listed = ", ".join(named[:_MOST_NAMED])
+    more = len(named) - _MOST_NAMED
+    what = "loss" if name == "loss" else "norm of the gradient"
+    return BackendError(
+        f"training diverged at step {step}: the {what} is {value}; the batch has the cases {listed}"
+        + (f" and {more:,} more" if more > 0 else ""),
+        hint="Checkpoints of earlier steps are kept. Look at these cases, or lower "
+        "optimiser.learning_rate, and choose a new --out.",
+    )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,10 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         Cancelled: `watch` wanted it to stop; it goes on from the last checkpoint.
     """
     _check_packages()
+    launch = this_launch()
+    launch.accumulation(job.recipe)
+    # One process reports and writes; the others compute.
+    watch = watch if launch.is_first else SILENT
     files = {
         "data": describe_files(job.data),
         "validation": describe_files([job.validation] if job.validation else []),
@@ -105,7 +109,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
     base = base_card(job.recipe)
     shape = known_shape(job.recipe, base)
     if shape is not None:
-        check_gpu_memory(job.recipe, shape, this_launch().layout, free_bytes())
+        check_gpu_memory(job.recipe, shape, launch.layout, free_bytes())
     pinned = {
         "model": base.model,
         "revision": base_revision(base),
@@ -115,7 +119,11 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
             [load_protocol(objective.protocol) for objective in job.recipe.objectives],
         ),
     }
-    with open_folder(out, job.recipe, files, job.budget_tokens, pinned) as folder:
+    with (
+        open_folder(out, job.recipe, files, job.budget_tokens, pinned, launch.n_processes)
+        if launch.is_first
+        else nullcontext(TrainingFolder(out))
+    ) as folder:
         if folder.is_finished:
             watch.message(f"{out}: this training is finished; use it with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
@@ -128,7 +136,8 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         halved = is_halved(job.recipe, made.model)
         extent = counted_extent(made.data)
         estimated = estimate(made.model, job.recipe, extent, halved=halved, measure=False)
-        check_memory(estimated, job.recipe)
+        if not launch.sharded:
+            check_memory(estimated, job.recipe)
         return _train(job, made, folder, watch)
 
 
@@ -158,8 +167,11 @@ def _describe(made: Ready, watch: Watch) -> None:
 
 def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) -> Report:
     with _seam(job.recipe, folder.path):
-        last = last_checkpoint(folder.checkpoints)
-        for broken in half_written(folder.checkpoints):
+        launch = this_launch()
+        places, n_processes, sharded = folder.checkpoints, launch.n_processes, launch.sharded
+        last = last_checkpoint(places, n_processes, sharded=sharded)
+        broken_ones = half_written(places, n_processes, sharded=sharded)
+        for broken in broken_ones if launch.is_first else ():
             watch.message(f"{broken.name} is incomplete and was deleted")
             shutil.rmtree(broken)
     with _seam(job.recipe, folder.path), quietly():
@@ -174,6 +186,7 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
                 job.recipe,
                 watch,
                 on_save=lambda state: _draw_curve(folder, job.recipe, state),
+                samples=made.data.samples,
                 validates=bool(made.data.validation),
             ),
         )
@@ -185,10 +198,31 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
     best = _best(trainer.state)
     with _seam(job.recipe, folder.path), quietly():
         _draw_curve(folder, job.recipe, trainer.state)
-        write_judge(folder, job.recipe, made.card, trainer.model, made.tokenizer, figures=best)
+        model = _whole_model(trainer, job)
+        if this_launch().is_first:
+            write_judge(folder, job.recipe, made.card, model, made.tokenizer, figures=best)
+        trainer.accelerator.wait_for_everyone()
+    if not this_launch().is_first:
+        return Report(folder=folder.path, resumed_at=resumed_at, n_steps=None, best={})
     return Report(
         folder=folder.path, resumed_at=resumed_at, n_steps=trainer.state.global_step, best=best
     )
+
+
+def _whole_model(trainer: Any, job: TrainingJob) -> Any:
+    """The trained model with all its weights; of a launch, only in its first process.
+
+    The model of a launch may be wrapped, or hold a share of the weights: all processes gather
+    them, and the first lays them into the base, loaded anew.
+    """
+    if this_launch().n_processes == 1:
+        return trainer.model
+    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    if not this_launch().is_first:
+        return None
+    model = load(job).model
+    model.load_state_dict(weights)
+    return model
 
 
 def _best(state: Any) -> dict[str, float]:
@@ -205,6 +239,8 @@ def _best(state: Any) -> dict[str, float]:
 
 
 def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:
+    if not this_launch().is_first:
+        return
     write_curve(folder.curve, state.log_history)
     write_picture(folder.curve.with_suffix(".png"), state.log_history, recipe.title)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import wraps
+from types import MethodType
 from typing import TYPE_CHECKING, Any, assert_never
 
 from autoj.backends._choices import ChoiceTrie
@@ -213,7 +215,8 @@ def build_trainer(
             batch = _batch(inputs, samples, validation)
             # The trainer casts inside the model's own forward pass, which is not called here.
             with self.accelerator.autocast():
-                learnt = learn(model, batch, objectives)
+                # Through the wrapper of a launch, whose hooks share gradients and weights.
+                learnt = model(samples=batch)
             weights = [objectives[sample.objective].weight for sample in batch]
             # All micro-batches have the same size (except in a training of less than one batch), so
             # a mean of means is the mean of the batch.
@@ -236,6 +239,7 @@ def build_trainer(
         def create_model_card(self, *args: Any, **kwargs: Any) -> None:
             """Writes nothing: our model card is written at the end, with figures."""
 
+    _learns_by_call(model, objectives)
     trainer = JudgeTrainer(
         model=model,
         args=arguments,
@@ -249,6 +253,23 @@ def build_trainer(
     # It prints every log to stdout, which is for results.
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def _learns_by_call(model: Any, objectives: Sequence[Objective]) -> None:
+    """Lets `model(samples=…)` return what `learn` does; other calls are as before.
+
+    DistributedDataParallel, FSDP and DeepSpeed act when the model itself is called: layers that are
+    called past them would keep each process's gradients to itself.
+    """
+    plain = type(model).forward
+
+    @wraps(plain)
+    def forward(self: Any, *given: Any, samples: Any = None, **named: Any) -> Any:
+        if samples is None:
+            return plain(self, *given, **named)
+        return learn(self, samples, objectives)
+
+    model.forward = MethodType(forward, model)
 
 
 def _collate(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
