@@ -96,7 +96,7 @@ def _row_bytes(n_columns: int, *, packed: bool) -> int:
     group, group_bytes = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q8_0]
     if n_columns % group:
         raise ValueError(f"rows of {n_columns} weights cannot be packed in groups of {group}")
-    return n_columns // group * group_bytes
+    return int(n_columns // group * group_bytes)
 
 
 def _in_order(convert: Callable[[Any], Any], tensors: Sequence[Any]) -> Iterator[Any]:
