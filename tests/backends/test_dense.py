@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autoj.backends.embedded.dense import write_dense
+from autoj.backends.embedded.dense import _in_order, write_dense
 from autoj.errors import BackendError
 
 gguf = pytest.importorskip("gguf")
@@ -74,3 +74,32 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     path.write_bytes(b"not a model" * 100)
     with pytest.raises(BackendError, match="cannot be read as GGUF"):
         write_dense(path, tmp_path / "dense.gguf")
+
+
+def test_memory_holds_one_tensor_per_thread_at_a_time(monkeypatch):
+    monkeypatch.setattr("autoj.backends.embedded.dense._N_THREADS", 2)
+    begun: list[int] = []
+
+    def convert(number: int) -> int:
+        begun.append(number)
+        return number
+
+    ahead = [len(begun) - written for written, _ in enumerate(_in_order(convert, range(9)))]
+    assert len(begun) == 9
+    assert max(ahead) <= 2
+
+
+def test_tensors_stay_in_order(monkeypatch):
+    monkeypatch.setattr("autoj.backends.embedded.dense._N_THREADS", 3)
+    assert list(_in_order(lambda number: number * 2, range(8))) == list(range(0, 16, 2))
+
+
+def test_rows_that_do_not_fill_groups_are_refused(tmp_path):
+    writer = gguf.GGUFWriter(tmp_path / "odd.gguf", "llama")
+    writer.add_tensor("weight", np.ones((4, 20), np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(BackendError, match="20 weights cannot be packed in groups of 32"):
+        write_dense(tmp_path / "odd.gguf", tmp_path / "packed.gguf", packed=True)

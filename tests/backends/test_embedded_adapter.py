@@ -17,7 +17,7 @@ from autoj.backends._choices import build_trie
 from autoj.backends.embedded import load, model
 from autoj.backends.embedded.dense import write_dense
 from autoj.backends.embedded.model import ChoiceModel, convert
-from autoj.errors import BackendError, ConfigError
+from autoj.errors import BackendError, ConfigError, StorageFull
 from autoj.records import JudgeCard
 from tests.backends.toy_llama import (
     FORWARD,
@@ -353,3 +353,14 @@ def test_the_embedded_engine_scores_as_the_merged_model(by_peft):
     )
     assert choices.score([trie])[0] == pytest.approx(wanted, abs=5e-3)
     assert plain.score([trie])[0] != pytest.approx(wanted, abs=0.05)
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_written(base, monkeypatch):
+    usage = type("Usage", (), {"free": 10})
+    monkeypatch.setattr(model.shutil, "disk_usage", lambda _: usage)
+    before = sorted(base[0].parent.iterdir())
+    with pytest.raises(StorageFull, match="GB are free") as refused:
+        convert(base[0], adapter_for(base))
+    assert "--judge embedded" in str(refused.value.hint)
+    left = [path for path in base[0].parent.iterdir() if path.suffix != ".lock"]
+    assert sorted(left) == before

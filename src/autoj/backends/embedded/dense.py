@@ -10,12 +10,15 @@ OpenVINO stores as they are: half the memory, and at most 1/254 of a group's lar
 unpacked value.
 
 A LoRA adapter is added in between, in float32, before the single rounding to float16 or 8 bits.
+
+Tensors are written one by one as they are converted: memory holds one per thread, not the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,24 +51,65 @@ def write_dense(
     """
     import gguf
 
+    writer, whole = None, False
     try:
         reader = gguf.GGUFReader(quantised)
         writer = gguf.GGUFWriter(dense, _field(reader, "general.architecture"))
         _copy_fields(reader, writer, packed=packed)
         added = {} if adapter is None else _placed(adapter, reader)
-        unpack = partial(_converted, added=added, packed=packed)
-        # NumPy releases the interpreter's lock in what takes the time.
-        with ThreadPoolExecutor(_N_THREADS) as pool:
-            for tensor, (data, kind) in zip(
-                reader.tensors, pool.map(unpack, reader.tensors), strict=True
-            ):
-                writer.add_tensor(tensor.name, data, raw_dtype=kind)
+        for tensor in reader.tensors:
+            _announce(tensor, writer, packed=packed)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_ti_data_to_file()
+        for data in _in_order(partial(_converted, added=added, packed=packed), reader.tensors):
+            writer.write_tensor_data(data)
+        whole = True
     except (ValueError, KeyError, NotImplementedError) as error:
         raise BackendError(f"{quantised} cannot be read as GGUF: {error}") from error
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finally:
+        if writer is not None:
+            writer.close()
+        if not whole:
+            dense.unlink(missing_ok=True)
+
+
+def _announce(tensor: Any, writer: Any, *, packed: bool) -> None:
+    """Adds a tensor's entry to the file's table, which stands before all data."""
+    import gguf
+
+    shape = tuple(map(int, tensor.shape[::-1]))
+    if tensor.tensor_type == gguf.GGMLQuantizationType.F32:
+        writer.add_tensor_info(tensor.name, shape, np.dtype(np.float32), tensor.data.nbytes)
+        return
+    row_bytes = _row_bytes(shape[-1], packed=packed)
+    n_bytes = int(np.prod(shape[:-1])) * row_bytes
+    kind = gguf.GGMLQuantizationType.Q8_0 if packed else None
+    writer.add_tensor_info(tensor.name, shape, np.dtype(np.float16), n_bytes, raw_dtype=kind)
+
+
+def _row_bytes(n_columns: int, *, packed: bool) -> int:
+    import gguf
+
+    if not packed:
+        return 2 * n_columns
+    group, group_bytes = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q8_0]
+    if n_columns % group:
+        raise ValueError(f"rows of {n_columns} weights cannot be packed in groups of {group}")
+    return int(n_columns // group * group_bytes)
+
+
+def _in_order(convert: Callable[[Any], Any], tensors: Sequence[Any]) -> Iterator[Any]:
+    """Yields the data of each tensor; no more than one per thread is held at a time."""
+    # NumPy releases the interpreter's lock in what takes the time.
+    with ThreadPoolExecutor(_N_THREADS) as pool:
+        running: deque[Future[Any]] = deque()
+        for tensor in tensors:
+            running.append(pool.submit(convert, tensor))
+            if len(running) == _N_THREADS:
+                yield running.popleft().result()
+        while running:
+            yield running.popleft().result()
 
 
 def _field(reader: Any, name: str) -> Any:
@@ -96,21 +140,22 @@ def _placed(adapter: Adapter, reader: Any) -> dict[str, LoraModule]:
     return place_modules(adapter, shapes, lambda name: _field(reader, name))
 
 
-def _converted(tensor: Any, added: Mapping[str, LoraModule], *, packed: bool) -> tuple[Any, Any]:
-    """The data of a tensor to write, and its kind where that is packed."""
+def _converted(tensor: Any, added: Mapping[str, LoraModule], *, packed: bool) -> Any:
+    """The data of a tensor to write."""
     import gguf
 
     if tensor.tensor_type == gguf.GGMLQuantizationType.F32:  # norms, which are small
-        return tensor.data, None
+        return tensor.data
     # Rows are converted in blocks: an embedding in float32 would be the largest thing in memory.
     rows = tensor.data
     module = added.get(tensor.name)
-    blocks = [
-        _block(tensor, rows, start, module, packed=packed)
-        for start in range(0, len(rows), _BLOCK_ROWS)
-    ]
-    kind = gguf.GGMLQuantizationType.Q8_0 if packed else None
-    return np.concatenate(blocks), kind
+    row_bytes = _row_bytes(int(tensor.shape[0]), packed=packed)
+    kind, n_values = (np.uint8, row_bytes) if packed else (np.float16, row_bytes // 2)
+    converted = np.empty((*rows.shape[:-1], n_values), kind)
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = _block(tensor, rows, start, module, packed=packed)
+        converted[start : start + _BLOCK_ROWS] = block
+    return converted
 
 
 def _block(tensor: Any, rows: Any, start: int, module: LoraModule | None, *, packed: bool) -> Any:
