@@ -17,10 +17,11 @@ from autoj.records import normalise_query
 
 WRITTEN = [
     "Asked", "Case", "CaseOutline", "Completion", "Estimate", "Failure", "JudgeCard", "Request",
-    "Verdict", "WrittenCompletion",
+    "MarkedVerdict", "Verdict", "WrittenCompletion",
 ]  # fmt: skip
 PARTS = {
     "Decoding", "Message", "Calibration", "PublishedFigure", "Response", "ResponseOutline",
+    "SureThreshold",
 }  # fmt: skip
 # A judgment is never written: its completion is, and is read again.
 IN_MEMORY = {"Critique", "Decision", "Judgment", "Label", "Rating", "Score", "Unreadable"}

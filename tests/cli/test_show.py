@@ -38,7 +38,7 @@ def test_a_label_stands_beside_the_verdict_and_what_is_wrong_is_marked(run):
     [
         ("judged", "wrong", ["plan", "even"], "2 of 5 cases: the verdict names another winner"),
         ("judged", "disagree", ["sum", "hostile", "winter"], "3 of 7 cases: the two orders"),
-        ("judged", "unsure", ["hostile", "winter"], "2 of 7 cases: the two likeliest outcomes"),
+        ("judged", "unsure", ["hostile", "winter"], "2 of 7 cases: the confidence is below"),
         ("critiqued", "unreadable", None, "of 7 cases: an answer states no verdict"),
         ("failed", "failed", None, "of 7 cases: a request got no answer"),
         ("selected", "close", None, "cases: the two highest ratings differ by 0.5 or less"),
