@@ -11,8 +11,8 @@ import yaml
 
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.judges.card_edits import find_card, write_calibration
-from autoj.records import Calibration, JudgeCard
+from autoj.judges.card_edits import find_card, write_calibration, write_sure_threshold
+from autoj.records import Calibration, JudgeCard, SureThreshold
 
 JUDGE = JudgeCard(name="mine", title="Mine", backend="scripted", model="script")
 FITTED = Calibration(temperature=1.25, tie=0.5, fitted_on="val.jsonl: 9 a, 8 b, 3 ties")
@@ -33,6 +33,17 @@ def card(tmp_path: Path, text: str = CARD, name: str = "mine.yaml") -> Path:
     path = tmp_path / name
     path.write_bytes(text.encode())
     return path
+
+
+def test_a_new_calibration_takes_the_threshold_of_the_former_one_away(tmp_path: Path) -> None:
+    path = card(tmp_path)
+    threshold = SureThreshold(below=0.6, right=0.9, n=300)
+    for protocol in ("pairwise-verdict", "pairwise-by-rating"):
+        write_sure_threshold(path, JUDGE, protocol, threshold)
+    write_calibration(path, JUDGE, "pairwise-verdict", FITTED)
+    assert load_card(str(path)).unsure == {"pairwise-by-rating": threshold}
+    write_calibration(path, JUDGE, "pairwise-by-rating", OTHER)
+    assert "unsure" not in yaml.safe_load(path.read_text())
 
 
 def test_a_calibration_is_added_below_a_text_that_stays(tmp_path: Path) -> None:

@@ -106,7 +106,13 @@ def test_an_engine_that_dies_is_503_and_comes_back(served) -> None:
                 raise RuntimeError("secret detail of the engine")
             return longer_wins(request)
 
-        return ScriptedBackend(card, answer)
+        backend = ScriptedBackend(card, answer)
+        if n_loaded == 1:
+            backend.close = cannot_close  # type: ignore[method-assign]
+        return backend
+
+    def cannot_close() -> None:
+        raise OSError("an engine that died cannot always be closed")
 
     async def test(client: Any) -> None:
         assert (await client.post("/v1/compare", json=PAIR)).is_success

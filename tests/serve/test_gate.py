@@ -34,6 +34,8 @@ def test_a_key_is_asked_for_and_compared_whole(served) -> None:
 def test_beyond_loopback_a_service_needs_a_key() -> None:
     with pytest.raises(ConfigError, match="needs an API key"):
         ServiceSettings(host="0.0.0.0")
+    with pytest.raises(ConfigError, match="needs an API key"):
+        ServiceSettings(host="0.0.0.0", api_key="")
     settings = ServiceSettings(host="0.0.0.0", api_key=KEY)
     assert KEY not in repr(settings)
     assert ServiceSettings(host="::1").is_local

@@ -114,6 +114,31 @@ def test_a_failed_judgment_is_a_record_of_a_failure_and_no_score(served, answer,
     served(test, answer=answer)
 
 
+def test_one_rating_of_two_decides_no_pair(served) -> None:
+    def answer(request: Any) -> Any:
+        if "Red." in request.messages[-1].content:
+            return Failure(
+                key=request.key, error="Down", message="down", retryable=True, attempts=3
+            )
+        return "Fine. Rating: [[7]]" if request.choices is None else (-1.0,) * len(request.choices)
+
+    async def test(client: Any) -> None:
+        pair = {"query": "q", "a": "Red.", "b": "Blue.", "protocol": "pairwise-by-rating"}
+        row = (await client.post("/v1/compare", json=pair)).json()
+        assert (row["winner"], row["n_failed"], row["state"]) == (None, 1, "failed")
+
+    served(test, answer=answer)
+
+
+def test_a_reference_that_is_not_shown_is_refused(served) -> None:
+    async def test(client: Any) -> None:
+        answer = await client.post("/v1/compare", json={**PAIR, "reference": "Red."})
+        assert answer.status_code == 422
+        assert "reference" in answer.json()["detail"]
+
+    served(test)
+
+
 def test_marks_of_a_chat_template_in_a_response_are_text(served) -> None:
     seen: list[str] = []
 

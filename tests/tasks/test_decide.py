@@ -51,12 +51,15 @@ def test_unsure_verdicts_are_handed_over_and_the_run_stays(
 
 
 def test_what_cannot_be_decided_is_refused(run: Path, tmp_path: Path, cases: Cases) -> None:
-    with pytest.raises(ConfigError, match="card has no confidence"):
+    with pytest.raises(ConfigError, match="has no confidence below which"):
         decide(run, to="tie")
     with pytest.raises(ConfigError, match="between 0 and 1"):
         decide(run, to="tie", above=1.5)
     with pytest.raises(ConfigError, match="in the run's folder"):
         decide(run, to="tie", above=0.5, out=run / "verdicts.jsonl")
+    (tmp_path / "latest").symlink_to(run)
+    with pytest.raises(ConfigError, match="in the run's folder"):
+        decide(tmp_path / "latest", to="tie", above=0.5, out=run / "verdicts.jsonl")
     spec = make_spec("judge", CARD, orders="one")
     with open_run(tmp_path / "one", spec, cases) as folder:
         judge_run(folder, spec, Recorder())

@@ -25,7 +25,7 @@ def decide(
         _options.computing(
             metavar="CONFIDENCE",
             help="The least confidence of a verdict that stands: the largest of its "
-            "probabilities of a, b and tie. The default is the threshold of the judge's card.",
+            "probabilities of a, b and tie. The default is the threshold of the run's judge.",
         ),
     ] = None,
     out: Annotated[

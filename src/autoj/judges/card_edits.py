@@ -92,6 +92,9 @@ def _write_fitted(
     content = yaml.safe_load(text)
     fitted = {name: value for name, value in asdict(found).items() if value not in (None, {})}
     content[key] = {**content.get(key, {}), protocol: fitted}
+    if key == _CALIBRATION and content.get(_UNSURE, {}).pop(protocol, None) is not None:
+        # It was fitted to the confidences of the calibration that is replaced.
+        content = {name: value for name, value in content.items() if value or name != _UNSURE}
     edited = _spliced(text, content, key)
     try:
         same = yaml.safe_load(edited) == content

@@ -59,7 +59,7 @@ class ChatRequest(_Foreign):
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, ge=1, le=16_384)
     max_completion_tokens: int | None = Field(None, ge=1, le=16_384)
-    seed: int | None = None
+    seed: int | None = Field(None, ge=0, le=2**32 - 1)
     n: Literal[1] = 1
     stream: Literal[False] = False
     deadline_seconds: Deadline | None = None

@@ -97,6 +97,9 @@ def add_contracts(app: Any, service: Service) -> None:
     async def verify(request: Request, body: VerifyRequest) -> Response:
         """Verify a response for NeMo Gym."""
         sent = orjson.loads(await request.body())
+        # What an earlier judgment left in the row is not this one's.
+        for own in ("reward", "_ng_failure_class", "_ng_failure_reason"):
+            sent.pop(own, None)
         given = body.responses_create_params.input
         query = given if isinstance(given, str) else _last_text(given, "user")
         text = _last_text(body.response.output, "assistant")

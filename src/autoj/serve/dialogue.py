@@ -18,7 +18,8 @@ class _Format:
     """The marks of one family of chat templates."""
 
     user: re.Pattern[str]
-    """A user's turn; group 1 is its text."""
+    """A user's turn; group 1 is its text. One that is not closed ends with the text, so that many
+    of them are read in one pass."""
     opening: str
     """Opens the model's answer."""
     ends: tuple[str, ...]
@@ -27,24 +28,26 @@ class _Format:
 
 _FORMATS = (
     _Format(
-        user=re.compile(r"<\|im_start\|>user\n(.*?)<\|im_end\|>", re.DOTALL),
+        user=re.compile(r"<\|im_start\|>user\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL),
         opening="<|im_start|>assistant\n",
         ends=("<|im_end|>", "<|endoftext|>"),
     ),
     _Format(
         user=re.compile(
-            r"<\|start_header_id\|>user<\|end_header_id\|>\n\n(.*?)<\|eot_id\|>", re.DOTALL
+            r"<\|start_header_id\|>user<\|end_header_id\|>\n\n(.*?)(?:<\|eot_id\|>|\Z)", re.DOTALL
         ),
         opening="<|start_header_id|>assistant<|end_header_id|>\n\n",
         ends=("<|eot_id|>", "<|end_of_text|>"),
     ),
     _Format(
-        user=re.compile(r"<start_of_turn>user\n(.*?)<end_of_turn>", re.DOTALL),
+        user=re.compile(r"<start_of_turn>user\n(.*?)(?:<end_of_turn>|\Z)", re.DOTALL),
         opening="<start_of_turn>model\n",
         ends=("<end_of_turn>", "<eos>"),
     ),
     _Format(
-        user=re.compile(r"\[INST\](?:\s*<<SYS>>.*?<</SYS>>)?(.*?)\[/INST\]", re.DOTALL),
+        user=re.compile(
+            r"\[INST\](?:\s*<<SYS>>(?:(?!\[/INST\]).)*?<</SYS>>)?(.*?)(?:\[/INST\]|\Z)", re.DOTALL
+        ),
         opening="[/INST]",
         ends=("</s>",),
     ),
@@ -69,18 +72,21 @@ def cut_response(text: str, prompt: str | None, field: str) -> tuple[str, str]:
     ('Hi', 'Hello!')
     """
     text = _without_start(text)
-    used = next((its for its in _FORMATS if its.opening in text), None)
     if prompt is not None and prompt.strip():
         given = _without_start(prompt)
         if text.startswith(given):
-            return _query(given, used), _response(text[len(given) :], used)
-    if used is None or text.count(used.opening) != 1:
+            asked = next((its for its in _FORMATS if its.opening in given), None)
+            return _query(given, asked), _response(text[len(given) :], asked)
+    # A mark of another family may be the policy's: there must be one in all.
+    found = [its for its in _FORMATS if its.opening in text]
+    if len(found) != 1 or text.count(found[0].opening) != 1:
         raise Problem(
             status=422,
             field=field,
             detail=f"{field}: it is not certain where the response begins; send the prompt that "
             "the text begins with in `prompts`",
         )
+    used = found[0]
     before, _, after = text.partition(used.opening)
     return _query(before + used.opening, used), _response(after, used)
 

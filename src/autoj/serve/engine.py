@@ -131,7 +131,7 @@ class Engine:
             try:
                 self._serve(backend)
             finally:
-                backend.close()
+                self._close(backend)
         self._refuse_waiting()
 
     def _loaded(self) -> Backend | None:
@@ -205,6 +205,13 @@ class Engine:
             if not self._judge([job], backend):
                 return self._broken(batch[number:], Unavailable(f"judge {self.name!r} broke down"))
         return True
+
+    def _close(self, backend: Backend) -> None:
+        # The thread must outlive an engine that cannot even be closed, to load the next one.
+        try:
+            backend.close()
+        except Exception:
+            _LOG.exception("judge %s cannot be closed", self.name)
 
     def _broken(self, batch: list[Job], error: Unavailable) -> bool:
         for job in batch:

@@ -51,7 +51,7 @@ class Gate:
     def __init__(self, app: App, settings: ServiceSettings, on_request: OnRequest) -> None:
         self._app, self._settings, self._on_request = app, settings, on_request
         key = settings.api_key
-        self._key = None if key is None else hashlib.sha256(key.encode()).digest()
+        self._key = hashlib.sha256(key.encode()).digest() if key else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or answers it with a problem."""
@@ -91,7 +91,7 @@ class Gate:
     def _check(self, path: str, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1").lower()
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if self._settings.is_local and name not in _LOCAL_HOSTS:
+        if self._settings.is_local and name not in (*_LOCAL_HOSTS, self._settings.host):
             # A page elsewhere may have its name resolve to this machine.
             raise Problem(status=421, detail="this service answers to localhost alone")
         if self._key is None or path in OPEN_PATHS:

@@ -10,6 +10,7 @@ import orjson
 from autoj.serve.bodies import ClassifyRequest, CompareRequest, RateRequest, SelectRequest
 from autoj.serve.problems import Problem, problem_of
 from autoj.serve.service import Service, record_of
+from autoj.serve.settings import GRACE_SECONDS
 
 CLIENT_HEADER = "x-autoj-client"
 _VERDICT = {
@@ -88,7 +89,7 @@ def add_judging(app: Any, service: Service) -> None:
         if asked.done():
             asked.result()
         asked.add_done_callback(lambda _: text.put_nowait(None))
-        return EventSourceResponse(_events(text, asked))
+        return EventSourceResponse(_events(text, asked), shutdown_grace_period=GRACE_SECONDS)
 
     @app.post("/v1/compare", responses=_answers("compare"), tags=["judge"])
     async def compare(request: Request, body: CompareRequest) -> Response:

@@ -7,10 +7,7 @@ from collections.abc import Callable, Sequence
 from autoj.errors import MissingExtra
 from autoj.serve.app import make_app
 from autoj.serve.service import Service
-from autoj.serve.settings import ServiceSettings
-
-_GRACE_SECONDS = 30
-"""The time that requests have to be answered once the service is told to stop."""
+from autoj.serve.settings import GRACE_SECONDS, ServiceSettings
 
 
 def serve(
@@ -41,7 +38,7 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     say(f"serving {', '.join(service.engines)} on http://{settings.host}:{settings.port}")
     uvicorn.Server(config).run()

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from autoj.api.cases import checked
 from autoj.backends import load_backend
 from autoj.backends.base import Backend, OnText
 from autoj.errors import UnknownComponent
@@ -117,10 +118,14 @@ class Service:
             on_text: receives text while it is generated, in another thread.
 
         Raises:
+            ConfigError: a case has a reference answer that the judge's protocol does not show.
             TimeoutError: the deadline passed.
             QueueFull: the judge has too much to do.
             BackendError: the engine broke down.
         """
+        if isinstance(question, Judging | Selecting):
+            for case in subjects:
+                checked(case, question.spec)
         waiting = engine.submit(client, question, subjects, on_text)
         answers = [asyncio.wrap_future(its) for its in waiting]
         limit = deadline_seconds or self.settings.deadline_seconds
@@ -188,8 +193,9 @@ def state_of(answer: object) -> str:
 
 
 def is_known(verdict: Verdict) -> bool:
-    """True where a verdict has a winner, a rating or a selected response."""
-    rated = any(rating is not None for rating in verdict.ratings)
+    """True where a verdict has a winner, all its ratings or a selected response."""
+    # Of a pair that is compared by ratings, one alone decides nothing.
+    rated = verdict.rule != "incomplete" and any(its is not None for its in verdict.ratings)
     return verdict.winner is not None or verdict.selected is not None or rated
 
 

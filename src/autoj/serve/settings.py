@@ -13,6 +13,10 @@ KEY_VARIABLE = "AUTOJ_API_KEY"
 _SHORTEST_KEY = 16
 
 
+GRACE_SECONDS = 30
+"""The time that requests under way have to end once the service is told to."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
     """Limits and access."""
@@ -41,7 +45,7 @@ class ServiceSettings:
                 f"a batch may have {self.most_rows} rows, and the queue holds {self.most_waiting}",
                 hint="Let the queue be at least as long as a batch.",
             )
-        if self.api_key is None and not self.is_local:
+        if not self.api_key and not self.is_local:
             raise ConfigError(
                 f"a service on {self.host!r} can be reached from elsewhere and needs an API key",
                 hint=f"Set {KEY_VARIABLE}, or give --api-key-file FILE.",

@@ -64,7 +64,7 @@ def decide(
     folder = RunFolder.existing(run)
     spec = folder.spec()
     below = _threshold(above, None if spec.sure_threshold is None else spec.sure_threshold.below)
-    if out is not None and out.absolute().parent == run.absolute():
+    if out is not None and out.resolve().parent == run.resolve():
         raise ConfigError(f"--out {out} lies in the run's folder, whose files are the run's own")
     judged = list(resolve_run(folder, spec))
     decided = [hand_over(verdict, below, to) for _, verdict in judged]
@@ -97,8 +97,10 @@ def _threshold(above: float | None, of_card: float | None) -> float:
     wanted = of_card if above is None else above
     if wanted is None:
         raise ConfigError(
-            "the judge's card has no confidence below which verdicts are unsure",
-            hint="Name one with --above, or fit one: autoj calibrate RUN --right 0.85.",
+            "the judge's card, as this run was made with it, has no confidence below which "
+            "verdicts are unsure",
+            hint="Name one with --above; or fit one (autoj calibrate RUN --right 0.85 --write "
+            "CARD) and repeat the command that made the run: it asks nothing again.",
         )
     if not 0 <= wanted <= 1:
         raise ConfigError(f"--above is {wanted:g}; expected a confidence between 0 and 1")

@@ -295,6 +295,24 @@ def test_a_finished_training_is_left_alone(finished: tuple[TrainingJob, Path]) -
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
 
 
+def test_a_training_from_before_the_recipes_later_fields_is_known(
+    finished: tuple[TrainingJob, Path],
+) -> None:
+    job, out = finished
+    record = json.loads((out / "train.json").read_text())
+    for name in ("n_processes", "sharded"):
+        del record[name]
+    for name in ("tf32", "attention", "held_out", "published"):
+        del record["recipe"][name]
+    for name in ("context_tokens", "shape"):
+        del record["recipe"]["base"][name]
+    del record["recipe"]["update"]["frozen"]
+    (out / "train.json").write_text(json.dumps(record))
+    told = Notes()
+    assert train(job, out, told).n_steps is None
+    assert "is finished" in told.messages[0]
+
+
 def test_another_recipe_or_other_data_is_refused(
     tmp_path: Path, base: Path, finished: tuple[TrainingJob, Path]
 ) -> None:

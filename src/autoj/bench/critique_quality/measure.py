@@ -114,7 +114,7 @@ def measure_critique_quality(
         result=evaluate(
             rows,
             pairs,
-            critic=spec.judge.name,
+            critic=(spec.critic or spec.judge).name,
             source=f"run {folder.path} ({spec.protocol})",
             notes=notes,
         ),

@@ -55,7 +55,7 @@ def critiques_of_run(folder: RunFolder, cases: Sequence[Case]) -> Critiques:
     verdicts = align(cases, resolve_run(folder, spec), folder.path)
     protocol = spec.plain_protocol
     return Critiques(
-        critic=spec.judge.name,
+        critic=(spec.critic or spec.judge).name,
         texts=tuple(
             _written(case, verdict, protocol) for case, verdict in zip(cases, verdicts, strict=True)
         ),

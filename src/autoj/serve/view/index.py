@@ -16,7 +16,7 @@ import numpy as np
 
 from autoj import jsonl
 from autoj.errors import AutojError, DataError
-from autoj.records import Asked, Case, Verdict
+from autoj.records import Asked, Case, MarkedVerdict, Verdict
 from autoj.reports.html.sources import PageRun
 from autoj.runs import CaseRecord
 from autoj.runs.case_record import case_record
@@ -42,6 +42,7 @@ class RunIndex:
 
     def __init__(self, run: PageRun, spec: RunSpec) -> None:
         self.run, self.spec = run, spec
+        self._verdict = Verdict if spec.sure_threshold is None else MarkedVerdict
         self._reset()
 
     def _reset(self) -> None:
@@ -96,6 +97,10 @@ class RunIndex:
         except AutojError as error:
             self.damage = error
             return True
+        except OSError as error:
+            # A file that a live run replaces just now; its signature changes, and it is read anew.
+            self.damage = jsonl.damaged(self.run.path, None, f"cannot be read: {error.strerror}")
+            return True
         self._was_running = self.is_running
         return self._progress() != before
 
@@ -140,7 +145,7 @@ class RunIndex:
         found = next(verdicts, None)
         if found is None:
             return None
-        return found[0], decoded(Verdict, found[1], self._verdicts)
+        return found[0], decoded(self._verdict, found[1], self._verdicts)
 
     def _index_plan(self, lines: GrowingLines, name: str, column: str, flag: int) -> Iterator[None]:
         ids = self.columns["id"]
@@ -188,7 +193,7 @@ class RunIndex:
         """The verdict of a row in the run's file; None where that has none yet."""
         if not self.columns["flags"][row] & FROM_FILE:
             return None
-        return _read(Verdict, self.run.path / VERDICTS, int(self.columns["verdict_at"][row]))
+        return _read(self._verdict, self.run.path / VERDICTS, int(self.columns["verdict_at"][row]))
 
     def record(self, row: int) -> CaseRecord:
         """The case of a row with its judgments; without them as long as they are not indexed.

@@ -160,6 +160,8 @@ def open_folder(
     budget_tokens: int | None,
     base: dict[str, Any],
     n_processes: int = 1,
+    *,
+    sharded: bool = False,
 ) -> Iterator[TrainingFolder]:
     """Opens a training's folder, new or to resume; it is locked until the block ends.
 
@@ -170,6 +172,7 @@ def open_folder(
         budget_tokens: the token budget; None without one.
         base: the name and the revision of the weights that training starts from.
         n_processes: the processes of the launch; checkpoints hold the state of each.
+        sharded: True where they share the weights; such checkpoints are laid out otherwise.
 
     Raises:
         SpecMismatch: the folder has another recipe, other data, another budget, or checkpoints of
@@ -196,6 +199,7 @@ def open_folder(
             "budget_tokens": budget_tokens,
             "base": base,
             "n_processes": n_processes,
+            "sharded": sharded,
         }
         _match_or_write(path, wanted)
         yield TrainingFolder(path)
@@ -244,6 +248,18 @@ def _others(path: Path) -> list[str]:
     )
 
 
+def _with_later_fields(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A stored recipe with the fields that came after it, at the values that they stand for.
+
+    What is only told of a training, and changes nothing of it, is left out.
+    """
+    whole = {"tf32": False, "attention": None, "held_out": [], **recipe}
+    base = {"context_tokens": None, **recipe.get("base", {})}
+    whole["base"] = {name: value for name, value in base.items() if name != "shape"}
+    whole["update"] = {"frozen": "float32", **recipe.get("update", {})}
+    return {name: value for name, value in whole.items() if name != "published"}
+
+
 def _comparable(record: dict[str, Any]) -> dict[str, Any]:
     """The settings that a resumed training must match; files by content and not by path."""
     flat: dict[str, Any] = {
@@ -251,8 +267,9 @@ def _comparable(record: dict[str, Any]) -> dict[str, Any]:
         "base": record.get("base"),
         # Of before trainings could be shared.
         "n_processes": record.get("n_processes", 1),
+        "sharded": record.get("sharded", False),
     }
-    for name, value in record.get("recipe", {}).items():
+    for name, value in _with_later_fields(record.get("recipe", {})).items():
         flat[f"recipe.{name}"] = value
     for use, described in record.get("files", {}).items():
         flat[use] = [entry["sha256"][:16] for entry in described]

@@ -120,7 +120,15 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         ),
     }
     with (
-        open_folder(out, job.recipe, files, job.budget_tokens, pinned, launch.n_processes)
+        open_folder(
+            out,
+            job.recipe,
+            files,
+            job.budget_tokens,
+            pinned,
+            launch.n_processes,
+            sharded=launch.sharded,
+        )
         if launch.is_first
         else nullcontext(TrainingFolder(out))
     ) as folder:
