@@ -64,7 +64,7 @@ def test_a_workers_error_keeps_its_advice(pairs_file: Path, tmp_path: Path) -> N
     shard = ShardRuns.of(cases, spec, tmp_path / "many", 2).runs[0]
     error = judge_shard(cases, shard)
     assert error is not None
-    assert error.shard == "1/2"
+    assert (error.shard, error.of_user) == ("1/2", True)
     assert error.message
     assert error.hint is None or error.hint not in error.message
 

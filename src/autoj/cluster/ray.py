@@ -21,7 +21,7 @@ from autoj.cluster.shard_runs import (
     judge_shard,
 )
 from autoj.datasets.base import Cases
-from autoj.errors import Cancelled, MissingExtra, Unavailable
+from autoj.errors import Cancelled, MissingExtra, Unavailable, UserError
 from autoj.runs import RunSpec
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.run import Run
@@ -65,7 +65,8 @@ def judge_on_ray(
     Raises:
         MissingExtra: Ray is not installed.
         ConfigError: the shards do not fit the run (`ShardRuns.of`).
-        Unavailable: a shard failed, or its workers died; what was judged is kept.
+        UserError: a shard failed for a reason that the caller can fix, as a bad row.
+        Unavailable: a shard's engine failed, or its workers died; what was judged is kept.
         Cancelled: `watch` cancelled it; what was judged is kept.
     """
     try:
@@ -135,4 +136,5 @@ def _check(ray: Any, finished: Any, shard: ShardRun) -> None:
             "same command goes on from there.",
         ) from lost
     if error is not None:
-        raise Unavailable(f"shard {error.shard}: {error.message}", hint=error.hint)
+        kind = UserError if error.of_user else Unavailable
+        raise kind(f"shard {error.shard}: {error.message}", hint=error.hint)

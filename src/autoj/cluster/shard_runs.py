@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.datasets.base import Cases
-from autoj.errors import AutojError, ConfigError, EmptyShard
+from autoj.errors import AutojError, ConfigError, EmptyShard, UserError
 from autoj.runs import RunSpec, merge_runs
 from autoj.runs.files import FAILURES, LEDGER, PLAN
 from autoj.tasks.default_paths import run_folder
@@ -34,6 +34,8 @@ class ShardError:
     shard: str
     message: str
     hint: str | None
+    of_user: bool
+    """True where the caller can fix it, as a bad row; False where the engine failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,12 @@ def judge_shard(cases: Cases, shard: ShardRun) -> ShardError | None:
     except EmptyShard:
         return None
     except AutojError as error:
-        return ShardError(shard=str(shard.spec.shard), message=error.message, hint=error.hint)
+        return ShardError(
+            shard=str(shard.spec.shard),
+            message=error.message,
+            hint=error.hint,
+            of_user=isinstance(error, UserError),
+        )
     return None
 
 
