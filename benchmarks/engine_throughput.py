@@ -134,7 +134,7 @@ def hf_engine(size: Size, scored: bool, precision: str, one_by_one: bool) -> Ans
     import torch
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    card = replace(load_card("embedded-base"), backend="hf")
+    card = replace(load_card("embedded-small-base"), backend="hf")
     card = replace(card, options={**card.options, "precision": precision})
     tokenizer, model = load_model(card, "cpu")
     backend = unending(HfBackend(card, tokenizer, model), len(tokenizer) - 1)

@@ -130,7 +130,7 @@ def base_card(recipe: Recipe) -> JudgeCard:
         raise ConfigError(
             f"base.judge {recipe.base.judge!r} has an adapter already, and a judge has only one",
             hint="Train layers or all weights (update.method), or start from a judge without an "
-            "adapter, such as `embedded-base` for the embedded judge.",
+            "adapter, such as `embedded-small-base` for `embedded-small`.",
         )
     if recipe.max_tokens > card.context_tokens:
         raise ConfigError(
