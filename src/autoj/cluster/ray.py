@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autoj.cluster.shard_runs import (
     ShardError,
@@ -21,15 +21,59 @@ from autoj.cluster.shard_runs import (
     judge_shard,
 )
 from autoj.datasets.base import Cases
-from autoj.errors import Cancelled, MissingExtra, Unavailable, UserError
+from autoj.errors import Cancelled, ConfigError, MissingExtra, Unavailable, UserError
 from autoj.runs import RunSpec
+from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
+from autoj.tasks.jurors import Jury
 from autoj.tasks.run import Run
 
 MAX_RETRIES = 3
 """Workers of one shard that may die before the run is given up."""
 
 _POLL_SECONDS = 0.5
+
+
+def judge_on_cluster(
+    cases: Cases,
+    asked: RunSpec | Jury,
+    out: Path | None = None,
+    *,
+    cluster: Literal["ray"] | None,
+    n_shards: int | None,
+    budget: Budget | None = None,
+    watch: Watch = SILENT,
+    cache: bool | None = None,
+) -> Run:
+    """Judges on the cluster that is named, by one judge, as far as shards allow what is asked for.
+
+    Args:
+        cases: the data.
+        asked: the settings of the whole run.
+        out: as in `judge_on_ray`.
+        cluster: the kind of cluster.
+        n_shards: as in `judge_on_ray`.
+        budget: one without caps; shards cannot see what the others spend.
+        watch: as in `judge_on_ray`.
+        cache: the use of earlier runs' answers, which a cluster has not.
+
+    Raises:
+        ConfigError: the kind or the number of shards is missing, a jury is asked for, or caps.
+        AutojError: as `judge_on_ray`.
+    """
+    if cluster is None or n_shards is None:
+        given, missing = ("--shards", "--cluster ray") if n_shards else ("--cluster", "--shards 64")
+        raise ConfigError(f"{given} needs {missing}")
+    if isinstance(asked, Jury):
+        raise ConfigError(
+            "--cluster takes one judge", hint="Run each judge, then show them with autoj report."
+        )
+    if (budget is not None and (budget.max_usd, budget.max_requests) != (None, None)) or cache:
+        raise ConfigError(
+            "--cluster has no --max-usd, --max-requests and --cache: its shards cannot see what "
+            "the others spend"
+        )
+    return judge_on_ray(cases, asked, out, n_shards=n_shards, watch=watch)
 
 
 def judge_on_ray(

@@ -1,6 +1,8 @@
-"""Checks of a run's settings: a trained judge's own prompts, and samples that differ."""
+"""Checks of a run's settings: one source, a trained judge's own prompts, samples that differ."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from autoj.errors import ConfigError
 from autoj.protocols import digest_prompts, load_shipped, protocols_of
@@ -17,6 +19,22 @@ _ANY_CASE = Case(
     scenario="others",
     reference="a",
 )
+
+
+def check_one(given: Mapping[str, object], *, least: int = 1, reason: str = "") -> None:
+    """Refuses several of some settings, or none, where one is to be chosen.
+
+    Args:
+        given: the values by their flags' names; None where one is not given.
+        least: 0 where none may be given, too.
+        reason: the end of the message.
+
+    Raises:
+        ConfigError: several are given, or none.
+    """
+    if not least <= sum(value is not None for value in given.values()) <= 1:
+        *names, last = given
+        raise ConfigError(f"give one of {', '.join(names)} and {last}{reason}")
 
 
 def check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:

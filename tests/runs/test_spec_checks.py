@@ -1,11 +1,11 @@
-"""Flags that cannot be used together."""
+"""Settings of which one is to be chosen."""
 
 from __future__ import annotations
 
 import pytest
 
-from autoj.cli._checks import check_one
 from autoj.errors import ConfigError
+from autoj.runs.spec_checks import check_one
 
 
 @pytest.mark.parametrize("given", [{}, {"--a": 1, "--b": 0}])
