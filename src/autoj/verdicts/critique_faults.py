@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import and_, eq
 from typing import Literal, TypeAlias
 
 from autoj.critiques import strip_rating
@@ -130,12 +131,9 @@ def _may_loop(words: list[str]) -> bool:
     Four units with r gaps each hold 4r - 1 whole words, of which each equals the one r further on.
     For one gap these are three equal words in a row; for more, five words in a row come again.
     """
-    fives = _runs(words, 5)
-    return len(set(fives)) < len(fives) or any(len(set(three)) == 1 for three in _runs(words, 3))
-
-
-def _runs(words: list[str], n: int) -> list[tuple[str, ...]]:
-    return list(zip(*(words[at:] for at in range(n)), strict=False))
+    same = list(map(eq, words, words[1:]))
+    fives = list(zip(*(words[at:] for at in range(5)), strict=False))
+    return any(map(and_, same, same[1:])) or len(set(fives)) < len(fives)
 
 
 def _has_words(unit: str) -> bool:
