@@ -46,13 +46,14 @@ from autoj.metrics.rows import pair_row
 from autoj.records import Case, Estimate, Verdict
 from autoj.runs import RunFolder, RunSpec, resolve_run
 
-_PLAN = "audit_plan.json"
+PLAN = "audit_plan.json"
+"""The file that makes a folder an audit's."""
 
 
 def save_plan(root: Path, plan: AuditPlan) -> None:
     """Keep beside the runs what was drawn: seed, ids, and what was left out."""
     root.mkdir(parents=True, exist_ok=True)
-    write_records(root / _PLAN, [plan.record()])
+    write_records(root / PLAN, [plan.record()])
 
 
 def read_plan(root: Path) -> StoredPlan:
@@ -62,11 +63,11 @@ def read_plan(root: Path) -> StoredPlan:
         DataError: the folder is not an audit's, or the file has no plan.
     """
     try:
-        return decode_as(StoredPlan, (root / _PLAN).read_bytes())
+        return decode_as(StoredPlan, (root / PLAN).read_bytes())
     except OSError:
-        raise DataError(f"is not an audit's folder: it has no {_PLAN}", path=root) from None
+        raise DataError(f"is not an audit's folder: it has no {PLAN}", path=root) from None
     except ValueError as error:
-        raise DataError(f"is not the plan of an audit ({error})", path=root / _PLAN) from None
+        raise DataError(f"is not the plan of an audit ({error})", path=root / PLAN) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ def _read(root: Path, plan: StoredPlan) -> _Stored:
                 probes.setdefault(str(case.meta.get("probe")), []).append((case, verdict))
     if [case.id for case, _ in probes.get(PLAIN, ())] != list(plan.sampled):
         raise DataError(
-            "does not match the runs beside it: it is another audit's plan", path=root / _PLAN
+            "does not match the runs beside it: it is another audit's plan", path=root / PLAN
         )
     return _Stored(
         spec=RunFolder.existing(root / "pairs").spec(),

@@ -14,7 +14,7 @@ from autoj.records import Estimate
 from autoj.reports import render
 from autoj.reports.text import visible_text
 
-_SECTIONS: Mapping[str, tuple[str, ...]] = {
+SECTIONS: Mapping[str, tuple[str, ...]] = {
     "With people": (
         "accuracy", "averaged accuracy", "agreement", "kappa",
     ),
@@ -29,11 +29,12 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Calibration": ("calibration", "expected calibration error"),
 }  # fmt: skip
 """The card's figures in the order of display."""
-_TITLES = {
+TITLES = {
     "accuracy": "accuracy (one order)",
     "calibration": "Brier score (0 best, 2 worst)",
 }
-_PART_OF = {
+"""Figures whose heading is not their name."""
+PART_OF = {
     "With people": ("Accuracy above that of the baselines", "trivial"),
     "Length": ("Format", "format"),
     "Injected verdicts": ("By text", "injection"),
@@ -50,15 +51,15 @@ def audit_view(result: Result) -> RenderableType:
     """
     parts: list[RenderableType] = [_heading(result), Text()]
     words = result.details["words"]
-    for title, names in _SECTIONS.items():
+    for title, names in SECTIONS.items():
         found = [result.estimate(name) for name in names]
         lines = [
-            (_TITLES.get(estimate.name, estimate.name), estimate, words["estimates"][estimate.name])
+            (TITLES.get(estimate.name, estimate.name), estimate, words["estimates"][estimate.name])
             for estimate in found
             if estimate is not None
         ]
         parts += _section(title, lines)
-        heading, breakdown = _PART_OF.get(title, ("", ""))
+        heading, breakdown = PART_OF.get(title, ("", ""))
         if its := result.parts.get(breakdown):
             parts += _section(
                 heading,
@@ -66,20 +67,20 @@ def audit_view(result: Result) -> RenderableType:
             )
     if result.details["reliability"]:
         parts += [_bins(result.details["reliability"]), Text()]
-    return Group(*parts, *render.notes(f"left out: {line}" for line in _left_out(result)))
+    return Group(*parts, *render.notes(f"left out: {line}" for line in left_out(result)))
 
 
 def _heading(result: Result) -> RenderableType:
     rows = [
         ("audit of", result.judge),
         ("verdicts", result.source),
-        ("questions", _questions(result)),
+        ("questions", questions(result)),
         *(("note", note) for note in result.notes),
     ]
     return render.facts(rows, "flush")
 
 
-def _questions(result: Result) -> str:
+def questions(result: Result) -> str:
     """The counts that the audit announced, too; a card of an earlier version knows one of them."""
     n_distinct = render.count(result.details["n_judgments"])
     if "n_questions" not in result.details:
@@ -115,7 +116,7 @@ def _bins(bins: Sequence[Mapping[str, Any]]) -> render.Listing:
     return listing
 
 
-def _left_out(result: Result) -> list[str]:
+def left_out(result: Result) -> list[str]:
     """Probes that could not be made, with the number of cases and the reason."""
     return [
         f"{probe}: {n:,} ({reason})"

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
-from autoj.jsonl import write_records
-from autoj.records import Case
+from autoj.jsonl import read_records, write_records
+from autoj.records import Case, normalise_query
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier
 from autoj.tasks.classify import ClassifiedQuery, classify_cases
 from autoj.tasks.default_paths import scenarios_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedRow(ClassifiedQuery):
+    """A line of a classifier's file: a query's scenario, with the query."""
+
+    query: str | None = None
+    """None in older files, which held no queries."""
+
+
+_FIELDS = tuple(field.name for field in fields(ClassifiedQuery))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +47,7 @@ def classify_to_file(
     on_row: Callable[[Case, ClassifiedQuery], object] | None = None,
     watch: Watch = SILENT,
 ) -> ClassifiedFile:
-    """Write the scenarios of a data set's queries, one `ClassifiedQuery` a line.
+    """Write the scenarios of a data set's queries, one `ClassifiedRow` a line.
 
     Args:
         cases: the data set.
@@ -60,12 +71,40 @@ def classify_to_file(
         for case, row in found:
             if on_row is not None:
                 on_row(case, row)
-            yield row
+            its = {name: getattr(row, name) for name in _FIELDS}
+            yield ClassifiedRow(query=case.query, **its)
 
     write_records(path, rows())
     if bad_rows:
         watch.message(f"{len(bad_rows):,} bad rows are left out; the first: {bad_rows[0]}")
     return ClassifiedFile(path=path, bad_rows=tuple(bad_rows or ()))
+
+
+def read_classified(path: Path) -> Iterator[tuple[Case, ClassifiedRow]]:
+    """Reads a file of classified queries, lazily.
+
+    Args:
+        path: written by `classify_to_file`.
+
+    Raises:
+        DataError: a line is damaged, or there is none.
+    """
+    is_empty = True
+    for row in read_records(path, ClassifiedRow):
+        is_empty = False
+        query = row.query or ""
+        yield (
+            Case(
+                id=row.id,
+                query=query,
+                responses=(),
+                cluster=normalise_query(query) or row.id,
+                scenario=row.row_scenario,
+            ),
+            row,
+        )
+    if is_empty:
+        raise DataError("is empty: it holds no rows", path=path)
 
 
 def _file_of_rows(out: Path | None, cases: Cases, classifier: ScenarioClassifier) -> Path:

@@ -1,44 +1,16 @@
-"""Charts as static SVG, drawn while the report is built: a page needs no script to show them.
-
-Each chart exists in two colour schemes. Text in it comes from data and is drawn, never run: a page
-shows an SVG as an image, in which scripts and links are dead.
-"""
+"""The kinds of charts of a report: dots with intervals, bars, curves, points, and reliability."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from autoj.errors import MissingExtra
 from autoj.metrics.calibration import ReliabilityBin
+from autoj.reports.html.drawing import INK, LINE, MARK, Chart, Scheme, drawn, palette
 from autoj.reports.html.texts import page_text
 
-if TYPE_CHECKING:
-    import altair
-
-Scheme = Literal["light", "dark"]
-_INK: dict[Scheme, str] = {"light": "#1c2330", "dark": "#e6e9ef"}
-_FAINT: dict[Scheme, str] = {"light": "#c9ced8", "dark": "#4a5160"}
-_LINE: dict[Scheme, str] = {"light": "#6b7487", "dark": "#9aa3b4"}
-_MARK: dict[Scheme, str] = {"light": "#1f5fbf", "dark": "#7fb2ff"}
 _ROW_PIXELS, _WIDTH_PIXELS, _LABEL_PIXELS = 22, 420, 220
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """A chart in both colour schemes, with its content in words and numbers."""
-
-    name: str
-    """A file name without an ending."""
-    title: str
-    light: str
-    """SVG."""
-    dark: str
-    columns: tuple[str, ...]
-    """The headings of its data."""
-    rows: tuple[tuple[str | float | int | None, ...], ...]
-    """Its data, from which it can be drawn again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +22,19 @@ class Dot:
     low: float | None
     high: float | None
     n: int
+    ideal: float | None = None
+    """The value that a perfect judge has, marked by a diamond; None marks none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A line of a chart of curves."""
+
+    label: str
+    points: Sequence[tuple[int, float, float | None, float | None, int]]
+    """Of each: its place, its value, the ends of its interval, and its number of queries."""
+    is_judge: bool
+    """True draws the intervals."""
 
 
 def dot_chart(name: str, title: str, dots: Sequence[Dot], *, reference: float | None) -> Chart:
@@ -68,45 +53,152 @@ def dot_chart(name: str, title: str, dots: Sequence[Dot], *, reference: float | 
         {
             "label": f"{page_text(dot.label).text} (n={dot.n:,})",
             "value": 100 * dot.value,
-            "low": None if dot.low is None else 100 * dot.low,
-            "high": None if dot.high is None else 100 * dot.high,
+            "low": _percent(dot.low),
+            "high": _percent(dot.high),
+            "ideal": _percent(dot.ideal),
         }
         for dot in dots
     ]
 
-    def draw(scheme: Scheme) -> str:
-        alt = _altair()
-        order = [row["label"] for row in rows]
-        base = alt.Chart(alt.Data(values=rows)).encode(
-            y=alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=_LABEL_PIXELS))
-        )
+    def draw(alt: Any, scheme: Scheme) -> Any:
+        base = alt.Chart(alt.Data(values=rows)).encode(y=_names_axis(alt, rows))
         scale = alt.Scale(zero=False, nice=True)
         layers = [
-            base.mark_rule(strokeWidth=2, color=_MARK[scheme]).encode(
+            base.mark_rule(strokeWidth=2, color=MARK[scheme]).encode(
                 x=alt.X("low:Q", scale=scale, title="%"), x2="high:Q"
             ),
-            base.mark_point(filled=True, size=60, opacity=1, color=_MARK[scheme]).encode(
+            base.mark_point(filled=True, size=60, opacity=1, color=MARK[scheme]).encode(
                 x=alt.X("value:Q", scale=scale, title="%")
             ),
         ]
+        if any(dot.ideal is not None for dot in dots):
+            ideal = base.mark_point(shape="diamond", size=90, opacity=1, color=LINE[scheme])
+            layers.append(ideal.encode(x=alt.X("ideal:Q", scale=scale, title="%")))
         if reference is not None:
             line = alt.Chart(alt.Data(values=[{"at": 100 * reference}]))
-            layers.insert(
-                0, line.mark_rule(strokeDash=[4, 3], color=_LINE[scheme]).encode(x="at:Q")
-            )
-        height = max(_ROW_PIXELS * len(rows), 2 * _ROW_PIXELS)
-        return _svg(alt.layer(*layers).properties(width=_WIDTH_PIXELS, height=height), scheme)
+            layers.insert(0, line.mark_rule(strokeDash=[4, 3], color=LINE[scheme]).encode(x="at:Q"))
+        return alt.layer(*layers).properties(width=_WIDTH_PIXELS, height=_height(rows))
 
-    return Chart(
-        name=name,
-        title=title,
-        light=draw("light"),
-        dark=draw("dark"),
-        columns=("part", "n", "value", "low", "high"),
-        rows=tuple(
-            (page_text(dot.label).text, dot.n, dot.value, dot.low, dot.high) for dot in dots
-        ),
-    )
+    columns = ("part", "n", "value", "low", "high")
+    data = ((page_text(dot.label).text, dot.n, dot.value, dot.low, dot.high) for dot in dots)
+    return drawn(name, title, draw, columns, data)
+
+
+def bar_chart(name: str, title: str, bars: Sequence[tuple[str, int]], unit: str) -> Chart:
+    """Counts below each other, each a bar with its number.
+
+    Args:
+        name: of its files.
+        title: above it.
+        bars: labels with counts, from top to bottom.
+        unit: the noun of what is counted.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    rows = [{"label": page_text(label).text, "n": n, "words": f"{n:,}"} for label, n in bars]
+
+    def draw(alt: Any, scheme: Scheme) -> Any:
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            y=_names_axis(alt, rows), x=alt.X("n:Q", title=unit)
+        )
+        number = base.mark_text(align="left", dx=4, color=INK[scheme]).encode(text="words:N")
+        layers = alt.layer(base.mark_bar(color=MARK[scheme]), number)
+        return layers.properties(width=_WIDTH_PIXELS, height=_height(rows))
+
+    data = ((page_text(label).text, n) for label, n in bars)
+    return drawn(name, title, draw, ("part", "n"), data)
+
+
+def curve_chart(name: str, title: str, curves: Sequence[Curve], axes: tuple[str, str]) -> Chart:
+    """Curves over a number that doubles, each known by its dashes and its marks, not by colour.
+
+    Args:
+        name: of its files.
+        title: above it.
+        curves: those of judges have their intervals.
+        axes: the titles of the horizontal and of the vertical axis.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    data = [(curve.label, *point) for curve in curves for point in curve.points]
+    rows = [
+        {"curve": page_text(label).text, "x": x, "y": y, "low": low, "high": high}
+        for label, x, y, low, high, _ in data
+    ]
+    labels = list(dict.fromkeys(str(row["curve"]) for row in rows))
+    told = {page_text(curve.label).text for curve in curves if curve.is_judge}
+
+    def draw(alt: Any, scheme: Scheme) -> Any:
+        legend = alt.Legend(title=None, labelLimit=_LABEL_PIXELS)
+        at = alt.X(
+            "x:Q",
+            scale=alt.Scale(type="log", base=2, nice=False),
+            axis=alt.Axis(values=sorted({x for _, x, *_ in data}), format="d"),
+            title=axes[0],
+        )
+        scale = alt.Scale(zero=False)
+        base = alt.Chart(alt.Data(values=rows)).encode(
+            x=at, color=alt.Color("curve:N", sort=labels, legend=legend, scale=palette(scheme))
+        )
+        value = alt.Y("y:Q", scale=scale, title=axes[1])
+        lines = base.mark_line().encode(
+            y=value, strokeDash=alt.StrokeDash("curve:N", sort=labels, legend=legend)
+        )
+        marks = base.mark_point(filled=True, size=60, opacity=1).encode(
+            y=value, shape=alt.Shape("curve:N", sort=labels, legend=legend)
+        )
+        held = [row for row in rows if row["curve"] in told and row["low"] is not None]
+        spans = alt.Chart(alt.Data(values=held)).mark_rule().encode(
+            x=at, y=alt.Y("low:Q", scale=scale, title=axes[1]), y2="high:Q",
+            color=alt.Color("curve:N", sort=labels, legend=legend, scale=palette(scheme)),
+        )  # fmt: skip
+        return alt.layer(spans, lines, marks).properties(width=_WIDTH_PIXELS, height=300)
+
+    columns = ("curve", "n", "value", "low", "high", "queries")
+    return drawn(name, title, draw, columns, ((page_text(row[0]).text, *row[1:]) for row in data))
+
+
+def scatter_chart(
+    name: str, title: str, points: Sequence[tuple[str, float, float]], axes: tuple[str, str],
+    named: Collection[str],
+) -> Chart:  # fmt: skip
+    """Points by two figures, some with their names.
+
+    Args:
+        name: of its files.
+        title: above it, and drawn in it, since it says how strong the relation is.
+        points: labels with the horizontal and the vertical figure.
+        axes: the titles of the two axes.
+        named: the labels to write beside their points.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    rows = [
+        {"label": page_text(label).text, "x": x, "y": y, "shown": label in named}
+        for label, x, y in points
+    ]
+
+    def draw(alt: Any, scheme: Scheme) -> Any:
+        scale = alt.Scale(zero=False, nice=True)
+        encoded = {
+            "x": alt.X("x:Q", scale=scale, title=axes[0]),
+            "y": alt.Y("y:Q", scale=scale, title=axes[1]),
+        }
+        every = alt.Chart(alt.Data(values=rows)).encode(**encoded)
+        few = alt.Chart(alt.Data(values=[row for row in rows if row["shown"]])).encode(**encoded)
+        layers = alt.layer(
+            every.mark_point(filled=True, size=60, opacity=0.9, color=MARK[scheme]),
+            few.mark_text(align="left", dx=7, limit=_LABEL_PIXELS, color=INK[scheme]).encode(
+                text="label:N"
+            ),
+        )
+        return layers.properties(width=_WIDTH_PIXELS, height=_WIDTH_PIXELS, title=title)
+
+    data = ((page_text(label).text, x, y) for label, x, y in points)
+    return drawn(name, title, draw, ("part", *axes), data)
 
 
 def reliability_chart(name: str, title: str, bins: Sequence[ReliabilityBin]) -> Chart:
@@ -125,72 +217,37 @@ def reliability_chart(name: str, title: str, bins: Sequence[ReliabilityBin]) -> 
         for each in bins
     ]
 
-    def draw(scheme: Scheme) -> str:
-        alt = _altair()
+    def draw(alt: Any, scheme: Scheme) -> Any:
         line = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}, {"x": 100, "y": 100}])).mark_line(
-            strokeDash=[4, 3], color=_LINE[scheme]
+            strokeDash=[4, 3], color=LINE[scheme]
         )
         whole = alt.Scale(domain=[0, 100])
         curve = alt.Chart(alt.Data(values=rows)).encode(
             x=alt.X("confidence:Q", scale=whole, title="confidence, %"),
             y=alt.Y("accuracy:Q", scale=whole, title="equal to the label, %"),
         )
-        drawn = alt.layer(
+        layers = alt.layer(
             line.encode(x=alt.X("x:Q", scale=whole), y=alt.Y("y:Q", scale=whole)),
-            curve.mark_line(color=_MARK[scheme]),
-            curve.mark_point(filled=True, opacity=1, color=_MARK[scheme]).encode(
+            curve.mark_line(color=MARK[scheme]),
+            curve.mark_point(filled=True, opacity=1, color=MARK[scheme]).encode(
                 size=alt.Size("n:Q", legend=None)
             ),
         )
-        return _svg(drawn.properties(width=300, height=300), scheme)
+        return layers.properties(width=300, height=300)
 
-    return Chart(
-        name=name,
-        title=title,
-        light=draw("light"),
-        dark=draw("dark"),
-        columns=("from", "to", "n", "confidence", "accuracy"),
-        rows=tuple((each.low, each.high, each.n, each.confidence, each.accuracy) for each in bins),
-    )
+    columns = ("from", "to", "n", "confidence", "accuracy")
+    data = ((each.low, each.high, each.n, each.confidence, each.accuracy) for each in bins)
+    return drawn(name, title, draw, columns, data)
 
 
-def png_of(svg: str) -> bytes:
-    """A chart as a picture of pixels, twice its size.
-
-    Raises:
-        MissingExtra: the extra `report` is not installed.
-    """
-    converted: bytes = _converter().svg_to_png(svg, scale=2)
-    return converted
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
-def _svg(chart: altair.LayerChart, scheme: Scheme) -> str:
-    ink, faint = _INK[scheme], _FAINT[scheme]
-    spec: dict[str, Any] = chart.to_dict()
-    spec["background"] = None
-    spec["config"] = {
-        "font": "sans-serif",
-        "view": {"stroke": None},
-        "axis": {
-            "labelColor": ink, "titleColor": ink, "gridColor": faint, "gridOpacity": 0.4,
-            "domainColor": faint, "tickColor": faint, "labelFontSize": 12, "titleFontSize": 12,
-        },
-    }  # fmt: skip
-    drawn: str = _converter().vegalite_to_svg(spec)
-    return drawn
+def _names_axis(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    order = [row["label"] for row in rows]
+    return alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=_LABEL_PIXELS))
 
 
-def _altair() -> Any:
-    try:
-        import altair
-    except ImportError:
-        raise MissingExtra("report", "charts") from None
-    return altair
-
-
-def _converter() -> Any:
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra("report", "charts") from None
-    return vl_convert
+def _height(rows: Sequence[object]) -> int:
+    return max(_ROW_PIXELS * len(rows), 2 * _ROW_PIXELS)

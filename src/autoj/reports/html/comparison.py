@@ -9,7 +9,8 @@ from autoj.metrics import holm
 from autoj.records import WINNERS
 from autoj.reports import render
 from autoj.reports.html.gather import Gathered
-from autoj.reports.html.sections import PageTable, Section
+from autoj.reports.html.listing import PageTable
+from autoj.reports.html.sections import Section
 from autoj.tasks.diff import RunDiff, diff_runs
 
 _WINNERS = (*WINNERS, "unknown")

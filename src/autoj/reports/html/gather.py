@@ -7,14 +7,13 @@ cases go into a file beside it.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from autoj.records import Case, Winner
 from autoj.reports.html.entries import PageCase, PageVerdict, page_case, page_verdict
+from autoj.reports.html.listing import CaseSample
 from autoj.reports.html.overview import Overview, OverviewTally
 from autoj.reports.html.sources import PageRun
 from autoj.runs.watch import SILENT, Watch
@@ -33,8 +32,6 @@ class Gathered:
     """One per run, over all of its cases."""
     cases: list[PageCase] = field(default_factory=list)
     """The cases of the first run that the page holds, in its order."""
-    n_left: int = 0
-    """Cases of the first run that are in the file beside the page."""
     n_alone: list[int] = field(default_factory=list)
     """Per run: cases that it shares with no other run; all zero for one run."""
     n_changed: int = 0
@@ -77,7 +74,7 @@ def gather(
     n_of_each = [len(known) for known in others]
     found.cross = [Counter() for _ in others]
     found.n_relabelled = [0 for _ in others]
-    keeps = _Sample(most_cases, runs[0].n_cases)
+    keeps = CaseSample(most_cases, runs[0].n_cases)
     tally, n_alone = _tally(runs[0]), 0
     for case, verdict in _verdicts(runs[0], tally, watch):
         its = [_matching(known, case, found, at) for at, known in enumerate(others)]
@@ -89,7 +86,6 @@ def gather(
         if keeps(case.id):
             found.cases.append(shown)
         else:
-            found.n_left += 1
             leave(shown)
     found.n_shared = [sum(counts.values()) for counts in found.cross]
     found.overviews = [tally.found(), *overviews]
@@ -121,23 +117,3 @@ def _matching(known: _Known, case: Case, found: Gathered, at: int) -> PageVerdic
     if label is not None and case.label is not None and label != case.label:
         found.n_relabelled[at] += 1
     return verdict
-
-
-class _Sample:
-    """Chooses about a number of cases by a digest of their ids."""
-
-    def __init__(self, n_wanted: int, n_cases: int) -> None:
-        self._below = 2**32 if n_cases <= n_wanted else int(2**32 * n_wanted / n_cases)
-
-    def __call__(self, case_id: str) -> bool:
-        digest = hashlib.blake2b(case_id.encode(errors="surrogatepass"), digest_size=4).digest()
-        return int.from_bytes(digest) < self._below
-
-
-def beside(path: Path) -> Path:
-    """The file of the cases that a page does not hold.
-
-    >>> beside(Path("out/report.html")).name
-    'report.cases.jsonl'
-    """
-    return path.with_suffix(".cases.jsonl")

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import Any, assert_never
 
 import orjson
 
 from autoj.errors import MissingExtra
 from autoj.reports.html.entries import PageCase
+from autoj.reports.html.listing import Listing
 from autoj.reports.html.sections import Section
+from autoj.runs.settings import versions
 
 _TEMPLATES = "autoj.reports.html.templates"
 CASE_SCRIPTS = ("diff.min.js", "case.js")
 """The scripts that draw a case."""
+CASE_PARTS = ("cases.html", "panes.html", "notes.html")
+"""The parts of the view of cases: its filters, the list beside the case, and the reader's notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,17 @@ class RunPart:
     """Its headline figure in words, with its interval and count."""
     facts: Sequence[tuple[str, str]]
     sections: Sequence[Section]
+    about: str = "What judged"
+    """The heading of its facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCases:
+    """Cases that runs have judged."""
+
+    cases: Sequence[PageCase]
+    paired: bool
+    noun: str = "cases"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +56,23 @@ class Page:
     """The content of a page."""
 
     title: str
-    made: str
-    """The version that made it."""
     banners: Sequence[str]
     """Sentences to read first: a run that is still being written, cases left out."""
-    comparison: Sequence[Section]
     runs: Sequence[RunPart]
-    cases: Sequence[PageCase]
-    n_left: int
-    left_file: str
-    paired: bool
+    comparison: Sequence[Section] = ()
+    rows: PageCases | Listing | None = None
+    """None for a page of figures alone."""
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that it holds."""
+        match self.rows:
+            case PageCases(cases=rows) | Listing(entries=rows):
+                return len(rows)
+            case None:
+                return 0
+            case other:
+                assert_never(other)
 
 
 def render_page(page: Page) -> str:
@@ -73,25 +95,38 @@ def render_page(page: Page) -> str:
     )
     environment.filters["image"] = _image
     style = page_asset("report.css")
-    scripts = [page_asset(name) for name in (*CASE_SCRIPTS, "report.js")]
+    parts, names, data = _list_of(page)
+    scripts = [page_asset(name) for name in names]
     return environment.get_template("report.html").render(
         page=page,
+        parts=parts,
+        made=f"autoj {versions()['autoj']}",
         policy=page_policy(style, scripts),
         style=markupsafe.Markup(style),
         scripts=[markupsafe.Markup(script) for script in scripts],
-        data=markupsafe.Markup(_json_block(_data(page))),
+        data=markupsafe.Markup(_json_block(data)),
     )
 
 
-def _data(page: Page) -> dict[str, Any]:
-    return {
-        "runs": [run.name for run in page.runs],
-        "paired": page.paired,
-        "cases": page.cases,
-        "id": hashlib.sha256(
-            orjson.dumps([page.title, [case.id for case in page.cases]])
-        ).hexdigest()[:16],
-    }
+def _list_of(page: Page) -> tuple[Sequence[str], Sequence[str], Mapping[str, Any]]:
+    """The templates, the scripts and the data of a page's list."""
+    match page.rows:
+        case PageCases(cases=cases, paired=paired):
+            its = orjson.dumps([page.title, [case.id for case in cases]])
+            data = {
+                "runs": [run.name for run in page.runs],
+                "paired": paired,
+                "cases": cases,
+                "id": hashlib.sha256(its).hexdigest()[:16],
+            }
+            return CASE_PARTS, (*CASE_SCRIPTS, "list.js", "report.js"), data
+        case Listing() as listing:
+            scripts = ("case.js", "list.js", "entries.js")
+            return ("entries.html", "panes.html"), scripts, listing.data()
+        case None:
+            return (), (), {}
+        case other:
+            assert_never(other)
 
 
 def _json_block(value: Any) -> str:

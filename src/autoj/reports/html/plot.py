@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autoj.errors import ConfigError, DataError
-from autoj.reports.html.charts import Chart, Dot, dot_chart
+from autoj.reports.html.charts import Dot, dot_chart
+from autoj.reports.html.drawing import Chart
+from autoj.reports.html.kinds import page_kind, page_of
+from autoj.reports.html.listing import LeftRows
 from autoj.reports.html.overview import Overview, OverviewTally
+from autoj.reports.html.paper import best_of_n_chart, ranking_chart, read_curves, read_ranking
 from autoj.reports.html.report import chart_content, replace_file
 from autoj.reports.html.sections import charts_of, overview_sections
 from autoj.reports.html.sources import PageRun, open_page_runs
@@ -21,8 +25,19 @@ FIGURES = {
     "difference_in_length": "the headline figure by the difference in length",
     "calibration": "accuracy by confidence",
     "consistency": "consistency of one judge or several, side by side",
+    "best_of_n": "best-of-N curves of one judge or several, beside the oracle and baselines",
+    "system_level": "models by mean rating and a reference, with the rank correlation",
+    "audit": "all figures of an audit's card",
+    "picks": "of autoj select, the share of picks by model",
+    "leads": "of autoj select, queries by the pick's lead in rating",
+    "places": "of autoj select, picks by their place among the responses",
+    "groups": "of autoj classify, queries by group of scenarios",
+    "scenarios": "of autoj classify, queries by scenario",
+    "sureness": "of autoj classify, queries by the probability of their scenario",
+    "stages": "of autoj construct, rows kept by stage",
+    "drops": "of autoj construct, rows dropped by stage and reason",
 }
-"""Per figure, its description; all but "consistency" are of one run."""
+"""Per figure, its description; "consistency" and "best_of_n" may be of several runs."""
 ENDINGS = ("svg", "png", "csv")
 
 
@@ -41,7 +56,9 @@ def write_figure(name: str, paths: Sequence[Path], out: Path, *, watch: Watch = 
 
     Args:
         name: one of `FIGURES`.
-        paths: folders of runs or juries; a jury stands for itself and its judges.
+        paths: folders of runs, juries, constructions or audits; a jury stands for itself and its
+            judges. Also files: the rows of a classifier, an audit's card, and a result of eval-r or
+            system-level.
         out: a file that ends in .svg, .png or .csv; one that exists is replaced.
         watch: hears of the progress.
 
@@ -58,16 +75,7 @@ def write_figure(name: str, paths: Sequence[Path], out: Path, *, watch: Watch = 
         raise ConfigError(
             f"{out} does not end in .svg, .png or .csv", hint="The ending says what is written."
         )
-    runs = open_page_runs(paths)
-    if name == "consistency":
-        chart = _consistency(runs, watch)
-    else:
-        if len(runs) > 1:
-            raise ConfigError(
-                f"the figure {name!r} is of one run, and these are {len(runs)}",
-                hint="Write one file for each, or choose the figure consistency.",
-            )
-        chart = _of_overview(name, runs[0], watch)
+    chart = _chart(name, paths, watch)
     try:
         replace_file(out, chart_content(chart, ending))
     except OSError as error:
@@ -75,14 +83,32 @@ def write_figure(name: str, paths: Sequence[Path], out: Path, *, watch: Watch = 
     return Plotted(path=str(out), title=chart.title, n_rows=len(chart.rows))
 
 
-def _of_overview(name: str, run: PageRun, watch: Watch) -> Chart:
-    charts = charts_of(overview_sections(_overview(run, watch), ""))
+def _chart(name: str, paths: Sequence[Path], watch: Watch) -> Chart:
+    if name == "consistency":
+        return _consistency(open_page_runs(paths), watch)
+    if name == "best_of_n":
+        return best_of_n_chart([read_curves(path) for path in paths])
+    if len(paths) > 1:
+        raise ConfigError(
+            f"the figure {name!r} is of one run, and these are {len(paths)}",
+            hint="Write one file for each, or choose the figure consistency or best_of_n.",
+        )
+    (path,) = paths
+    if name == "system_level":
+        return ranking_chart(read_ranking(path))
+    if page_kind(path) != "verdicts":
+        charts = [
+            chart
+            for run in page_of([path], 0, LeftRows(None), watch).runs
+            for chart in charts_of(run.sections)
+        ]
+    else:
+        # Of a jury, its own verdicts.
+        charts = charts_of(overview_sections(_overview(open_page_runs([path])[0], watch), ""))
     found = {chart.name: chart for chart in charts}
     if name not in found:
         has = ", ".join(found) or "none"
-        raise DataError(
-            f"has nothing for the figure {name!r}", path=run.path, hint=f"It has: {has}."
-        )
+        raise DataError(f"has nothing for the figure {name!r}", path=path, hint=f"It has: {has}.")
     return found[name]
 
 

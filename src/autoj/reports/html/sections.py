@@ -7,23 +7,16 @@ from dataclasses import dataclass
 
 from autoj.records import WINNERS, Estimate
 from autoj.reports import render
-from autoj.reports.html.charts import Chart, Dot, dot_chart, reliability_chart
+from autoj.reports.html.charts import Dot, dot_chart, reliability_chart
+from autoj.reports.html.drawing import Chart
+from autoj.reports.html.listing import PageTable
 from autoj.reports.html.overview import Breakdown, Overview
 from autoj.reports.html.texts import page_text
 from autoj.reports.render.estimates import is_share
 from autoj.reports.verdict_cells import figure_label, side_names
 
-_MOST_ROWS = 80
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageTable:
-    """A table of texts; its first column names the rows."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    n_texts: int = 1
-    """The first columns that hold words; numbers are aligned at their right."""
+MOST_ROWS = 80
+"""The most rows of a table or a chart by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +94,7 @@ def _parts(overview: Overview, prefix: str) -> Iterator[Section]:
 def _breakdown(found: Breakdown, prefix: str) -> Section:
     name = found.whole.name
     label = render.ESTIMATE_LABELS.get(name, name)
-    shown = list(found.parts.items())[:_MOST_ROWS]
+    shown = list(found.parts.items())[:MOST_ROWS]
     rows = tuple((page_text(part).text, *_cells(its)) for part, its in shown)
     charts: tuple[Chart, ...] = ()
     if is_share(name):
@@ -183,7 +176,7 @@ def _ratings(overview: Overview) -> Section | None:
         return None
     rows = tuple(
         (page_text(name).text, *(f"{n:,}" for n in counts))
-        for name, counts in list(overview.ratings.items())[:_MOST_ROWS]
+        for name, counts in list(overview.ratings.items())[:MOST_ROWS]
     )
     headings = ("model", *map(str, range(1, 11)))
     return Section(

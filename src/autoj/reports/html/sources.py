@@ -77,7 +77,7 @@ def _opened(path: Path) -> Iterator[PageRun]:
     kind = kind_of(path)
     if kind not in SHOWN_KINDS:
         raise ConfigError(
-            f"{path} is a run of autoj {kind}; a report shows runs of judge and rate, and juries",
+            f"{path} is a run of autoj {kind}; runs of judge and rate, and juries, have verdicts",
             hint=f"autoj show {path} shows it.",
         )
     if kind != "jury":
@@ -156,7 +156,10 @@ def run_again(spec: RunSpec, record: dict[str, object]) -> str:
     """
     data = record.get("data")
     paths = data.get("paths", []) if isinstance(data, dict) else []
-    words = ["autoj", spec.task, *map(str, paths), "--judge", spec.judge.name]
+    words = ["autoj", str(record.get("kind") or spec.task), *map(str, paths)]
+    words += ["--judge", spec.judge.name]
+    if spec.task == "select":
+        words += ["--by", "pairs"]
     defaults = [each.name for each in protocols_of(spec.judge)][:1]
     if [spec.protocol] != defaults:
         words += ["--protocol", spec.protocol]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
-from autoj.reports.html.page import CASE_SCRIPTS, page_asset, page_policy
+from autoj.reports.html.page import CASE_PARTS, CASE_SCRIPTS, page_asset, page_policy
 
 _TEMPLATES = "autoj.serve.view.templates"
 
@@ -30,7 +30,7 @@ def view_page() -> ViewPage:
     html = own.joinpath("view.html").read_text(encoding="utf-8")
     for mark, content in (
         ("<!-- style -->", f"<style>{style}</style>"),
-        ("<!-- cases -->", page_asset("cases.html")),
+        ("<!-- cases -->", "".join(map(page_asset, CASE_PARTS))),
         ("<!-- keys -->", page_asset("keys.html")),
         ("<!-- scripts -->", "\n".join(f"<script>{script}</script>" for script in scripts)),
     ):

@@ -171,5 +171,5 @@ const CaseView = (data, marks) => {
     return JSON.stringify(row);
   }
 
-  return { FLAGS, WINNERS, make, ratingText, caseParts, noteForm, notedRow };
+  return { FLAGS, WINNERS, make, block, ratingText, caseParts, noteForm, notedRow };
 };

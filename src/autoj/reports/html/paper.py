@@ -1,0 +1,244 @@
+"""Figures like the paper's, of runs that rated: best-of-N curves, and models beside a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
+from autoj.bench.eval_r.evaluate import BENCH as EVAL_R
+from autoj.bench.eval_r.evaluate import evaluate
+from autoj.bench.eval_r.selection import RatedCandidates
+from autoj.bench.system_level.evaluate import BENCH as SYSTEM_LEVEL
+from autoj.bench.system_level.ranks import Ranked
+from autoj.errors import DataError
+from autoj.jsonl import decode_as, encode
+from autoj.metrics.result import Result, read_result
+from autoj.records import Case
+from autoj.reports import render
+from autoj.reports.html.charts import Curve, curve_chart, scatter_chart
+from autoj.reports.html.drawing import Chart
+from autoj.reports.html.listing import PageTable, shown
+from autoj.reports.html.sections import MOST_ROWS, Section
+from autoj.runs.kind import is_jury
+from autoj.tasks.run import Run
+
+_N_NAMED = 8
+"""The models whose names stand in the scatter: those that the judge misplaces most."""
+_AXES = ("N", "mean reference score of the picks")
+_BEST_OF_N_HINT = (
+    "They need a run that rated two or more responses of each query, whose rows state reference "
+    "scores, or eval-r.json, which autoj bench eval-r leaves in its run's folder."
+)
+
+
+def best_of_n_sections(run: Run, prefix: str = "") -> list[Section]:
+    """The section of a run's best-of-N curves; none where the run cannot have them.
+
+    Args:
+        run: of judge or select.
+        prefix: the beginning of its charts' file names.
+
+    Raises:
+        DataError: a file of the run is damaged.
+        MissingExtra: the extra `report` is not installed.
+    """
+    result = _curves_of(run)
+    if result is None:
+        return []
+    comparisons = _comparisons(result)
+    rows = tuple(
+        (str(found.size), *(render.estimate_cell(its) for its in found.figures.values()))
+        for found in comparisons
+    )
+    names = [result.judge if name == "judge" else name for name in comparisons[0].figures]
+    return [
+        Section(
+            title="Best of N",
+            note="The mean reference score of the pick among the first N responses, with 95 % "
+            "intervals over queries. " + " ".join(map(shown, result.notes)),
+            tables=(PageTable(headings=("N", *map(shown, names)), rows=rows),),
+            charts=(best_of_n_chart([result], prefix),),
+        )
+    ]
+
+
+def best_of_n_chart(results: Sequence[Result], prefix: str = "") -> Chart:
+    """Best-of-N curves of judges, beside those of the oracle and the picks that read nothing.
+
+    Args:
+        results: of `bench.eval_r`, on the same responses.
+        prefix: the beginning of its file names.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    curves = [_curve(result, "judge", result.judge) for result in results]
+    curves += [_curve(results[0], name, name) for name in BESIDE]
+    title = "mean reference score of the picks from the first N"
+    known = [curve for curve in curves if curve.points]
+    return curve_chart(f"{prefix}best_of_n", title, known, _AXES)
+
+
+def _curve(result: Result, name: str, label: str) -> Curve:
+    points = [
+        (found.size, its.value, its.low, its.high, its.n)
+        for found in _comparisons(result)
+        if (its := found.figures[name]).value is not None
+    ]
+    return Curve(label=label, points=points, is_judge=name == "judge")
+
+
+def _comparisons(result: Result) -> list[BestOfN]:
+    """Those of all queries, by N; a stored result has them as plain values."""
+    found = [
+        each if isinstance(each, BestOfN) else decode_as(BestOfN, encode(each))
+        for each in result.details["comparisons"]
+    ]
+    return [each for each in found if each.base_model is None]
+
+
+def read_curves(path: Path) -> Result:
+    """The best-of-N figures of a stored run, or of a stored result.
+
+    Args:
+        path: the folder of a run that rated or selected, or a result's file.
+
+    Raises:
+        DataError: it has none.
+    """
+    found = None if path.is_file() else _curves_of(_single(path))
+    if found is not None:
+        return found
+    return _stored(path, EVAL_R, "comparisons", _BEST_OF_N_HINT)
+
+
+def _single(path: Path) -> Run:
+    if is_jury(path):
+        raise DataError("is a jury, which has no best-of-N curve", path=path, hint=_BEST_OF_N_HINT)
+    return Run.open(path)
+
+
+def _curves_of(run: Run) -> Result | None:
+    """The figures of a run's own ratings and reference scores, else those stored beside it."""
+    cases: list[Case] = []
+    ratings: list[tuple[float | None, ...]] = []
+    if run.spec.task == "rate":
+        for case, verdict in run:
+            if len(case.responses) < 2 or not _is_scored(case):
+                cases = []
+                break
+            cases.append(case)
+            ratings.append(verdict.ratings or (None,) * len(case.responses))
+    if cases:
+        judge = RatedCandidates(
+            judge=run.spec.judge.name, source=f"run {run.path}", ratings=ratings
+        )
+        (result,) = evaluate(cases, [judge], _sizes(cases), "those of the run's rows")
+        return result
+    stored = run.path / f"{EVAL_R}.json"
+    return _stored(stored, EVAL_R, "comparisons", _BEST_OF_N_HINT) if stored.is_file() else None
+
+
+def _is_scored(case: Case) -> bool:
+    return any(response.reference_score is not None for response in case.responses)
+
+
+def _sizes(cases: Sequence[Case]) -> list[int]:
+    """The powers of two up to the fewest responses of a query, and that number."""
+    fewest = min(len(case.responses) for case in cases)
+    return sorted({2**power for power in range(fewest.bit_length())} | {fewest})
+
+
+def _stored(path: Path, bench: str, detail: str, hint: str) -> Result:
+    place = path / f"{bench}.json" if path.is_dir() else path
+    if not place.is_file():
+        raise DataError(f"has no figures of {bench}", path=path, hint=hint)
+    result = read_result(place)
+    if result.bench != bench or not result.details.get(detail):
+        raise DataError(f"is not a result of autoj bench {bench}", path=place, hint=hint)
+    return result
+
+
+_RANKING_HINT = (
+    "autoj bench system-level leaves system-level.json in its run's folder; with --ratings, "
+    "--save writes it."
+)
+
+
+def read_ranking(path: Path) -> Result:
+    """The stored result of `autoj bench system-level`.
+
+    Args:
+        path: its run's folder, or the result's file.
+
+    Raises:
+        DataError: there is none.
+    """
+    return _stored(path, SYSTEM_LEVEL, "models", _RANKING_HINT)
+
+
+def ranking_sections(path: Path, prefix: str = "") -> Iterator[Section]:
+    """The section of models beside a reference; none where a run's folder has no such result.
+
+    Args:
+        path: the run's folder.
+        prefix: the beginning of its charts' file names.
+
+    Raises:
+        DataError: the stored result is damaged.
+        MissingExtra: the extra `report` is not installed.
+    """
+    if not (path / f"{SYSTEM_LEVEL}.json").is_file():
+        return
+    result = read_ranking(path)
+    models = _models(result)
+    rows = tuple(
+        (shown(one.title), render.number(one.rating, 2), render.number(one.reference, 2),
+         str(one.reference_rank), str(one.rank), f"{one.delta:+d}" if one.delta else "0")
+        for one in models[:MOST_ROWS]
+    )  # fmt: skip
+    headings = ("model", "mean rating", "reference", "rank by reference", "by the judge", "less")
+    figures = tuple(
+        (its.name, render.estimate_value(its), render.estimate_interval(its) or "-", f"{its.n:,}")
+        for its in result.estimates
+    )
+    yield Section(
+        title="Models",
+        note="Mean ratings beside a reference ranking of the same models. "
+        + " ".join(map(shown, result.notes)),
+        tables=(
+            PageTable(headings=("correlation", "value", "95 % interval", "n"), rows=figures),
+            PageTable(headings=headings, rows=rows),
+        ),
+        charts=(ranking_chart(result, prefix),),
+    )
+
+
+def ranking_chart(result: Result, prefix: str = "") -> Chart:
+    """Models by their mean rating and their reference, with the rank correlation.
+
+    Args:
+        result: of `bench.system_level`.
+        prefix: the beginning of its file names.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    models = _models(result)
+    spearman = result.estimate("spearman")
+    words = "" if spearman is None else f", Spearman {render.estimate_cell(spearman)}"
+    misplaced = sorted(models, key=lambda one: -abs(one.delta))[:_N_NAMED]
+    return scatter_chart(
+        f"{prefix}system_level",
+        f"{len(models):,} models{words}",
+        [(one.title, one.reference, one.rating) for one in models],
+        ("reference", f"mean rating by {shown(result.judge)}"),
+        {one.title for one in misplaced if one.delta},
+    )
+
+
+def _models(result: Result) -> list[Ranked]:
+    rows: Sequence[Mapping[str, Any]] = result.details["models"]
+    return [decode_as(Ranked, encode(row)) for row in rows]

@@ -1,0 +1,112 @@
+"""The page of runs with verdicts on single cases: judge, rate, and juries with their judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autoj.records import Estimate
+from autoj.reports import render
+from autoj.reports.html.comparison import comparison_sections
+from autoj.reports.html.gather import Gathered, gather
+from autoj.reports.html.listing import LeftRows
+from autoj.reports.html.overview import Overview
+from autoj.reports.html.page import Page, PageCases, RunPart
+from autoj.reports.html.paper import best_of_n_sections, ranking_sections
+from autoj.reports.html.sections import Section, overview_sections
+from autoj.reports.html.sources import PageRun, open_page_runs
+from autoj.reports.verdict_cells import figure_label
+from autoj.runs.watch import Watch
+from autoj.tasks.run import Run
+
+
+def verdicts_page(paths: Sequence[Path], most: int, left: LeftRows, watch: Watch) -> Page:
+    """The page of one run, or of several on the same cases.
+
+    Args:
+        paths: folders of runs or juries, finished or not; the first is the one that others are
+            compared with.
+        most: the most cases that the page holds, about.
+        left: takes the others.
+        watch: hears of the progress.
+
+    Raises:
+        ConfigError: some runs compare and others rate.
+        DataError: a folder is no run, is damaged, or has no verdicts yet.
+    """
+    gathered = gather(open_page_runs(paths), most, left.add, watch)
+    return _page(gathered, left)
+
+
+def _page(gathered: Gathered, left: LeftRows) -> Page:
+    runs = gathered.runs
+    several = len(runs) > 1
+    parts = [
+        RunPart(
+            name=run.name,
+            headline=_headline(overview),
+            facts=[*_counts(overview), *run.facts],
+            sections=_sections(run, overview, f"{at}_" if several else ""),
+        )
+        for at, (run, overview) in enumerate(zip(runs, gathered.overviews, strict=True), start=1)
+    ]
+    return Page(
+        title=" and ".join(run.name for run in runs[:3]) + (" and others" if runs[3:] else ""),
+        banners=[*_banners(gathered), *left.banner("cases", len(gathered.cases))],
+        comparison=comparison_sections(gathered),
+        runs=parts,
+        rows=PageCases(cases=gathered.cases, paired=runs[0].paired),
+    )
+
+
+def _sections(run: PageRun, overview: Overview, prefix: str) -> list[Section]:
+    sections = overview_sections(overview, prefix)
+    if isinstance(run.run, Run) and not run.paired:
+        sections += best_of_n_sections(run.run, prefix)
+        sections += ranking_sections(run.path, prefix)
+    return sections
+
+
+def _headline(overview: Overview) -> str:
+    label = overview.headline.name
+    if label in render.ESTIMATE_LABELS:
+        label = figure_label(overview.headline, overview.authors)
+    return f"{label}: {_figure(overview.headline)}"
+
+
+def _figure(estimate: Estimate) -> str:
+    return " ".join(render.estimate_line(estimate).split())
+
+
+def _counts(overview: Overview) -> list[tuple[str, str]]:
+    judged = f"{overview.n_judged:,} of {overview.n_cases:,}"
+    tokens = f"{overview.prompt_tokens:,} read, {overview.completion_tokens:,} written"
+    found = [("cases judged", judged), ("with a label", f"{overview.n_labelled:,}")]
+    return [*found, ("tokens", tokens)] if overview.prompt_tokens else found
+
+
+def _banners(gathered: Gathered) -> list[str]:
+    found = []
+    for run, overview in zip(gathered.runs, gathered.overviews, strict=True):
+        if run.is_running:
+            found.append(f"{run.name} was still being written when this report was made.")
+        if overview.n_judged < overview.n_cases:
+            left = overview.n_cases - overview.n_judged
+            found.append(f"{run.name} has not judged {left:,} of its {overview.n_cases:,} cases.")
+    for run, n_alone in zip(gathered.runs, gathered.n_alone, strict=True):
+        if n_alone:
+            found.append(f"{n_alone:,} cases of {run.name} are in no other run.")
+    first, *others = gathered.runs
+    if any(gathered.n_alone):
+        for run, n_shared in zip(others, gathered.n_shared, strict=True):
+            found.append(f"{first.name} and {run.name} share {n_shared:,} judged cases.")
+    for run, n_relabelled in zip(others, gathered.n_relabelled, strict=True):
+        if n_relabelled:
+            found.append(
+                f"The labels contradict each other in {n_relabelled:,} cases of {first.name} and "
+                f"{run.name}. The figures of each run are by its own labels; the cases show those "
+                f"of {first.name}."
+            )
+    if gathered.n_changed:
+        found.append(f"{gathered.n_changed:,} cases have the same id and other texts.")
+    return found
