@@ -62,6 +62,18 @@ def baseline_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
     return [_verdict(name, case, pick(case, majority)) for case in cases]
 
 
+def baseline_winner(name: str, case: Case, majority: Winner) -> Winner | None:
+    """The winner that a baseline judge names in one case.
+
+    Args:
+        name: one of `BASELINE_JUDGES`.
+        case: a pair.
+        majority: the most frequent label of all cases.
+    """
+    _, pick = BASELINE_JUDGES[name]
+    return _settled(pick(case, majority)).winner
+
+
 def _verdict(name: str, case: Case, winners: tuple[Winner, Winner]) -> Verdict:
     return replace(_settled(winners), case_id=case.id, judge=name)
 

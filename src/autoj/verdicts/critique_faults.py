@@ -129,11 +129,16 @@ def _may_loop(words: list[str]) -> bool:
     """Tells texts in which `_UNITS` can find no unit with a space, without its many trials.
 
     Four units with r gaps each hold 4r - 1 whole words, of which each equals the one r further on.
-    For one gap these are three equal words in a row; for more, five words in a row come again.
+    For one gap these are three equal words in a row, behind one that ends as they do; for more,
+    five words in a row come again.
     """
     same = list(map(eq, words, words[1:]))
+    thrice = list(map(and_, same[1:], same[2:]))
     fives = list(zip(*(words[at:] for at in range(5)), strict=False))
-    return any(map(and_, same, same[1:])) or len(set(fives)) < len(fives)
+    return len(set(fives)) < len(fives) or (
+        True in thrice
+        and any(words[at][-1] == words[at + 1][-1] for at, is_so in enumerate(thrice) if is_so)
+    )
 
 
 def _has_words(unit: str) -> bool:

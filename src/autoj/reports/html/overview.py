@@ -23,7 +23,7 @@ from autoj.records import (
 )
 from autoj.runs import CaseRecord
 from autoj.runs.authors import Authors, AuthorTally
-from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_winner
 
 _LENGTH_PARTS = (
     (-0.5, "a is over 50 % shorter"),
@@ -116,7 +116,8 @@ class OverviewTally:
         if isinstance(case.label, str):
             self._against[case.label, winner] += 1
             for name, winners in self._baselines.items():
-                winners.append(baseline_verdicts(name, [case])[0].winner)
+                # The most frequent label is known at the end; "majority" is filled in then.
+                winners.append(baseline_winner(name, case, case.label))
 
     def _count_judgments(self, record: CaseRecord) -> None:
         for _, outcome in record.judgments:
@@ -169,7 +170,6 @@ class OverviewTally:
     ) -> dict[str, tuple[str, Estimate]]:
         rows = [row for row in self._rows if isinstance(row.label, str)]
         labels = Counter(row.label for row in rows)
-        # A case alone does not know the most frequent label of all.
         majority = max(WINNERS, key=lambda winner: labels[winner])
         named = self._baselines | {"majority": [majority] * len(rows)}
         return {
