@@ -15,7 +15,9 @@ from autoj.reports.html.plotted import plotted_view
 
 def plot(
     figure: Annotated[str, typer.Argument(help=f"One of: {', '.join(FIGURES)}.")],
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs or juries.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders or files of runs, as the figure needs.")
+    ],
     out: Annotated[
         Path,
         typer.Option(

@@ -16,7 +16,10 @@ from autoj.reports.html.written import written_view
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Folders of runs or juries on the same cases, finished or not."),
+        typer.Argument(
+            help="Folders of runs or juries on the same cases, finished or not; or one of select, "
+            "classify, construct or audit."
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", help="The HTML file.", rich_help_panel=_options.OUTPUT)
@@ -26,7 +29,7 @@ def report(
         typer.Option(
             "--cases",
             min=0,
-            help="The most cases in the page; the others go into a file beside it.",
+            help="The most rows in the page; the others go into a file beside it.",
             rich_help_panel=_options.SHOWN,
         ),
     ] = MOST_CASES,
@@ -41,7 +44,8 @@ def report(
     """Write runs as one HTML file to open, filter and send: figures, cases, differences.
 
     The file needs no network and no server. With several runs, the first is compared with each of
-    the others on the cases that both judged.
+    the others on the cases that both judged. Picks, scenarios, constructions and audits have pages
+    of their own.
 
     Example: autoj report runs/pairs-embedded-1a2b3c4d --out report.html
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,30 +131,30 @@ def curve_chart(name: str, title: str, curves: Sequence[Curve], axes: tuple[str,
     told = {page_text(curve.label).text for curve in curves if curve.is_judge}
 
     def draw(alt: Any, scheme: Scheme) -> Any:
+        # Scales with one domain share one legend, in which each mark has its colour.
         legend = alt.Legend(title=None, labelLimit=_LABEL_PIXELS)
+        colour = alt.Color(
+            "curve:N", scale=alt.Scale(domain=labels, range=palette(scheme)), legend=legend
+        )
+        scale = alt.Scale(zero=False)
         at = alt.X(
             "x:Q",
             scale=alt.Scale(type="log", base=2, nice=False),
             axis=alt.Axis(values=sorted({x for _, x, *_ in data}), format="d"),
             title=axes[0],
         )
-        scale = alt.Scale(zero=False)
         base = alt.Chart(alt.Data(values=rows)).encode(
-            x=at, color=alt.Color("curve:N", sort=labels, legend=legend, scale=palette(scheme))
-        )
-        value = alt.Y("y:Q", scale=scale, title=axes[1])
-        lines = base.mark_line().encode(
-            y=value, strokeDash=alt.StrokeDash("curve:N", sort=labels, legend=legend)
-        )
-        marks = base.mark_point(filled=True, size=60, opacity=1).encode(
-            y=value, shape=alt.Shape("curve:N", sort=labels, legend=legend)
+            x=at, y=alt.Y("y:Q", scale=scale, title=axes[1]), color=colour
         )
         held = [row for row in rows if row["curve"] in told and row["low"] is not None]
-        spans = alt.Chart(alt.Data(values=held)).mark_rule().encode(
-            x=at, y=alt.Y("low:Q", scale=scale, title=axes[1]), y2="high:Q",
-            color=alt.Color("curve:N", sort=labels, legend=legend, scale=palette(scheme)),
-        )  # fmt: skip
-        return alt.layer(spans, lines, marks).properties(width=_WIDTH_PIXELS, height=300)
+        spans = alt.Chart(alt.Data(values=held)).mark_rule()
+        return alt.layer(
+            spans.encode(x=at, y=alt.Y("low:Q", title=axes[1]), y2="high:Q", color=colour),
+            base.mark_line().encode(strokeDash=alt.StrokeDash("curve:N", sort=labels, legend=None)),
+            base.mark_point(filled=True, size=60, opacity=1).encode(
+                shape=alt.Shape("curve:N", scale=alt.Scale(domain=labels), legend=legend)
+            ),
+        ).properties(width=_WIDTH_PIXELS, height=300)
 
     columns = ("curve", "n", "value", "low", "high", "queries")
     return drawn(name, title, draw, columns, ((page_text(row[0]).text, *row[1:]) for row in data))
@@ -162,7 +162,7 @@ def curve_chart(name: str, title: str, curves: Sequence[Curve], axes: tuple[str,
 
 def scatter_chart(
     name: str, title: str, points: Sequence[tuple[str, float, float]], axes: tuple[str, str],
-    named: Collection[str],
+    named: Mapping[str, bool],
 ) -> Chart:  # fmt: skip
     """Points by two figures, some with their names.
 
@@ -171,13 +171,13 @@ def scatter_chart(
         title: above it, and drawn in it, since it says how strong the relation is.
         points: labels with the horizontal and the vertical figure.
         axes: the titles of the two axes.
-        named: the labels to write beside their points.
+        named: the labels to write beside their points: True at the right of it, False at the left.
 
     Raises:
         MissingExtra: the extra `report` is not installed.
     """
     rows = [
-        {"label": page_text(label).text, "x": x, "y": y, "shown": label in named}
+        {"label": page_text(label).text, "x": x, "y": y, "right": named.get(label)}
         for label, x, y in points
     ]
 
@@ -188,11 +188,13 @@ def scatter_chart(
             "y": alt.Y("y:Q", scale=scale, title=axes[1]),
         }
         every = alt.Chart(alt.Data(values=rows)).encode(**encoded)
-        few = alt.Chart(alt.Data(values=[row for row in rows if row["shown"]])).encode(**encoded)
         layers = alt.layer(
             every.mark_point(filled=True, size=60, opacity=0.9, color=MARK[scheme]),
-            few.mark_text(align="left", dx=7, limit=_LABEL_PIXELS, color=INK[scheme]).encode(
-                text="label:N"
+            *(
+                alt.Chart(alt.Data(values=[row for row in rows if row["right"] is right]))
+                .mark_text(align=align, dx=dx, limit=_LABEL_PIXELS, color=INK[scheme])
+                .encode(text="label:N", **encoded)
+                for right, align, dx in ((True, "left", 7), (False, "right", -7))
             ),
         )
         return layers.properties(width=_WIDTH_PIXELS, height=_WIDTH_PIXELS, title=title)

@@ -32,7 +32,7 @@ from autoj.tasks.classify_file import ClassifiedRow, read_classified
 from autoj.tasks.run import Run
 
 _SHOW = {
-    "unsure": f"less sure than {CONFIDENCE:.0%}",
+    "unsure": f"less sure than {100 * CONFIDENCE:.0f} %",
     "other": "named otherwise than its row",
     "outside": "outside the taxonomy",
     "unreadable": "unreadable",
@@ -42,6 +42,8 @@ _SHOW = {
 }
 _FAULTS = {"unreadable", "failed"}
 _NO_SCENARIO = "(none)"
+_N_OTHERWISE = 20
+"""The most frequent pairs of a row's scenario and another one."""
 
 
 def classified_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
@@ -174,8 +176,7 @@ def _headline(summary: ClassifiedSummary) -> str:
     if n_named < summary.n:
         text += f", {summary.n - n_named:,} without one"
     if summary.whole is not None and (n_below := summary.whole.n_below) is not None:
-        text += f"; of {n_below:,} ({render.percent(n_below / n_named)}) less sure than "
-        text += f"{CONFIDENCE:.0%}"
+        text += f"; {n_below:,} ({render.percent(n_below / n_named)}) {_SHOW['unsure']}"
     return text
 
 
@@ -201,7 +202,7 @@ def _sections(summary: ClassifiedSummary, tally: _Tally) -> Iterator[Section]:
         rows.append(_row(group.group, group, summary.n, sure))
         rows += [_row(f"- {each.scenario}", each, summary.n, sure) for each in its]
     if sure:
-        headings += ("mean probability", f"below {CONFIDENCE:.0%}")
+        headings += ("mean probability", f"below {100 * CONFIDENCE:.0f} %")
     by_count = sorted(summary.scenarios, key=lambda each: -each.n)[:MOST_ROWS]
     yield Section(
         title="Scenarios",
@@ -223,12 +224,13 @@ def _sections(summary: ClassifiedSummary, tally: _Tally) -> Iterator[Section]:
     if summary.same_as_row is not None:
         pairs = [
             (shown(row), shown(found), f"{n:,}")
-            for (row, found), n in tally.otherwise.most_common(MOST_ROWS)
+            for (row, found), n in tally.otherwise.most_common(_N_OTHERWISE)
         ]
         headings = ("named by the row", "found", "queries")
         yield Section(
             title="Beside the rows' own names",
-            note=f"Equal: {' '.join(render.estimate_line(summary.same_as_row).split())}. Others:",
+            note=f"Equal: {' '.join(render.estimate_line(summary.same_as_row).split())}. "
+            "The most frequent others:",
             tables=(PageTable(headings=headings, rows=tuple(pairs), n_texts=2),) if pairs else (),
         )
     if tally.reasons:

@@ -63,9 +63,9 @@ def drawn(
     return Chart(name=name, title=title, light=light, dark=dark, columns=columns, rows=tuple(rows))
 
 
-def palette(scheme: Scheme) -> dict[str, list[str]]:
-    """The colours of curves, as a scale."""
-    return {"range": [MARK[scheme], *_FURTHER[scheme]]}
+def palette(scheme: Scheme) -> list[str]:
+    """The colours of curves; after the last, the first comes again."""
+    return [MARK[scheme], *_FURTHER[scheme]]
 
 
 def png_of(svg: str) -> bytes:

@@ -80,6 +80,11 @@ class Listing:
     """Per order, its words."""
     entries: Sequence[PageEntry]
 
+    @property
+    def offered(self) -> list[ListFilter]:
+        """The filters that have something to choose."""
+        return [each for each in self.filters if self.options(each)]
+
     def options(self, which: ListFilter) -> list[tuple[str, str]]:
         """The values that a filter offers, each in words with the number of its rows."""
         counts = Counter(value for entry in self.entries for value in entry.values[which.name])
@@ -94,7 +99,7 @@ class Listing:
         """What the page's script reads."""
         return {
             "noun": self.noun,
-            "filters": [each.name for each in self.filters],
+            "filters": [each.name for each in self.offered],
             "orders": list(self.orders),
             "entries": self.entries,
         }

@@ -235,7 +235,8 @@ def ranking_chart(result: Result, prefix: str = "") -> Chart:
         f"{len(models):,} models{words}",
         [(one.title, one.reference, one.rating) for one in models],
         ("reference", f"mean rating by {shown(result.judge)}"),
-        {one.title for one in misplaced if one.delta},
+        # The judge places a model too high where it lies above the others, at the left.
+        {one.title: one.delta > 0 for one in misplaced if one.delta},
     )
 
 

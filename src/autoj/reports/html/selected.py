@@ -84,7 +84,11 @@ def selected_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
                 ListFilter(name="rule", label="By", words=PICK_RULES),
                 ListFilter(name="scenario", label="Scenario"),
             ),
-            orders=_ORDERS if run.spec.task == "rate" else {"lost": _ORDERS["lost"]},
+            orders={
+                name: words
+                for name, words in _ORDERS.items()
+                if any(entry.numbers[name] > 0 for entry in entries)
+            },
             entries=entries,
         ),
     )
@@ -180,7 +184,8 @@ def _sections(summary: SelectionSummary, tally: _Tally) -> Iterator[Section]:
         places = [(f"response {at + 1}", tally.places[at]) for at in range(tally.n_largest)]
         yield Section(
             title="By place",
-            note="A judge that reads has no favourite place.",
+            note="Of equal ratings without output probabilities the first is picked, so early "
+            "places lead where many ratings are equal.",
             tables=(_counts("place", places),),
             charts=(bar_chart("places", "picks by place", places, "picks"),),
         )

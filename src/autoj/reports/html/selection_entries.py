@@ -86,7 +86,7 @@ def selection_entry(found: Selection, scalar: bool) -> PageEntry:
             "scenario": () if case.scenario is None else (shown(case.scenario),),
         },
         numbers={
-            "unsure": -1e9 if found.gap is None else -found.gap,
+            "unsure": 0.0 if found.gap is None else 1 / (1 + found.gap),
             "lost": -1.0 if lost is None else lost,
         },
         tags=(

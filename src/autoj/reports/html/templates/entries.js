@@ -18,8 +18,8 @@
   function parts(its) {
     const tags = make("p", {}, ...its.tags.map(([name, bad]) => make("span", { class: bad ? "tag bad" : "tag", text: name })));
     const facts = make("dl", {}, ...its.facts.flatMap(([label, value]) => [make("dt", { text: label }), make("dd", { text: value })]));
-    return [make("h2", { text: its.id }), tags, ...(its.query === null ? [] : [make("h3", { text: "Query" }), block(its.query, [])]),
-      facts, ...its.tables.map(table), make("div", { class: "pair" }, ...its.texts.map(text))];
+    return [make("h2", { text: its.id }), tags, facts, ...(its.query === null ? [] : [make("h3", { text: "Query" }), block(its.query, [])]),
+      ...its.tables.map(table), make("div", { class: "pair" }, ...its.texts.map(text))];
   }
   const names = data.filters;
   ListPage(data.entries, make, {

@@ -1,0 +1,149 @@
+"""Small outputs of commands whose pages are not of verdicts, with texts of a test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+from benchmarks.known_pairs import write_known_pairs
+
+from autoj.audit.plan import audit_spec, plan_audit
+from autoj.audit.run import run_audit
+from autoj.construct.stages import Dropped, Spent, StageFolder
+from autoj.datasets import open_cases
+from autoj.jsonl import write_records
+from autoj.metrics.result import save_result
+from autoj.records import Case, Request, Response
+from autoj.tasks.classify_file import ClassifiedRow
+from autoj.tasks.select import select
+from autoj.tasks.selection_folder import make_select_spec
+
+from ...scripted import CARD, Recorder
+
+TEXTS = ("Plan a day in Rome.", "What is 2 + 2?", "Sing of the sea.")
+
+
+def encodable(text: str) -> str:
+    """The text without lone surrogates, which no file of ours can hold."""
+    return text.replace("\ud800", "?")
+
+
+def classified(path: Path, texts: Sequence[str] = TEXTS, queries: bool = True) -> Path:
+    """A classifier's file: of three queries in turn one is sure, one unsure, one in no taxonomy."""
+    rows = [
+        ClassifiedRow(
+            id=f"{at} {encodable(text)}",
+            query=encodable(text) if queries else None,
+            scenario=("planning", "chitchat", encodable(text))[at % 3],
+            group=("Functional Writing", "General Communication", None)[at % 3],
+            probability=(0.9, 0.2, 0.6)[at % 3],
+            alternatives=((encodable(text), 0.05),),
+            classifier=encodable(texts[0]) if len(texts) > 3 else "fast",
+            digest="sha256:0",
+            row_scenario=("planning", encodable(text), None)[at % 3],
+        )
+        for at, text in enumerate(texts)
+    ]
+    write_records(path, rows)
+    return path
+
+
+def selected(folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n: int = 4) -> Path:
+    """A run that picked among N responses by the digits that end them: the third is the best."""
+    rows = [
+        {
+            "id": f"{at} {encodable(text)}",
+            "query": encodable(text),
+            "responses": [
+                {
+                    "text": f"{encodable(text)} worth {(3, 5, 8, 1)[index % 4]}",
+                    "model": f"{encodable(text)}{index}" if len(texts) > 3 else f"m{index}",
+                    "reference_score": 0.1 * index,
+                }
+                for index in range(n)
+            ],
+        }
+        for at, text in enumerate(texts)
+    ]
+
+    def answer(request: Request) -> str:
+        worth = [int(word) for word in _worths(request.messages[-1].content)]
+        if len(worth) == 1:
+            return "I would rather not say." if worth == [1] else f"Rating: [[{worth[0]}]]"
+        return f"So, the final decision is Response {1 if worth[0] > worth[1] else 2}."
+
+    write_records(folder.with_suffix(".jsonl"), rows)
+    protocol = "single" if by == "ratings" else "pairwise"
+    spec = make_select_spec(CARD, by, protocol=protocol)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("judge", "select"):
+            patch.setattr(f"autoj.tasks.{module}.load_engine", lambda *_: Recorder(answer))
+        select(open_cases(folder.with_suffix(".jsonl")), spec, folder)
+    return folder
+
+
+def _worths(prompt: str) -> list[str]:
+    return [part.split()[0] for part in prompt.split(" worth ")[1:]]
+
+
+def constructed(folder: Path, texts: Sequence[str] = TEXTS, n_stages: int = 3) -> Path:
+    """A construction of three stages, of which the first two are done."""
+    kinds = ["collect", "decontaminate", "mix"][:n_stages]
+    folder.mkdir(parents=True)
+    recipe = {"title": encodable(texts[0]), "seed": 3, "stages": [{"stage": k} for k in kinds]}
+    (folder / "recipe.json").write_bytes(orjson.dumps({"recipe": recipe}))
+    cases = [
+        Case(
+            id=f"{at} {encodable(text)}",
+            query=encodable(text),
+            cluster=str(at),
+            responses=(
+                Response(text=encodable(text), model=encodable(text)),
+                Response(text="b"),
+            ),
+            label="a",
+            scenario=encodable(text),
+            source=encodable(text),
+            meta={"judgment": f"long {encodable(text)} " * 20, encodable(text): 1},
+        )
+        for at, text in enumerate(texts)
+    ]
+    sources = [{"name": "own", "n_in": len(cases), "n_kept": len(cases), "labels": {"a": 3}}]
+    StageFolder(folder / "01-collect", "collect").write(cases, notes={"sources": sources})
+    dropped = [
+        Dropped(id=case.id, reason=encodable(text), detail=encodable(text), case=case)
+        for case, text in zip(cases[1:], texts[1:], strict=True)
+    ]
+    unread = Dropped(id="pairs.jsonl:9", reason="bad row", detail="no query")
+    spent = Spent(n_requests=7, prompt_tokens=1_000, completion_tokens=200, usd=0.25)
+    StageFolder(folder / "02-decontaminate", "decontaminate").write(
+        [cases[0], *dropped, unread], spent=spent
+    )
+    return folder
+
+
+def audited(folder: Path) -> Path:
+    """An audit's folder with its card beside the runs."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    data = folder.with_suffix(".jsonl")
+    write_known_pairs(data, 20, seed=0)
+    spec = audit_spec(CARD, protocol="pairwise-verdict")
+    plan = plan_audit(open_cases(data), spec, n_sample=12, n_probed=4, seed=3)
+    save_result(folder / "audit.json", run_audit(plan, folder, backend=Recorder()))
+    return folder
+
+
+def renamed(card: Path, text: str) -> Path:
+    """An audit's card in which a text stands wherever a card holds words."""
+    its = orjson.loads(card.read_bytes())
+    its |= {"judge": text, "source": text, "notes": [text]}
+    for words in its["details"]["words"].values():
+        words |= dict.fromkeys(words, text)
+    its["parts"]["format"] = {text: next(iter(its["parts"]["format"].values()))}
+    its["details"]["words"]["format"] = {text: text}
+    its["details"]["left_out"] = {text: {text: 1}}
+    path = card.with_name("hostile.json")
+    path.write_bytes(orjson.dumps(its) + b"\n")
+    return path

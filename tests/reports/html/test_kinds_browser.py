@@ -1,0 +1,143 @@
+"""The pages of other kinds of runs in a browser: hostile text is dead, filters, keys and links."""
+
+from __future__ import annotations
+
+import pytest
+
+from autoj.reports.html.report import write_report
+
+from .browser import browser, visit
+from .kinds import audited, classified, constructed, encodable, renamed, selected
+from .payloads import PAYLOADS
+
+KINDS = ("classify", "select", "construct", "audit")
+
+
+@pytest.fixture(scope="module")
+def running():
+    with browser() as started:
+        yield started
+
+
+def written(folder, texts, hostile=False):
+    """A page of each kind, with its charts."""
+    card = audited(folder / "audits" / "audit") / "audit.json"
+    sources = {
+        "classify": classified(folder / "rows.jsonl", texts),
+        "select": selected(folder / "picks", texts, n=2 if hostile else 4),
+        "construct": constructed(folder / "made", texts),
+        "audit": renamed(card, " ".join(map(encodable, texts))) if hostile else card,
+    }
+    for kind, source in sources.items():
+        write_report([source], folder / f"{kind}.html", figures=folder / "figures" / kind)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("hostile"), PAYLOADS, hostile=True)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("plain"), ("Plan Rome.", "2 + 2?", "Sing."))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_payload_runs_or_asks_for_anything(running, hostile, kind):
+    seen = visit(running, hostile / f"{kind}.html", "view=cases")
+    page = seen.page
+    if kind != "audit":
+        shown = set()
+        for _ in range(len(PAYLOADS) * 2):
+            page.keyboard.press("j")
+            shown.add(page.inner_text("#case"))
+        assert len(shown) > len(PAYLOADS) - 1
+        # The words are there to be read, of each kind of field.
+        assert any(PAYLOADS[1] in text for text in shown)
+        for name in page.evaluate("[...document.querySelectorAll('select')].map((its) => its.id)"):
+            for value in page.evaluate(
+                f"[...document.getElementById('{name}').options].length > 1 "
+                f"? [document.getElementById('{name}').options[1].value] : []"
+            ):
+                page.select_option(f"#{name}", value)
+        page.click("#reset")
+    page.keyboard.press("o")
+    page.wait_for_timeout(100)
+    seen.check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charts_run_nothing_either(running, hostile, kind):
+    charts = sorted((hostile / "figures" / kind).glob("*.svg"))
+    assert charts
+    for path in charts:
+        seen = visit(running, path)
+        seen.page.wait_for_timeout(30)
+        seen.check()
+
+
+def test_filters_order_and_links(running, plain):
+    seen = visit(running, plain / "classify.html")
+    page = seen.page
+    page.keyboard.press("c")
+    assert page.inner_text("#count") == "3 of 3 queries"
+    page.select_option("#filter-show", "unsure")
+    assert page.inner_text("#count") == "1 of 3 queries"
+    page.click("#list button")
+    address = page.url
+    assert "show=unsure" in address
+    page.click("#reset")
+    page.select_option("#sort", "unsure")
+    assert "chitchat" in page.inner_text("#list li >> nth=0")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("rome")
+    page.wait_for_timeout(150)
+    assert page.inner_text("#count") == "1 of 3 queries"
+    seen.check()
+    again = visit(running, plain / "classify.html", address.split("#")[1])
+    assert again.page.inner_text("#case h2") == "1 2 + 2?"
+    assert again.page.inner_text("#count") == "1 of 3 queries"
+    again.check()
+
+
+def test_dropped_rows_are_found_by_their_reason(running, plain):
+    seen = visit(running, plain / "construct.html", "view=cases&outcome=dropped&reason=bad%20row")
+    page = seen.page
+    assert page.inner_text("#count") == "1 of 7 rows"
+    page.keyboard.press("j")
+    assert "no query" in page.inner_text("#case")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    seen.check()
+
+
+def test_picked_response_stands_first_and_says_so(running, plain):
+    seen = visit(running, plain / "select.html", "view=cases&picked=m2")
+    page = seen.page
+    page.keyboard.press("j")
+    assert page.inner_text("#case .pair h3 >> nth=0") == "Response 3 (m2), picked"
+    assert page.inner_text("#case .text.won") == "Plan Rome. worth 8"
+    seen.check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_serious_fault_for_people_who_use_keys_or_readers(running, plain, scheme, kind):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for fragment in ("", "view=cases"):
+        seen = visit(
+            running, plain / f"{kind}.html", fragment, color_scheme=scheme,
+            viewport={"width": 400, "height": 800}, bypass_csp=True,
+        )  # fmt: skip
+        if fragment and kind != "audit":
+            seen.page.keyboard.press("j")
+        found = axe.run(seen.page)
+        serious = [
+            (fault["id"], [node["html"][:200] for node in fault["nodes"]][:3])
+            for fault in found.response["violations"]
+            if fault["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 400
