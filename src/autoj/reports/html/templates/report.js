@@ -57,7 +57,8 @@
   function summary(keys) {
     const its = whole(keys);
     const parts = data.paired ? [WINNERS[keys.winner || "none"]] : [ratingText(its.verdicts[0])];
-    if (its.flags.includes("wrong")) parts.push(`label ${its.label} ✗`);
+    // "wrong" may be another run's: the mark belongs to the winner before it.
+    if (keys.winner && data.paired && its.label !== null && keys.winner !== its.label) parts.push(`label ${its.label} ✗`);
     else if (its.label !== null) parts.push(`label ${its.label}`);
     for (const flag of ["differ", "disagree", "unreadable", "failed", "unsure"]) if (its.flags.includes(flag)) parts.push(FLAGS[flag]);
     return parts.join(" · ");
