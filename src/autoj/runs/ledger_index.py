@@ -60,7 +60,7 @@ class LineIndex:
 
 def _inserted(column: array[int], places: npt.NDArray[Any], new: npt.NDArray[Any]) -> array[int]:
     found = array("Q")
-    found.frombytes(memoryview(np.insert(np.asarray(column), places, new)).cast("B"))
+    found.frombytes(np.insert(np.asarray(column), places, new).view(np.uint8).data)
     return found
 
 

@@ -10,7 +10,8 @@ from autoj.bench.base import group_name
 from autoj.metrics.base import proportion_of
 from autoj.records import WINNERS, Estimate
 from autoj.reports import render
-from autoj.reports.html.sections import PageTable, Section
+from autoj.reports.html.listing import PageTable
+from autoj.reports.html.sections import Section
 from autoj.reports.html.texts import page_text
 from autoj.serve.view.columns import (
     CONSISTENT,
