@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -127,6 +128,11 @@ class _Served:
         (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
         return int(line.split()[1]) / 1e3
 
+    def processor_seconds(self) -> float:
+        """The processor time that the process took so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> None:
         """End the process."""
         self._process.terminate()
@@ -141,9 +147,11 @@ def measure(run: Path) -> None:
     served = _Served(run)
     try:
         urllib.request.urlopen(served.address).close()
-        state, page = served.ask("api/state"), served.ask("api/cases")
+        state = served.ask("api/state")
+        n_listed = len(served.ask("api/cases")["cases"])
         took = time.perf_counter() - begun
-        print(f"first page: {took:.2f} s ({len(page['cases'])} of {state['n_cases']:,} cases)")
+        cpu = served.processor_seconds()
+        print(f"first page, {n_listed} cases: {took:.2f} s, {cpu:.2f} s of processor")
         while not all(each["is_whole"] for each in state["runs"]):
             time.sleep(1)
             state = served.ask("api/state")

@@ -18,6 +18,7 @@ import autoj
 
 SOURCE = Path(autoj.__file__).parent
 FLOORS = [
+    {"notebook"},
     {"records", "errors"},
     {"system_errors"},
     {"inputs"},

@@ -186,6 +186,7 @@ _MENTIONED = re.compile(
     r"|(?P<together>\b(?:[Bb]oth|[Tt]wo) (?:responses|replies)\b|两个(?:回应|回复|回答))"
     rf"|(?P<relative>(?<=[Tt]he )(?:former|latter){_ALONE}|[前后]者)"
 )
+_RELATIVE_WORDS = ("former", "latter", "前者", "后者")
 _OTHER = {"1": "2", "2": "1"}
 _OTHER_WORD = dict(
     pair
@@ -260,6 +261,9 @@ def closed_by_rating(critique: str, rating: float, language: Language = "en") ->
 
 def _swapped_relatives(line: str) -> str:
     """A paragraph with "the former" exchanged where "both responses" is the last mention."""
+    # Most paragraphs have none of these words; to look for them takes a tenth of the search below.
+    if not any(word in line for word in _RELATIVE_WORDS):
+        return _swapped_places(line)
     pieces: list[str] = []
     position = 0
     stands_for_both = False

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from autoj.notebook import InNotebook
+
 Winner: TypeAlias = Literal["a", "b", "tie"]
 Shown: TypeAlias = Literal["1", "2", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")
@@ -366,7 +368,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(InNotebook):
     """The decision on one case, from all of its judgments."""
 
     case_id: str
@@ -418,7 +420,7 @@ class MarkedVerdict(Verdict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(InNotebook):
     """A metric's value with its confidence interval."""
 
     name: str

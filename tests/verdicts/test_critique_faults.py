@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autoj.records import Case, Response, Verdict, Winner
+from autoj.verdicts import critique_faults
 from autoj.verdicts.critique_faults import count_faults, cut_loop, shown_critiques
 
 
@@ -43,6 +46,18 @@ def test_a_loop_is_cut_before_its_second_round_and_its_rating_stays() -> None:
 )
 def test_a_text_that_does_not_loop_stays(text: str) -> None:
     assert cut_loop(text) == text
+
+
+_SOUNDS = st.text("ab .\n", max_size=14)
+
+
+@given(_SOUNDS, st.text("ab .\n", min_size=2, max_size=12), st.integers(1, 5), _SOUNDS)
+def test_looking_for_repeated_words_first_misses_no_loop(before, unit, n, after):
+    text = before + unit * n + after
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(critique_faults, "_may_loop", lambda words: True)
+        slowly = cut_loop(text)
+    assert cut_loop(text) == slowly
 
 
 def test_long_hostile_texts_are_read_quickly() -> None:

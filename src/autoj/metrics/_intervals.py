@@ -93,10 +93,22 @@ def cluster_totals(values: Floats, clusters: Ints) -> Floats:
     Returns:
         `[n_clusters, k]`, in the order of the clusters' numbers.
     """
-    _, index = np.unique(clusters, return_inverse=True)
+    index = _numbered(clusters)
     n_clusters = int(index.max()) + 1 if len(index) else 0
     columns = [np.bincount(index, weights=column, minlength=n_clusters) for column in values.T]
     return np.stack(columns, axis=1)
+
+
+def _numbered(clusters: Ints) -> Ints:
+    """The clusters numbered from 0 in their order: `np.unique`'s inverse in half of its memory."""
+    order = np.argsort(clusters, kind="stable")
+    is_next = np.zeros(len(clusters), dtype=bool)
+    ordered = clusters[order]
+    np.not_equal(ordered[1:], ordered[:-1], out=is_next[1:])
+    del ordered
+    numbers = np.empty(len(clusters), dtype=np.int64)
+    numbers[order] = np.cumsum(is_next, dtype=np.int32)
+    return numbers
 
 
 def mean_error(values: Floats, clusters: Ints) -> tuple[int, float | None, str | None]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autoj.datasets.base import Cases
+from autoj.notebook import InNotebook
 from autoj.records import Case, CaseOutline
 from autoj.runs import CaseRecord, RunCounts, RunFolder, read_case
 from autoj.runs.budget import Budget
@@ -18,11 +20,15 @@ from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.judge import judge
 from autoj.tasks.jurors import Jury, pairs_alone
 from autoj.tasks.jury_folder import read_jury, read_jury_verdicts, write_jury, write_jury_verdicts
+from autoj.tasks.run import pandas_table
 from autoj.verdicts.jury import JuryVerdict
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JuryRun:
+class JuryRun(InNotebook):
     """A jury in its folder; iterate over it for each case with the jury's verdict, read lazily."""
 
     path: Path
@@ -48,6 +54,14 @@ class JuryRun:
     def outlined(self) -> Iterator[tuple[CaseOutline, JuryVerdict]]:
         """Reads the cases without their texts, in half the time; else like iteration."""
         return read_jury_verdicts(self.path, self.jury, CaseOutline)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The jury's verdicts as a data frame with the columns of `Run.to_pandas`.
+
+        Raises:
+            MissingExtra: pyarrow or pandas is not installed.
+        """
+        return pandas_table(self, self.jury.jurors[0].spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autoj.errors import MissingExtra, Unfinished
 from autoj.jsonl import count_lines
+from autoj.notebook import InNotebook
 from autoj.records import Case, Verdict
 from autoj.runs import RunCounts, RunFolder, RunSpec
 from autoj.runs.cost import Cost
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(InNotebook):
     """A run in its folder; iterate over it for each case with its verdict, read lazily.
 
     `Run.open(path)` opens one that was made before.
@@ -86,20 +87,7 @@ class Run:
         Raises:
             MissingExtra: pyarrow is not installed.
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtra("data", "a run as a table") from None
-        kinds = {
-            "text": pyarrow.string(),
-            "number": pyarrow.float64(),
-            "whole": pyarrow.int64(),
-            "flag": pyarrow.bool_(),
-        }
-        columns = columns_of(self.spec)
-        schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
-        rows = [row for case, verdict in self for row in flat_rows(case, verdict, self.spec)]
-        return pyarrow.Table.from_pylist(rows, schema)
+        return arrow_table(self, self.spec)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Converts the table of `to_arrow` to a data frame.
@@ -107,8 +95,42 @@ class Run:
         Raises:
             MissingExtra: pyarrow or pandas is not installed.
         """
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise MissingExtra("data", "a run as a data frame") from None
-        return self.to_arrow().to_pandas()
+        return pandas_table(self, self.spec)
+
+
+def arrow_table(judged: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> pyarrow.Table:
+    """Cases with their verdicts as the table that `Run.to_arrow` describes.
+
+    Args:
+        judged: them.
+        spec: the settings of the run, or of one juror.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("data", "a run as a table") from None
+    kinds = {
+        "text": pyarrow.string(),
+        "number": pyarrow.float64(),
+        "whole": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+    }
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns_of(spec).items()])
+    rows = [row for case, verdict in judged for row in flat_rows(case, verdict, spec)]
+    return pyarrow.Table.from_pylist(rows, schema)
+
+
+def pandas_table(judged: Iterable[tuple[Case, Verdict]], spec: RunSpec) -> pandas.DataFrame:
+    """The same as a data frame.
+
+    Raises:
+        MissingExtra: pyarrow or pandas is not installed.
+    """
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise MissingExtra("data", "a run as a data frame") from None
+    return arrow_table(judged, spec).to_pandas()

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
 from autoj.records import WINNERS, Case, Verdict, Winner
 from autoj.verdicts.resolve import settle
@@ -60,7 +62,25 @@ def baseline_verdicts(name: str, cases: Sequence[Case]) -> list[Verdict]:
     return [_verdict(name, case, pick(case, majority)) for case in cases]
 
 
+def baseline_winner(name: str, case: Case, majority: Winner) -> Winner | None:
+    """The winner that a baseline judge names in one case.
+
+    Args:
+        name: one of `BASELINE_JUDGES`.
+        case: a pair.
+        majority: the most frequent label of all cases.
+    """
+    _, pick = BASELINE_JUDGES[name]
+    return _settled(pick(case, majority)).winner
+
+
 def _verdict(name: str, case: Case, winners: tuple[Winner, Winner]) -> Verdict:
+    return replace(_settled(winners), case_id=case.id, judge=name)
+
+
+@cache
+def _settled(winners: tuple[Winner, Winner]) -> Verdict:
+    """The verdict of these winners, on whichever case: there are nine of them."""
     # Each order gets probability 1 for its winner, so that there is something to average.
     a, b, tie = (winners.count(winner) / 2 for winner in WINNERS)
-    return settle(Verdict(case_id=case.id, judge=name, winners=winners, probabilities=(a, b, tie)))
+    return settle(Verdict(case_id="any", judge="any", winners=winners, probabilities=(a, b, tie)))

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import and_, eq
 from typing import Literal, TypeAlias
 
 from autoj.critiques import strip_rating
@@ -117,11 +118,27 @@ def cut_loop(text: str) -> str:
         starts.append(found.start())
         if len(starts) == _MOST_SENTENCES:
             ends.append(starts[1])
-    if not ends:
+    if not ends and _may_loop(text.split()):
         # Words that follow each other within a sentence; a drawn line is none.
         looped = (found for found in _UNITS.finditer(text) if _has_words(found[1]))
         ends = [found.end(1) for found in islice(looped, 1)]
     return text[: min(ends)].rstrip() if ends else text
+
+
+def _may_loop(words: list[str]) -> bool:
+    """Tells texts in which `_UNITS` can find no unit with a space, without its many trials.
+
+    Four units with r gaps each hold 4r - 1 whole words, of which each equals the one r further on.
+    For one gap these are three equal words in a row, behind one that ends as they do; for more,
+    five words in a row come again.
+    """
+    same = list(map(eq, words, words[1:]))
+    thrice = list(map(and_, same[1:], same[2:]))
+    fives = list(zip(*(words[at:] for at in range(5)), strict=False))
+    return len(set(fives)) < len(fives) or (
+        True in thrice
+        and any(words[at][-1] == words[at + 1][-1] for at, is_so in enumerate(thrice) if is_so)
+    )
 
 
 def _has_words(unit: str) -> bool:

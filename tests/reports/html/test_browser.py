@@ -128,6 +128,19 @@ def test_filters_sort_and_link_to_a_case(running, report):
     again.check()
 
 
+def test_list_marks_a_wrong_winner_and_not_another_runs(running, report):
+    # The first judge names a, a, b, tie and nobody; the other one a, b; labels are a, b.
+    page = visit(running, report, "view=cases").page
+    lines = [line.split(" · ")[:2] for line in page.locator("#list .more").all_inner_texts()]
+    assert lines[:10] == [
+        ["a wins", "label a"], ["a wins", "label b ✗"], ["b wins", "label a ✗"],
+        ["tie", "label b ✗"], ["no winner", "label a"], ["a wins", "label b ✗"],
+        ["a wins", "label a"], ["b wins", "label b"], ["tie", "label a ✗"],
+        ["no winner", "label b"],
+    ]  # fmt: skip
+    assert page.locator("#list .more").nth(4).inner_text().count("✗") == 0
+
+
 def test_keys_walk_through_the_cases(running, report):
     seen = visit(running, report, "view=cases")
     page = seen.page

@@ -21,7 +21,11 @@ pytest.importorskip("vl_convert", reason="the extra `report` is missing")
 
 def data_of(text: str) -> dict:
     (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
-    return json.loads(block)
+    blocks = re.findall(
+        r'<script type="application/jsonl" class="cases">(.*?)</script>', text, re.S
+    )
+    cases = [json.loads(line) for block in blocks for line in block.split("\n")]
+    return {**json.loads(block), "cases": cases}
 
 
 def test_figures_are_those_of_all_cases_and_the_rest_is_beside(tmp_path):
@@ -65,6 +69,19 @@ def test_case_holds_both_orders_the_quotations_and_its_flags(tmp_path):
     assert third["verdicts"][0]["winner"] is None
     assert third["verdicts"][0]["judgments"][0]["raw"] == "I would rather not say."
     assert "wrong" in fourth["flags"]
+
+
+def test_many_cases_stand_in_blocks_in_their_order(tmp_path):
+    long = [f"{side} is <b> \u2028 " + "long " * 4_000 for side in "ab"]
+    run = judged(tmp_path / "run", pairs(30, responses=long), by_letters("ab"))
+    write_report([run], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert text.count('class="cases"') > 3
+    data = data_of(text)
+    assert [case["id"] for case in data["cases"]] == [f"c{at}" for at in range(30)]
+    assert [keys["id"] for keys in data["keys"]] == [f"c{at}" for at in range(30)]
+    assert {keys["length"] for keys in data["keys"]} == {max(map(len, long))}
+    assert data["cases"][7]["responses"][1]["text"] == long[1]
 
 
 def test_two_runs_are_compared_case_by_case(tmp_path):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, make_spec, open_run
+from autoj.serve.view import row_lines
 from autoj.serve.view.app import make_app, versions
 from autoj.serve.view.index import RunIndex
+from autoj.serve.view.row_lines import RowLines
 from autoj.serve.view.runs import ViewedRuns, open_viewed, page_run
-from autoj.serve.view.selection import CaseFilter
+from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.run import Run
 
 from ...reports.html.stored import by_letters, judged, pairs
@@ -71,6 +74,36 @@ def test_text_is_found_in_queries_responses_critiques_and_ids(viewed):
     assert found(viewed, q="c119") == 1
     # Names of fields are no text of a case.
     assert found(viewed, q="case_id") == 0
+
+
+@pytest.mark.parametrize("most_bytes", [600, 5_000, 1_000_000])
+@pytest.mark.parametrize("sort", ["", "length"])
+@pytest.mark.parametrize("flag", ["", "unreadable", "wrong"])
+def test_search_by_stretches_finds_what_a_search_by_cases_does(
+    viewed, monkeypatch, most_bytes, sort, flag
+):
+    columns = viewed.runs[0].columns
+    texts = ("moon 1", "cheese", "MOON 7 made", "no such text", 'says "the', "samples 88", "c11")
+    for text in texts:
+        rows = select_rows(columns, CaseFilter(sort=sort, flag=flag), np.zeros(120, dtype=bool))
+        found = []
+        for together in (most_bytes, 0):
+            monkeypatch.setattr(row_lines, "_MOST_BYTES", together)
+            search = TextSearch(text, rows, lambda: RowLines(columns, viewed.runs[0].run.path))
+            while not search.is_complete:
+                search.go_on(1.0, len(search.found) + 3)
+            found.append(search.found)
+        assert found[0] == found[1]
+    lines = RowLines(columns, viewed.runs[0].run.path)
+    assert lines.n_together(np.arange(120)) == 1
+    monkeypatch.setattr(row_lines, "_MOST_BYTES", 1_000_000)
+    assert lines.n_together(np.arange(120)) == 120
+    assert lines.n_together(np.array([5, 4])) == 1
+    with lines:
+        cases, verdicts = lines.read(3, 5)
+    assert (cases.count(b"\n"), verdicts.count(b"\n")) == (3, 3)
+    assert b'"c3"' in cases
+    assert b'"c5"' in verdicts
 
 
 def test_pages_hold_fifty_cases_each_once(viewed):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -86,6 +86,43 @@ class PageCase:
     """One per run; None where a run has not judged it."""
     flags: tuple[str, ...]
     """Those of all its verdicts, and "differ" where two runs name different winners."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseKeys:
+    """What a case is filtered and ordered by: all that a page reads of it when it opens."""
+
+    id: str
+    winner: Winner | None
+    """That of the first run."""
+    scenario: str | None
+    group: str | None
+    flags: tuple[str, ...]
+    unsure: float | None
+    """The largest of its verdicts, as "disagreement"."""
+    disagreement: float | None
+    length: int
+    """Characters of its longest response."""
+
+
+def case_keys(case: PageCase) -> CaseKeys:
+    """What a case is filtered and ordered by."""
+    known = [verdict for verdict in case.verdicts if verdict is not None]
+    first = case.verdicts[0]
+    return CaseKeys(
+        id=case.id,
+        winner=None if first is None else first.winner,
+        scenario=case.scenario,
+        group=case.group,
+        flags=case.flags,
+        unsure=_largest(verdict.unsure for verdict in known),
+        disagreement=_largest(verdict.disagreement for verdict in known),
+        length=max((len(each.text) + each.n_cut for each in case.responses), default=0),
+    )
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def page_case(case: Case, verdicts: Sequence[PageVerdict | None]) -> PageCase:

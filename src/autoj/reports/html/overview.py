@@ -19,12 +19,11 @@ from autoj.records import (
     Failure,
     Judgment,
     Unreadable,
-    Verdict,
-    likeliest,
+    Winner,
 )
 from autoj.runs import CaseRecord
 from autoj.runs.authors import Authors, AuthorTally
-from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_verdicts
+from autoj.verdicts.baselines import BASELINE_JUDGES, baseline_winner
 
 _LENGTH_PARTS = (
     (-0.5, "a is over 50 % shorter"),
@@ -87,7 +86,7 @@ class OverviewTally:
     def __init__(self, *, paired: bool, scalar: bool = False) -> None:
         self._paired, self._scalar = paired, scalar
         self._rows: list[Row] = []
-        self._baselines: dict[str, list[Row]] = {name: [] for name in BASELINE_JUDGES}
+        self._baselines: dict[str, list[Winner | None]] = {name: [] for name in BASELINE_JUDGES}
         self._authors = AuthorTally()
         self._winners: Counter[str] = Counter()
         self._against: Counter[tuple[str, str]] = Counter()
@@ -116,8 +115,9 @@ class OverviewTally:
         self._winners[winner] += 1
         if isinstance(case.label, str):
             self._against[case.label, winner] += 1
-            for name, rows in self._baselines.items():
-                rows.append(_baseline_row(row, baseline_verdicts(name, [case])[0]))
+            for name, winners in self._baselines.items():
+                # The most frequent label is known at the end; "majority" is filled in then.
+                winners.append(baseline_winner(name, case, case.label))
 
     def _count_judgments(self, record: CaseRecord) -> None:
         for _, outcome in record.judgments:
@@ -168,31 +168,22 @@ class OverviewTally:
     def _baseline_figures(
         self, headline_of: Callable[[Rows], Estimate]
     ) -> dict[str, tuple[str, Estimate]]:
-        labels = Counter(row.label for row in self._baselines["majority"])
+        rows = [row for row in self._rows if isinstance(row.label, str)]
+        labels = Counter(row.label for row in rows)
         majority = max(WINNERS, key=lambda winner: labels[winner])
-        # A case alone does not know the most frequent label of all.
-        self._baselines["majority"] = [
-            row._replace(
-                winner=majority, winners=(majority, majority), averaged=majority, consistent=True
-            )
-            for row in self._baselines["majority"]
-        ]
+        named = self._baselines | {"majority": [majority] * len(rows)}
         return {
-            name: (does, headline_of(self._baselines[name]))
+            name: (
+                does,
+                headline_of(
+                    [
+                        row._replace(winner=winner)
+                        for row, winner in zip(rows, named[name], strict=True)
+                    ]
+                ),
+            )
             for name, (does, _) in BASELINE_JUDGES.items()
         }
-
-
-def _baseline_row(row: Row, verdict: Verdict) -> Row:
-    """The row of a judged pair with the verdict of a baseline in place of the judge's."""
-    probabilities = verdict.probabilities
-    return row._replace(
-        winner=verdict.winner,
-        winners=verdict.winners,
-        consistent=verdict.consistent,
-        averaged=None if probabilities is None else likeliest(probabilities),
-        probabilities=probabilities,
-    )
 
 
 def _headline(paired: bool, scalar: bool, n_labelled: int) -> Callable[[Rows], Estimate]:

@@ -2,14 +2,15 @@
 
 The policy allows the two scripts and the one style sheet of this page by their digests and images
 that stand in the page; everything else, a request to any address above all, is forbidden. Cases are
-a block of JSON, which a browser does not run, and the script puts them into the page as text.
+blocks of JSON, which a browser does not run, and the script puts them into the page as text. It
+parses a case when it is looked at: at its opening the page parses only what cases are filtered by.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, assert_never
@@ -17,7 +18,7 @@ from typing import Any, assert_never
 import orjson
 
 from autoj.errors import MissingExtra
-from autoj.reports.html.entries import PageCase
+from autoj.reports.html.entries import PageCase, case_keys
 from autoj.reports.html.listing import Listing
 from autoj.reports.html.sections import Section
 from autoj.runs.settings import versions
@@ -27,6 +28,7 @@ CASE_SCRIPTS = ("diff.min.js", "case.js")
 """The scripts that draw a case."""
 CASE_PARTS = ("cases.html", "panes.html", "notes.html")
 """The parts of the view of cases: its filters, the list beside the case, and the reader's notes."""
+_BLOCK_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,7 @@ def render_page(page: Page) -> str:
     environment.filters["image"] = _image
     style = page_asset("report.css")
     parts, names, data = _list_of(page)
+    cases = page.rows.cases if isinstance(page.rows, PageCases) else ()
     scripts = [page_asset(name) for name in names]
     return environment.get_template("report.html").render(
         page=page,
@@ -104,7 +107,8 @@ def render_page(page: Page) -> str:
         policy=page_policy(style, scripts),
         style=markupsafe.Markup(style),
         scripts=[markupsafe.Markup(script) for script in scripts],
-        data=markupsafe.Markup(_json_block(data)),
+        data=markupsafe.Markup(_json_block(orjson.dumps(data))),
+        blocks=map(markupsafe.Markup, _case_blocks(cases)),
     )
 
 
@@ -116,7 +120,7 @@ def _list_of(page: Page) -> tuple[Sequence[str], Sequence[str], Mapping[str, Any
             data = {
                 "runs": [run.name for run in page.runs],
                 "paired": paired,
-                "cases": cases,
+                "keys": list(map(case_keys, cases)),
                 "id": hashlib.sha256(its).hexdigest()[:16],
             }
             return CASE_PARTS, (*CASE_SCRIPTS, "list.js", "report.js"), data
@@ -129,9 +133,23 @@ def _list_of(page: Page) -> tuple[Sequence[str], Sequence[str], Mapping[str, Any
             assert_never(other)
 
 
-def _json_block(value: Any) -> str:
+def _case_blocks(cases: Sequence[PageCase]) -> Iterator[str]:
+    """The cases, one a line, in blocks: a browser takes one long block in far more slowly."""
+    lines: list[bytes] = []
+    n_bytes = 0
+    for case in cases:
+        lines.append(orjson.dumps(case))
+        n_bytes += len(lines[-1])
+        if n_bytes > _BLOCK_BYTES:
+            yield _json_block(b"\n".join(lines))
+            lines, n_bytes = [], 0
+    if lines:
+        yield _json_block(b"\n".join(lines))
+
+
+def _json_block(encoded: bytes) -> str:
     """JSON that cannot end the block that it stands in."""
-    return orjson.dumps(value).decode().replace("<", "\\u003c")
+    return encoded.decode().replace("<", "\\u003c")
 
 
 def page_policy(style: str, scripts: Sequence[str], *further: str) -> str:

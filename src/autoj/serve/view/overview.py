@@ -10,7 +10,8 @@ from autoj.bench.base import group_name
 from autoj.metrics.base import proportion_of
 from autoj.records import WINNERS, Estimate
 from autoj.reports import render
-from autoj.reports.html.sections import PageTable, Section
+from autoj.reports.html.listing import PageTable
+from autoj.reports.html.sections import Section
 from autoj.reports.html.texts import page_text
 from autoj.serve.view.columns import (
     CONSISTENT,
@@ -52,17 +53,22 @@ def _figures(columns: Columns, judged: Bools) -> Section:
 
 
 def _estimates(columns: Columns, judged: Bools) -> Iterator[Estimate]:
-    winner = columns["winner"][: len(judged)]
-    decided = judged & (winner > 0)
     yield accuracy(columns, judged)
-    halves = np.select([winner == WINNER_CODES["a"], winner == WINNER_CODES["tie"]], [1.0, 0.5], 0)
-    n_unscored = int(np.count_nonzero(judged & ~decided))
-    clusters = columns["cluster"][: len(judged)]
-    yield proportion_of("win rate of a", halves[decided], clusters[decided], n_unscored)
+    yield _win_rate(columns, judged)
     both = judged & columns.has(TWO_ORDERS)[: len(judged)]
-    agree = columns.has(CONSISTENT)[: len(judged)].astype(float)
     if both.any():
-        yield proportion_of("consistency of both orders", agree[both], clusters[both])
+        agree = columns.has(CONSISTENT)[: len(judged)][both].astype(float)
+        clusters = columns["cluster"][: len(judged)][both]
+        yield proportion_of("consistency of both orders", agree, clusters)
+
+
+def _win_rate(columns: Columns, judged: Bools) -> Estimate:
+    decided = judged & (columns["winner"][: len(judged)] > 0)
+    winner = columns["winner"][: len(judged)][decided]
+    halves = np.select([winner == WINNER_CODES["a"], winner == WINNER_CODES["tie"]], [1.0, 0.5], 0)
+    n_unscored = int(np.count_nonzero(judged)) - len(winner)
+    clusters = columns["cluster"][: len(judged)][decided]
+    return proportion_of("win rate of a", halves, clusters, n_unscored)
 
 
 def accuracy(columns: Columns, among: Bools) -> Estimate:
@@ -129,10 +135,12 @@ def _parts(columns: Columns, judged: Bools) -> Iterator[Section]:
     groups: dict[str, list[int]] = {}
     for name in names:
         groups.setdefault(group_name(name) or "", []).append(columns.scenarios[name])
-    by_group = {name: np.isin(codes, its) for name, its in groups.items()}
-    by_scenario = {name: codes == columns.scenarios[name] for name in names[:_MOST_ROWS]}
-    for title, parts in (("group", by_group), ("scenario", by_scenario)):
-        found = {name: accuracy(columns, judged & mask) for name, mask in parts.items()}
+    by_scenario = {name: [columns.scenarios[name]] for name in names[:_MOST_ROWS]}
+    for title, parts in (("group", groups), ("scenario", by_scenario)):
+        # One mask after the other: together those of 60 scenarios would take as much as the index.
+        found = {
+            name: accuracy(columns, judged & np.isin(codes, its)) for name, its in parts.items()
+        }
         known = {name: its for name, its in found.items() if its.value is not None}
         if len(known) > 1:
             rows = tuple((page_text(name).text, *_cells(its)) for name, its in known.items())

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +18,12 @@ from autoj.reports.html.entries import PageCase, page_case, page_verdict
 from autoj.reports.html.sections import Section
 from autoj.reports.html.sources import SHOWN_KINDS, PageRun, named_apart, run_facts
 from autoj.reports.html.texts import page_text
-from autoj.runs.files import CASES, VERDICTS
 from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
-from autoj.serve.view.columns import FROM_FILE, JUDGED, Bools, Rows
+from autoj.serve.view.columns import JUDGED, Bools, Rows
 from autoj.serve.view.index import RunIndex, check_has_verdicts
 from autoj.serve.view.overview import overview
+from autoj.serve.view.row_lines import RowLines
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
@@ -193,23 +192,8 @@ class ViewedRuns:
     def _select(self, wanted: CaseFilter) -> Rows:
         return select_rows(self.runs[0].columns, wanted, self._differ())
 
-    @contextmanager
-    def _lines(self) -> Iterator[Callable[[int], tuple[bytes, bytes]]]:
-        """Reads the lines of rows, a case's and its verdict's, from files that stay open."""
-        columns, path = self.runs[0].columns, self.runs[0].run.path
-        with ExitStack() as opened:
-            cases = opened.enter_context((path / CASES).open("rb"))
-            is_there = (path / VERDICTS).exists()
-            verdicts = opened.enter_context((path / VERDICTS).open("rb")) if is_there else None
-
-            def read(row: int) -> tuple[bytes, bytes]:
-                cases.seek(int(columns["case_at"][row]))
-                if verdicts is None or not columns["flags"][row] & FROM_FILE:
-                    return cases.readline(), b""
-                verdicts.seek(int(columns["verdict_at"][row]))
-                return cases.readline(), verdicts.readline()
-
-            yield read
+    def _lines(self) -> RowLines:
+        return RowLines(self.runs[0].columns, self.runs[0].run.path)
 
     def _listed(self, row: int) -> Listed:
         index = self.runs[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +22,7 @@ from autoj.serve.view.columns import (
     Rows,
     flag_bit,
 )
-
-OpenLines = Callable[[], AbstractContextManager[Callable[[int], tuple[bytes, bytes]]]]
+from autoj.serve.view.row_lines import RowLines
 
 LENGTHS = {
     "a-much-shorter": (-2.0, -0.5),
@@ -139,14 +137,15 @@ class TextSearch:
     Args:
         text: the text, in any letter case.
         rows: the rows to look at.
-        opened: opens the files; then reads the lines of a row: its case, and its verdict if that
-            is in a file.
+        opened: opens the files that hold their lines.
     """
 
-    def __init__(self, text: str, rows: Rows, opened: OpenLines) -> None:
+    def __init__(self, text: str, rows: Rows, opened: Callable[[], RowLines]) -> None:
         self._text, self._rows, self._opened = text.lower(), rows, opened
         # As it stands in a file, where quotation marks and line ends are escaped.
         self._stored = orjson.dumps(self._text)[1:-1].decode()
+        self._end = 0
+        """The end of the stretch of rows that was found to hold the text somewhere."""
         self.found: list[int] = []
         self.n_searched = 0
         self.n_rows = len(rows)
@@ -164,22 +163,37 @@ class TextSearch:
             n_wanted: the number of cases that is enough.
         """
         until = time.monotonic() + seconds
-        with self._opened() as read:
+        with self._opened() as lines:
             while not self.is_complete and len(self.found) < n_wanted and time.monotonic() < until:
+                if self.n_searched >= self._end and self._passes_over(lines):
+                    continue
                 row = int(self._rows[self.n_searched])
-                if self._holds(*read(row)):
+                if self._holds(*lines.read(row, row)):
                     self.found.append(row)
                 self.n_searched += 1
 
+    def _passes_over(self, lines: RowLines) -> bool:
+        """Looks at the next rows that stand together; passes over them where none has the text."""
+        rows = self._rows[self.n_searched :]
+        n = lines.n_together(rows)
+        if n > 1 and not any(map(self._may_hold, lines.read(int(rows[0]), int(rows[n - 1])))):
+            self.n_searched += n
+            return True
+        self._end = self.n_searched + n
+        return False
+
+    def _may_hold(self, lines: bytes) -> bool:
+        return self._stored in lines.decode(errors="replace").lower()
+
     def _holds(self, case_line: bytes, verdict_line: bytes) -> bool:
-        if self._stored in case_line.decode(errors="replace").lower():
+        if self._may_hold(case_line):
             case = decode_as(Case, case_line)
             texts = [case.id, case.query]
             for response in case.responses:
                 texts += [response.text, response.model or ""]
             if any(self._text in text.lower() for text in texts):
                 return True
-        if verdict_line and self._stored in verdict_line.decode(errors="replace").lower():
+        if self._may_hold(verdict_line):
             verdict = decode_as(Verdict, verdict_line)
             return any(self._text in (text or "").lower() for text in verdict.critiques)
         return False

@@ -22,11 +22,18 @@ const ListPage = (rows, make, kind) => {
     history.replaceState(null, "", "#" + kept.toString());
   }
 
-  // The texts of each row in lower case, made when they are first searched.
+  // The texts of each row in lower case, made while the page has nothing else to do, or when they are first searched.
   const haystacks = new Array(rows.length);
   function haystack(at) {
     if (haystacks[at] === undefined) haystacks[at] = kind.texts(rows[at]).join("\n").toLowerCase();
     return haystacks[at];
+  }
+  const whenIdle = window.requestIdleCallback || ((act) => setTimeout(act, 50));
+  function makeHaystacks(from) {
+    const until = performance.now() + 10;
+    let at = from;
+    while (at < rows.length && performance.now() < until) haystack(at++);
+    if (at < rows.length) whenIdle(() => makeHaystacks(at));
   }
   function applyFilters() {
     const wanted = state.q.toLowerCase();
@@ -128,4 +135,5 @@ const ListPage = (rows, make, kind) => {
   });
   readState();
   showState();
+  whenIdle(() => makeHaystacks(0));
 };

@@ -2,6 +2,14 @@
 // The cases of runs. Judged text is untrusted: it enters the page through textContent alone.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
+  // A line of JSON per case, parsed when the case is looked at: at its opening the page needs their keys alone.
+  const lines = [...document.querySelectorAll("script.cases")].flatMap((block) => block.textContent.split("\n"));
+  data.keys.forEach((its, at) => { its.at = at; });
+  let latest = { at: -1, whole: null };
+  function whole(its) {
+    if (latest.at !== its.at) latest = { at: its.at, whole: JSON.parse(lines[its.at]) };
+    return latest.whole;
+  }
   let marks = "quotations";
   const { FLAGS, WINNERS, make, ratingText, caseParts, noteForm, notedRow } = CaseView(data, () => marks);
   const byId = (id) => document.getElementById(id);
@@ -15,7 +23,7 @@
     byId("n-notes").textContent = Object.keys(notes).length;
   }
   function savedNotes() {
-    const rows = data.cases.filter((its) => Object.hasOwn(notes, its.id)).map((its) => notedRow(its, notes[its.id]));
+    const rows = data.keys.filter((its) => Object.hasOwn(notes, its.id)).map((its) => notedRow(whole(its), notes[its.id]));
     return rows.map((row) => row + "\n").join("");
   }
   function put(id, name, value) {
@@ -24,7 +32,8 @@
     keepNotes();
   }
 
-  function texts(its) {
+  function texts(keys) {
+    const its = whole(keys);
     const parts = [its.id, its.query.text, ...its.responses.map((each) => each.text), ...its.models.map((name) => name || "")];
     for (const verdict of its.verdicts) {
       if (verdict === null) continue;
@@ -35,40 +44,36 @@
     }
     return parts;
   }
-  function winnerOf(its) {
-    const verdict = its.verdicts[0];
-    return verdict && verdict.winner ? verdict.winner : "none";
-  }
-  function most(its, name) {
-    return Math.max(...its.verdicts.map((verdict) => verdict && verdict[name] !== null ? verdict[name] : -1));
-  }
   const ORDERS = {
-    unsure: (its) => most(its, "unsure"),
-    disagreement: (its) => (its.flags.includes("differ") ? 2 : 0) + most(its, "disagreement"),
-    length: (its) => Math.max(0, ...its.responses.map((each) => each.text.length + each.n_cut)),
+    unsure: (its) => its.unsure ?? -1,
+    disagreement: (its) => (its.flags.includes("differ") ? 2 : 0) + (its.disagreement ?? -1),
+    length: (its) => its.length,
   };
   function matches(its, state) {
     if (state.flag === "noted" ? !Object.hasOwn(notes, its.id) : state.flag && !its.flags.includes(state.flag)) return false;
     if (state.scenario.startsWith("group:") ? its.group !== state.scenario.slice(6) : state.scenario && its.scenario !== state.scenario) return false;
-    return !state.winner || winnerOf(its) === state.winner;
+    return !state.winner || (its.winner || "none") === state.winner;
   }
-  function summary(its) {
-    const parts = data.paired ? [WINNERS[winnerOf(its)]] : [ratingText(its.verdicts[0])];
-    if (its.flags.includes("wrong")) parts.push(`label ${its.label} ✗`);
+  function summary(keys) {
+    const its = whole(keys);
+    const parts = data.paired ? [WINNERS[keys.winner || "none"]] : [ratingText(its.verdicts[0])];
+    // "wrong" may be another run's: the mark belongs to the winner before it.
+    if (keys.winner && data.paired && its.label !== null && keys.winner !== its.label) parts.push(`label ${its.label} ✗`);
     else if (its.label !== null) parts.push(`label ${its.label}`);
     for (const flag of ["differ", "disagree", "unreadable", "failed", "unsure"]) if (its.flags.includes(flag)) parts.push(FLAGS[flag]);
     return parts.join(" · ");
   }
-  function parts(its, state) {
+  function parts(keys, state) {
+    const its = whole(keys);
     marks = state.marks;
     return [...caseParts(its), noteForm(notes[its.id] || {}, (name, value) => put(its.id, name, value))];
   }
 
   const option = (value, text) => make("option", { value, text });
-  const present = new Set(data.cases.flatMap((its) => its.flags));
+  const present = new Set(data.keys.flatMap((its) => its.flags));
   for (const [flag, text] of Object.entries(FLAGS)) if (flag === "noted" || present.has(flag)) byId("flag").append(option(flag, text));
   const groups = new Map();
-  for (const its of data.cases) {
+  for (const its of data.keys) {
     if (its.scenario === null) continue;
     const group = its.group || "other";
     if (!groups.has(group)) groups.set(group, new Set());
@@ -87,9 +92,9 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
   keepNotes();
-  ListPage(data.cases, make, {
+  ListPage(data.keys, make, {
     rows: "cases", matches, texts, summary, parts,
-    title: (its) => `${its.id}: ${its.query.text.slice(0, 120)}`,
+    title: (its) => `${its.id}: ${whole(its).query.text.slice(0, 120)}`,
     order: (name) => Object.hasOwn(ORDERS, name) ? ORDERS[name] : null,
     empty: { flag: "", scenario: "", winner: "", marks: "quotations" },
     filters: { flag: "flag", scenario: "scenario", winner: "winner" },
