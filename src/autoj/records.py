@@ -418,6 +418,20 @@ class MarkedVerdict(Verdict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetedVerdict(MarkedVerdict):
+    """A verdict of a run that asks the second order only where the first one is unsure."""
+
+    n_orders: int
+    """Orders that were asked, 1 or 2."""
+    first_confidence: float | None = None
+    """The largest probability of the first order, 0 to 1; None where it could not be read."""
+    first_sure: bool
+    """True where the first order alone would have been enough."""
+    drawn: bool
+    """True where the pair is one of the random share that is asked in both orders in any case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A metric's value with its confidence interval."""
 

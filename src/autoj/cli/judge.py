@@ -53,6 +53,8 @@ def judge(
     temperature: _options.Temperature = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
+    second_order: _options.SecondOrder = None,
+    always_full: _options.AlwaysFull = None,
     cache: _options.Cache = None,
     plan: _options.Plan = False,
     limit: _data_options.Limit = None,
@@ -93,6 +95,8 @@ def judge(
         "classifier": classifier or ("fast" if classify else None),
         "unknown_scenario": unknown_scenario,
         "scenarios": scenarios,
+        "second_order": second_order,
+        "always_full": always_full,
     }
     asked = asked_judges("judge", judge, jury, **settings)
     cases = find_cases(

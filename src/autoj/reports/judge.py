@@ -10,12 +10,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.metrics.rows import response_labels
-from autoj.records import Calibration, Case, Estimate, Verdict
+from autoj.records import BudgetedVerdict, Calibration, Case, Estimate, Verdict
 from autoj.reports import render
 from autoj.reports.case import first_critique
 from autoj.reports.cost import cost_record, cost_text, session_record
 from autoj.reports.scenario_sources import Breakdown, is_worth_telling, naming_table, naming_text
-from autoj.reports.summary import RunSummary, summarise, summary_record
+from autoj.reports.summary import RunSummary, SecondOrders, summarise, summary_record
 from autoj.reports.verdict_cells import (
     figure_label,
     label_cell,
@@ -31,6 +31,7 @@ from autoj.reports.verdict_cells import (
 )
 from autoj.runs import RunCounts, RunSpec, resolve_run
 from autoj.runs.cost import Cost
+from autoj.runs.second_order import SecondOrder
 from autoj.tasks.run import Run
 from autoj.verdicts.critique_faults import shown_critiques
 
@@ -95,6 +96,8 @@ def _numbers(case: Case) -> list[float | None]:
 
 
 def _orders(verdict: Verdict) -> str:
+    if isinstance(verdict, BudgetedVerdict) and verdict.n_orders == 1 and verdict.first_confidence:
+        return "first sure"
     return {True: "agree", False: "differ", None: "-"}[verdict.consistent]
 
 
@@ -202,6 +205,8 @@ def summary_table(
         rows.append(("probabilities", _calibrated(spec.calibration)))
     if spec.n_draws > 1:
         rows.append(("samples", _draws(summary, spec)))
+    if spec.second_order is not None and summary.second_orders is not None:
+        rows.append(("second orders", _second_orders(summary.second_orders, spec.second_order)))
     rows += [
         (figure_label(each, summary.authors), render.estimate_line(each))
         for each in summary.estimates
@@ -244,6 +249,17 @@ def _draws(summary: RunSummary, spec: RunSpec) -> str:
         text += f"; {summary.n_split:,} votes without a majority"
     if summary.rating_sd is not None:
         text += f"; standard deviation of a rating {summary.rating_sd:.2f} on average"
+    return text
+
+
+def _second_orders(counts: SecondOrders, rule: SecondOrder) -> str:
+    n_pairs = counts.n_unsure + counts.n_drawn + counts.n_saved
+    text = (
+        f"{counts.n_unsure:,} asked where the first is below {rule.below:g}, {counts.n_drawn:,} of "
+        f"a random {render.percent(rule.always_full)} of all pairs, {counts.n_saved:,} saved"
+    )
+    if n_pairs:
+        text += f" ({render.percent(counts.n_saved / (2 * n_pairs))} of the calls)"
     return text
 
 

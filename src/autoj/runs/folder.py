@@ -35,7 +35,7 @@ from typing import Any, TypeVar
 
 from autoj import jsonl
 from autoj.errors import DataError, SpecMismatch
-from autoj.records import Asked, Case, CaseOutline, MarkedVerdict, Verdict
+from autoj.records import Asked, BudgetedVerdict, Case, CaseOutline, MarkedVerdict, Verdict
 from autoj.runs import files
 from autoj.runs.settings import read_settings, read_spec, write_settings
 from autoj.runs.spec import RunSpec
@@ -169,15 +169,18 @@ class RunFolder:
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdicts last written."""
-        return self.rows(files.VERDICTS, MarkedVerdict if self._is_marked() else Verdict)
+        return self.rows(files.VERDICTS, self._verdict_kind())
 
-    def _is_marked(self) -> bool:
-        """True where the judge's card says below which confidence a verdict is unsure."""
+    def _verdict_kind(self) -> type[Verdict]:
+        """The kind of its verdicts: they say more where the settings ask for it."""
         # A folder may have lost its settings and keep its verdicts.
         with suppress(DataError):
             spec = self.settings()["spec"]
-            return spec.get("protocol") in (spec["judge"].get("unsure") or {})
-        return False
+            if spec.get("second_order") is not None:
+                return BudgetedVerdict
+            if spec.get("protocol") in (spec["judge"].get("unsure") or {}):
+                return MarkedVerdict
+        return Verdict
 
     def judged(self) -> Iterator[tuple[Case, Verdict]]:
         """The cases with the verdicts last written; cases without a verdict are left out."""

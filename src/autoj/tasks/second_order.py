@@ -116,6 +116,12 @@ def _check(path: Path, spec: RunSpec) -> None:
             f"{path} is not a run of pairs in both orders, so it does not say what one order alone "
             "would have given"
         )
+    if spec.second_order is not None:
+        raise ConfigError(
+            f"{path} has the second orders of unsure pairs alone, so it does not say what the rest "
+            "would have said",
+            hint="The command that made it asks the rest without --second-order.",
+        )
     if not spec.plain_protocol.gives_probabilities or spec.n_draws > 1:
         raise ConfigError(
             f"{path} has no probabilities of each order, so nothing says where the first is unsure",

@@ -168,6 +168,9 @@ def run_again(spec: RunSpec, record: dict[str, object]) -> str:
     ):  # fmt: skip
         if value is not None:
             words += [option, str(value)]
+    if spec.second_order is not None:
+        words += ["--second-order", f"unsure:{spec.second_order.below:g}"]
+        words += ["--always-full", f"{spec.second_order.always_full:g}"]
     if spec.critique:
         words.append("--critique")
     return shlex.join(words)
