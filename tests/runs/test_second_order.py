@@ -91,7 +91,7 @@ def test_the_second_order_is_asked_where_the_first_is_unsure_or_the_pair_is_draw
             assert (verdict.winner, verdict.consistent) == (whole.winners[0], None)
             assert verdict.rule == "one order"
     assert len(kinds) == 4, "the data must hold all four kinds of pairs"
-    assert are_whole(check_folders([tmp_path / "run"]))
+    assert are_whole(check_folders(tmp_path / "run"))
 
 
 @pytest.mark.parametrize("critique", [False, True])

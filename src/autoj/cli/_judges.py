@@ -10,6 +10,7 @@ from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.records import JudgeCard
 from autoj.runs import RunSpec, make_spec
+from autoj.tasks.escalation import make_escalation
 from autoj.tasks.jurors import Jury, make_jury
 from autoj.verdicts.jury import Method
 
@@ -33,7 +34,11 @@ JuryRule: TypeAlias = Annotated[
 
 
 def asked_judges(
-    task: Literal["judge", "rate"], judge: str, rule: Method | None, **settings: Any
+    task: Literal["judge", "rate"],
+    judge: str,
+    rule: Method | None,
+    escalate: str | None = None,
+    **settings: Any,
 ) -> RunSpec | Jury:
     """The run of the judge that the flag names, or the jury of several.
 
@@ -41,6 +46,7 @@ def asked_judges(
         task: the command.
         judge: the value of `--judge`.
         rule: the value of `--jury`.
+        escalate: the value of `--escalate`.
         settings: of `make_spec`.
 
     Raises:
@@ -48,6 +54,8 @@ def asked_judges(
         ConfigError: a rule is given for one judge, or the settings cannot be used together.
     """
     cards = _named_cards(judge)
+    if escalate is not None:
+        return make_escalation(cards, escalate, rule, **settings)
     if len(cards) > 1:
         return make_jury(task, cards, rule, **settings)
     if rule is not None:

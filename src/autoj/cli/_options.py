@@ -145,6 +145,16 @@ SecondOrder: TypeAlias = Annotated[
         "one. A later run without it asks the rest.",
     ),
 ]
+Escalate: TypeAlias = Annotated[
+    str | None,
+    spending(
+        "--escalate",
+        metavar="JUDGE[:BELOW]",
+        autocompletion=_completion.judges,
+        help="Ask this stronger judge where the other's orders differ, or its confidence is lower "
+        "(gpt-4:0.7; without a number, than its card says). Both judges' judgments are kept.",
+    ),
+]
 AlwaysFull: TypeAlias = Annotated[
     float | None,
     spending(

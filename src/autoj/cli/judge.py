@@ -54,6 +54,7 @@ def judge(
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
     second_order: _options.SecondOrder = None,
+    escalate: _options.Escalate = None,
     always_full: _options.AlwaysFull = None,
     cache: _options.Cache = None,
     plan: _options.Plan = False,
@@ -98,7 +99,7 @@ def judge(
         "second_order": second_order,
         "always_full": always_full,
     }
-    asked = asked_judges("judge", judge, jury, **settings)
+    asked = asked_judges("judge", judge, jury, escalate, **settings)
     cases = find_cases(
         data, a, b, format, columns=columns, join=join, questions=questions, turn=turn
     )

@@ -32,7 +32,7 @@ def _one(found: RunEstimate) -> RenderableType:
         ("requests", f"{about}{found.n_left:,} to send{_known(found)}"),
     ]
     if found.is_most:
-        rows.append(("second orders", "all counted; they are asked where the first is unsure"))
+        rows.append(("counted", "as if asked everywhere; it is asked where an answer is unsure"))
     if found.n_too_long:
         rows.append(("too long", f"{about}{found.n_too_long:,} requests fail without being sent"))
     if found.n_left:

@@ -69,8 +69,8 @@ class RunEstimate:
     """True where every request was built and compared; else the counts are projected from a
     random 1,000 cases."""
     is_most: bool = False
-    """True where fewer requests may do: second orders that are asked only where the first one is
-    unsure count as if all were asked."""
+    """True where fewer requests may do: what is asked only where an answer is unsure counts as
+    if it were asked everywhere."""
     seconds: float | None = None
     """None where nothing is left, or nothing says how fast the judge is."""
     timed_by: str | None = None

@@ -84,7 +84,9 @@ def _opened(path: Path) -> Iterator[PageRun]:
         yield _of_run(Run.open(path))
         return
     jury = JuryRun.open(path)
-    jurors = [_of_run(Run.open(path / juror.folder)) for juror in jury.jury.jurors]
+    folders = [path / juror.folder for juror in jury.jury.jurors]
+    # A judge that was asked about no case has no folder.
+    jurors = [_of_run(Run.open(each)) for each in folders if (each / "run.json").is_file()]
     names = ", ".join(juror.name for juror in jury.jury.jurors)
     yield PageRun(
         name="jury",
