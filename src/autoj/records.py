@@ -275,6 +275,18 @@ class WrittenCompletion(Completion):
     """The natural log-probability of the whole text; None where it is not stated."""
 
 
+ScoredBy: TypeAlias = Literal["token ids", "prompt", "likeliest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredCompletion(Completion):
+    """A completion whose choices a server has scored, and the way in which it did."""
+
+    scored_by: ScoredBy | None = None
+    """"token ids" and "prompt" are exact; "likeliest" reads the choices among the likeliest tokens,
+    where one that is missing has a bound."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A request without a completion; never counted as a score."""

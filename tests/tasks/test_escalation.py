@@ -153,7 +153,7 @@ def test_each_judge_costs_by_its_own_card_and_the_report_says_so(
     assert {verdict.decided_by for verdict in record["verdicts"]} == {"cheap", "strong"}
     n_asked = sum(verdict.decided_by == "strong" for verdict in record["verdicts"])
     assert sum(summary.judges[1].winners.values()) == n_asked
-    (entry,) = (each for each in list_runs([run.path]).entries if each.kind == "jury")
+    (entry,) = list_runs(run.path)
     assert entry.n_judged == 40
     case = next(v.case_id for v in verdicts_of(run.path) if v.decided_by == "strong")
     shown = read_jury_case(run, case)

@@ -101,6 +101,25 @@ def _orders(verdict: Verdict) -> str:
     return {True: "agree", False: "differ", None: "-"}[verdict.consistent]
 
 
+_SCORED_BY = {
+    "token ids": "exactly, by the numbers of their tokens",
+    "prompt": "exactly, each as the end of a prompt",
+    "likeliest": "among the likeliest tokens",
+}
+
+
+def scored_by_text(counts: object) -> str | None:
+    """The ways in which a server has scored choices, as `run.json` counts them; None without any.
+
+    >>> scored_by_text({"likeliest": 2, "token ids": 1200})
+    'among the likeliest tokens 2; exactly, by the numbers of their tokens 1,200'
+    """
+    if not isinstance(counts, Mapping) or not counts:
+        return None
+    known = [f"{_SCORED_BY.get(way, way)} {n:,}" for way, n in sorted(counts.items())]
+    return "; ".join(known)
+
+
 def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
     """A run: its first verdicts, its figures with its speed, and a critique."""
     listed = list(islice(run, n_shown))
@@ -112,7 +131,7 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
         ),
         *_foot(run.spec),
         Text(),
-        summary_table(summary, run.spec, run.counts, run.cost),
+        summary_table(summary, run.spec, run.counts, run.cost, _scored_by(run)),
         Text(),
         *first_critique(listed),
     )
@@ -175,7 +194,12 @@ def stored_view(
     """Some cases of a stored run with their verdicts, and its figures."""
     table = verdict_table(listed, run.spec)
     foot = _foot(run.spec)
-    return Group(table, *foot, Text(), summary_table(summary, run.spec, cost=run.cost))
+    figures = summary_table(summary, run.spec, cost=run.cost, scored_by=_scored_by(run))
+    return Group(table, *foot, Text(), figures)
+
+
+def _scored_by(run: Run) -> str | None:
+    return scored_by_text(run.folder.settings().get("scored_by"))
 
 
 def _foot(spec: RunSpec) -> list[RenderableType]:
@@ -192,6 +216,7 @@ def summary_table(
     spec: RunSpec,
     counts: RunCounts | None = None,
     cost: Cost | None = None,
+    scored_by: str | None = None,
 ) -> RenderableType:
     """The figures of a run; with `counts`, also this session's speed; with `cost`, its dollars."""
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
@@ -203,6 +228,8 @@ def summary_table(
             rows.append(("a and b", names))
     if spec.calibration is not None:
         rows.append(("probabilities", _calibrated(spec.calibration)))
+    if scored_by is not None:
+        rows.append(("choices scored", scored_by))
     if spec.n_draws > 1:
         rows.append(("samples", _draws(summary, spec)))
     if spec.second_order is not None and summary.second_orders is not None:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,7 +36,15 @@ from typing import Any, TypeVar
 
 from autoj import jsonl
 from autoj.errors import DataError, SpecMismatch
-from autoj.records import Asked, BudgetedVerdict, Case, CaseOutline, MarkedVerdict, Verdict
+from autoj.records import (
+    Asked,
+    BudgetedVerdict,
+    Case,
+    CaseOutline,
+    MarkedVerdict,
+    ScoredCompletion,
+    Verdict,
+)
 from autoj.runs import files
 from autoj.runs.settings import read_settings, read_spec, write_settings
 from autoj.runs.spec import RunSpec
@@ -233,6 +242,17 @@ class RunFolder:
         record = self.settings()
         if record.get("cost_usd") != usd:
             write_settings(self.path, {**record, "cost_usd": usd})
+
+    def record_scored_by(self) -> None:
+        """Records in `run.json` how often a server has scored choices in which way, if one has."""
+        path = self.path / files.LEDGER
+        if b'"scored_by":' not in next(jsonl.whole_lines(path), b""):
+            return
+        answers = jsonl.read_records(path, ScoredCompletion)
+        counts = Counter(each.scored_by for each in answers if each.scored_by is not None)
+        record = self.settings()
+        if record.get("scored_by") != counts:
+            write_settings(self.path, {**record, "scored_by": dict(sorted(counts.items()))})
 
     def add_timing(self, record: dict[str, Any]) -> None:
         """Records the counts and the time of a session that ends now."""

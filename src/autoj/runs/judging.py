@@ -151,6 +151,7 @@ def judge_run(
             judged = resolve_first(folder, spec, ledger)
             session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+        folder.record_scored_by()
     return session.counts
 
 

@@ -12,6 +12,7 @@ from autoj.errors import ConfigError, DataError
 from autoj.protocols import protocols_of
 from autoj.reports.cost import cost_text
 from autoj.reports.html.texts import page_text
+from autoj.reports.judge import scored_by_text
 from autoj.reports.verdict_cells import threshold_text
 from autoj.runs import CaseRecord, RunSpec
 from autoj.runs.case_record import read_case_records
@@ -142,6 +143,8 @@ def run_facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "marked unsure", threshold_text(spec.sure_threshold).removeprefix("unsure, ")
     if card.licence is not None:
         yield "licence", card.licence
+    if (ways := scored_by_text(record.get("scored_by"))) is not None:
+        yield "choices scored", ways
     if (spent := cost_text(run.cost, card)) is not None:
         yield "cost", spent
     yield "settings", f"sha256 {record.get('sha256', 'not stated')}"
