@@ -72,7 +72,9 @@ class Model:
         return self._written(begun, named, body)
 
     def _written(self, begun: str, named: list[int] | None, body: dict[str, Any]) -> Answer:
-        shares = NEXT.get(begun, {" end": 1.0})
+        # A token that the model never writes is listed all the same where it is named.
+        never = {piece: 1e-12 for piece, number in self.numbers.items() if number in (named or ())}
+        shares = never | dict(NEXT.get(begun, {" end": 1.0}))
         ranked = sorted(shares, key=lambda token: -shares[token])
         numbers = {token: self.tokens(token)[0] for token in ranked}
         listed = ranked[:20]
