@@ -62,7 +62,11 @@ def _estimates(columns: Columns, judged: Bools) -> Iterator[Estimate]:
     both = judged & columns.has(TWO_ORDERS)[: len(judged)]
     agree = columns.has(CONSISTENT)[: len(judged)].astype(float)
     if both.any():
-        yield proportion_of("consistency of both orders", agree[both], clusters[both])
+        name = "consistency of both orders"
+        if np.count_nonzero(both) < np.count_nonzero(judged):
+            # A second order that is asked where the first is unsure is one of a hard pair.
+            name += ", of pairs asked in both"
+        yield proportion_of(name, agree[both], clusters[both])
 
 
 def accuracy(columns: Columns, among: Bools) -> Estimate:
