@@ -253,6 +253,11 @@ def test_no_unsure_verdict_leaves_the_stronger_judge_alone(
     assert engines.of("strong") == []
     assert not (tmp_path / "run/judges/strong").exists()
     assert {v.winner for v in verdicts_of(run.path)} == {"a"}
+    # Once it was asked about all of them; its answers stay, and its verdicts no longer count.
+    again = judge_by_jury(many, two("strong:1.0", always_full=0), run.path)
+    assert {v.decided_by for v in verdicts_of(again.path)} == {"strong"}
+    judge_by_jury(many, two(always_full=0), run.path)
+    assert {(v.decided_by, v.rule) for v in verdicts_of(run.path)} == {("cheap", "first judge")}
     assert page(jury_view(run, summarise_jury(run.path, run.jury), 3))
     write_report([run.path], tmp_path / "report.html")
 

@@ -112,12 +112,13 @@ def scored_by_text(counts: object) -> str | None:
     """The ways in which a server has scored choices, as `run.json` counts them; None without any.
 
     >>> scored_by_text({"likeliest": 2, "token ids": 1200})
-    'among the likeliest tokens 2; exactly, by the numbers of their tokens 1,200'
+    'exactly, by the numbers of their tokens 1,200; among the likeliest tokens 2'
     """
     if not isinstance(counts, Mapping) or not counts:
         return None
-    known = [f"{_SCORED_BY.get(way, way)} {n:,}" for way, n in sorted(counts.items())]
-    return "; ".join(known)
+    # A stranger's run.json may state anything.
+    known = [(said, counts.get(way)) for way, said in _SCORED_BY.items()]
+    return "; ".join(f"{said} {n:,}" for said, n in known if type(n) is int) or None
 
 
 def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:

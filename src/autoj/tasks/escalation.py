@@ -132,20 +132,20 @@ def escalated(cases: Cases, first: Path, rule: Escalation) -> Cases | None:
     return replace(cases, read=read, derivation=derivation)
 
 
-def renew(path: Path, cases: Cases) -> None:
+def renew(path: Path, cases: Cases | None) -> None:
     """Takes the cases out of a run whose first ones are not these, so that it can begin anew.
 
     Its answers stay.
 
     Args:
         path: the stronger judge's run.
-        cases: the pairs that it is asked about now.
+        cases: the pairs that it is asked about now; None for none.
     """
     if not (path / "run.json").is_file():
         return
     with locked(path):
         there = RunFolder(path).rows(CASES, CaseOutline)
-        now = (case for _, case in cases.readable())
+        now = (case for _, case in cases.readable()) if cases is not None else iter(())
         for old, new in zip_longest(there, now):
             if old is None:
                 return

@@ -130,11 +130,11 @@ def judge_by_jury(
             asked = data
             if number > 1 and jury.escalation is not None:
                 left = escalated(data, path / jury.jurors[0].folder, jury.escalation)
+                renew(path / juror.folder, left)
                 if left is None:
                     watch.message(f"{place}: {juror.name} is not asked, no verdict is unsure")
                     continue
                 asked = left
-                renew(path / juror.folder, asked)
             watch.message(f"{place}: {juror.name} ({juror.spec.protocol})")
             run = judge(
                 asked, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache

@@ -179,7 +179,8 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
         if len({verdict.case_id for verdict in named}) > 1:
             ids = ", ".join(repr(verdict.case_id) for verdict in named)
             raise DataError(f"the runs of its judges hold different cases: {ids}", path=path)
-        if jury.method is None or jury.method == "escalate":
+        assert jury.method != "escalate"
+        if jury.method is None:
             yield jury_rating(named, name)
         else:
             yield jury_verdict([as_vote(verdict) for verdict in named], jury.method, name)
