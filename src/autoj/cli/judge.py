@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from autoj.cli import _data_options, _options
+from autoj.cli import _budget_options, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
 from autoj.cli._judges import JudgeNames, JuryRule, asked_judges
 from autoj.cli._judging import run_cluster, run_jury, show_run
@@ -53,9 +53,9 @@ def judge(
     temperature: _options.Temperature = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
-    second_order: _options.SecondOrder = None,
-    escalate: _options.Escalate = None,
-    always_full: _options.AlwaysFull = None,
+    second_order: _budget_options.SecondOrder = None,
+    escalate: _budget_options.Escalate = None,
+    always_full: _budget_options.AlwaysFull = None,
     cache: _options.Cache = None,
     plan: _options.Plan = False,
     limit: _data_options.Limit = None,
