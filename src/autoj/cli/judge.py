@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from autoj.cli import _console, _data_options, _options
+from autoj.cli import _budget_options, _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn
 from autoj.cli._judges import JudgeNames, JuryRule
 from autoj.cli._judging import judging
@@ -13,8 +13,8 @@ from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.reports.show import finished
 from autoj.runs.budget import Budget
+from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
-from autoj.tasks.jurors import named_judges
 
 
 def judge(
@@ -53,6 +53,9 @@ def judge(
     temperature: _options.Temperature = None,
     max_usd: _options.MaxUsd = None,
     max_requests: _options.MaxRequests = None,
+    second_order: _budget_options.SecondOrder = None,
+    escalate: _budget_options.Escalate = None,
+    always_full: _budget_options.AlwaysFull = None,
     cache: _options.Cache = None,
     plan: _options.Plan = False,
     limit: _data_options.Limit = None,
@@ -80,6 +83,7 @@ def judge(
         "judge",
         judge,
         jury,
+        escalate=escalate,
         protocol=protocol,
         critique=critique,
         critic=critic,
@@ -97,6 +101,8 @@ def judge(
         classifier=classifier,
         unknown_scenario=unknown_scenario,
         scenarios=scenarios,
+        second_order=second_order,
+        always_full=always_full,
     )
     with watching() as watch:
         cases = open_named(

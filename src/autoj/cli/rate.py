@@ -10,8 +10,8 @@ from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.reports.show import finished
 from autoj.runs.budget import Budget
+from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
-from autoj.tasks.jurors import named_judges
 
 
 def rate(

@@ -59,6 +59,40 @@ def check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_dr
         )
 
 
+def check_second_order(
+    chosen: JudgeProtocol,
+    orders: str,
+    samples: int | None,
+    second_order: str | None,
+    always_full: float | None,
+) -> None:
+    """Refuses to save second orders where there are none, or where no first one is ever unsure."""
+    if second_order is None:
+        if always_full is not None:
+            raise ConfigError(
+                "--always-full is the share of pairs that is asked in full where --second-order or "
+                "--escalate saves questions; neither is given"
+            )
+        return
+    if chosen.reads_alone or chosen.subject != "pair" or orders != "both":
+        why = (
+            f"protocol {chosen.name!r} rates each response alone"
+            if chosen.reads_alone
+            else "there is one order alone"
+        )
+        raise ConfigError(f"--second-order {second_order} saves nothing here: {why}")
+    if not chosen.gives_probabilities or (samples or 1) > 1:
+        raise ConfigError(
+            f"--second-order {second_order} needs the probabilities of the first order, and "
+            + (
+                "--samples gives none"
+                if chosen.gives_probabilities
+                else f"protocol {chosen.name!r} gives none"
+            ),
+            hint="pairwise-verdict gives some, without --samples.",
+        )
+
+
 def check_lock(card: JudgeCard, chosen: JudgeProtocol) -> None:
     """Refuses to ask a trained judge questions that it was not trained on."""
     if card.prompts_sha256 is None:

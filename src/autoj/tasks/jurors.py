@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
-from autoj.judges import load_card
 from autoj.protocols import protocols_of
 from autoj.records import JudgeCard
 from autoj.runs.spec import RunSpec, Task, make_spec
@@ -34,61 +32,31 @@ class Juror:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """The pairs that the second of two judges is asked about."""
+
+    below: float | None
+    """A verdict of the first judge with a lower confidence is unsure, 0 to 1; None goes by its
+    orders alone."""
+    always_full: float
+    """The share of the pairs, 0 to 1, drawn at random, of which both are asked in any case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Jury:
     """Several judges, and the rule that decides: the content of `jury.json`."""
 
     jurors: tuple[Juror, ...]
-    method: Method | None
-    """None where responses are rated."""
+    method: Method | Literal["escalate"] | None
+    """None where responses are rated; "escalate" has the second judge decide where the first one is
+    unsure."""
+    escalation: Escalation | None = None
+    """The pairs that the second judge is asked about; None asks each judge about all."""
 
     @property
     def paired(self) -> bool:
         """True where pairs are judged."""
         return self.method is not None
-
-
-def named_judges(
-    task: Task,
-    judge: str,
-    method: Method | None = None,
-    *,
-    critic: str | None = None,
-    classify: bool = False,
-    classifier: str | None = None,
-    **settings: Any,
-) -> RunSpec | Jury:
-    """The run of the judge that a text names, or the jury of several.
-
-    Args:
-        task: "judge" or "rate".
-        judge: NAME, or NAME,NAME for a jury; a name is a card's, the path of one, or backend:model.
-        method: the rule of a jury for pairs; None as in `make_jury`.
-        critic: the judge that writes the critiques, by its name.
-        classify: whether scenarios are named by a classifier.
-        classifier: the classifier; None is "fast".
-        settings: further ones of `make_spec`.
-
-    Raises:
-        UnknownComponent: there is no such judge.
-        ConfigError: a rule is given for one judge, or the settings cannot be used together.
-    """
-    settings["critic"] = None if critic is None else load_card(critic)
-    settings["classifier"] = classifier or ("fast" if classify else None)
-    cards = _named_cards(judge)
-    if len(cards) > 1:
-        return make_jury(task, cards, method, **settings)
-    if method is not None:
-        raise ConfigError("--jury needs several judges, but --judge names one")
-    return make_spec(task, cards[0][1], **settings)
-
-
-def _named_cards(judge: str) -> list[tuple[str, JudgeCard]]:
-    """The names and cards of the judges that a text names; a path with a comma is one judge."""
-    names = [name.strip() for name in judge.split(",") if name.strip()]
-    # Many names are too long for one path, which is an error to pathlib.
-    if os.path.exists(judge) or len(names) < 2:
-        names = [judge.strip().strip(",") or judge]
-    return [(name, load_card(name)) for name in names]
 
 
 def make_jury(
@@ -109,6 +77,8 @@ def make_jury(
     if settings.get("critic") is not None:
         raise ConfigError("--critic is for one judge, but --judge names several")
     jurors = make_jurors(task, judges, **settings)
+    if settings.get("second_order") is not None:
+        raise ConfigError("--second-order is for one judge, but --judge names several")
     decides = choose_method(jurors, method) if task == "judge" else None
     return Jury(jurors=tuple(jurors), method=decides)
 
