@@ -15,8 +15,9 @@ from typing import Any
 from autoj.api import Judge
 from autoj.datasets._conversations import as_texts
 from autoj.errors import DataError
-from autoj.records import Case, Message, Response, normalise_query
+from autoj.records import Message
 from autoj.rewards.scoring import RewardBy, check_by, score
+from autoj.rewards.single import case_to_score
 
 Turns = str | Sequence[Mapping[str, Any]]
 """A text, or the messages of a conversation, each with `role` and `content`."""
@@ -34,21 +35,23 @@ def trl(
 
     Args:
         judge: a loaded judge, or what `Judge.load` takes.
-        by: the kind of reward: "rating" and "expected-rating" give 1 to 10; "reference" and "group"
-            give 0 to 1, and "group" compares the completions that this process has of a prompt.
+        by: the kind of reward: "rating" and "expected-rating" give 1 to 10, "calibrated-rating"
+            log-odds; "reference" and "group" give 0 to 1, and "group" compares the completions that
+            this process has of a prompt.
         reference: the column with a text to compare with, for "reference".
         concurrent: True makes an async function, which TRL runs beside its other async rewards.
-        settings: settings of `Judge.rate` or `Judge.compare`: `protocol`, `orders`, …
+        settings: settings of `Judge.rate` or `Judge.compare`: `protocol`, `orders`, … No critique
+            is written unless `critique=True`.
 
     Returns:
         A callable that returns one reward per completion, and None where a judgment failed.
 
     Raises:
-        ConfigError: there is no such kind of reward.
+        ConfigError: there is no such kind of reward, or the judge cannot give it.
         UnknownComponent: there is no such judge.
     """
-    check_by(by)
     loaded = Judge.load(judge) if isinstance(judge, str) else judge
+    check_by(by, loaded.card)
     reward = TrlReward(loaded, by, reference, settings)
     return AsyncTrlReward(reward) if concurrent else reward
 
@@ -88,8 +91,15 @@ class TrlReward:
         """
         references = self._references(columns, len(prompts))
         cases = [
-            _case(number, prompt, completion, reference)
-            for number, (prompt, completion, reference) in enumerate(
+            case_to_score(
+                _query(prompt, row),
+                _response(completion, row),
+                self._by,
+                None if reference is None else _response(reference, row),
+                row=row,
+                field=self._reference,
+            )
+            for row, (prompt, completion, reference) in enumerate(
                 zip(prompts, completions, references, strict=True), start=1
             )
         ]
@@ -109,12 +119,6 @@ class TrlReward:
                 field=self._reference,
             )
         texts: Sequence[Turns | None] = found
-        if None in texts:
-            raise DataError(
-                f"row {list(texts).index(None) + 1} has no reference response",
-                path="(call)",
-                field=self._reference,
-            )
         return texts
 
 
@@ -137,19 +141,6 @@ class AsyncTrlReward:
         return await asyncio.to_thread(
             self._reward, prompts, completions, completion_ids, **columns
         )
-
-
-def _case(number: int, prompt: Turns, completion: Turns, reference: Turns | None) -> Case:
-    query = _query(prompt, number)
-    if not query.strip():
-        raise DataError(f"row {number}: the query is empty", path="(call)", field="prompts")
-    shown = [completion] if reference is None else [completion, reference]
-    return Case(
-        id=f"row-{number}",
-        query=query,
-        responses=tuple(Response(text=_response(turns, number)) for turns in shown),
-        cluster=normalise_query(query),
-    )
 
 
 def _query(prompt: Turns, number: int) -> str:
