@@ -13,14 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoj.api import Judge
-from autoj.datasets._conversations import as_texts
 from autoj.errors import DataError
-from autoj.records import Message
 from autoj.rewards.scoring import RewardBy, check_by, score
 from autoj.rewards.single import case_to_score
-
-Turns = str | Sequence[Mapping[str, Any]]
-"""A text, or the messages of a conversation, each with `role` and `content`."""
+from autoj.rewards.turns import Turns, query_of, response_of
 
 
 def trl(
@@ -92,10 +88,10 @@ class TrlReward:
         references = self._references(columns, len(prompts))
         cases = [
             case_to_score(
-                _query(prompt, row),
-                _response(completion, row),
+                query_of(prompt, row),
+                response_of(completion, row),
                 self._by,
-                None if reference is None else _response(reference, row),
+                None if reference is None else response_of(reference, row),
                 row=row,
                 field=self._reference,
             )
@@ -141,39 +137,3 @@ class AsyncTrlReward:
         return await asyncio.to_thread(
             self._reward, prompts, completions, completion_ids, **columns
         )
-
-
-def _query(prompt: Turns, number: int) -> str:
-    if isinstance(prompt, str):
-        return prompt
-    last = max((i for i, turn in enumerate(prompt) if turn.get("role") == "user"), default=None)
-    if last is None:
-        raise DataError(f"row {number}: no message of a user", path="(call)", field="prompts")
-    turns = [
-        Message(role=turn["role"], content=_content(turn, number, "prompts"))
-        for turn in prompt[: last + 1]
-        if turn.get("role") in ("system", "user", "assistant")
-    ]
-    query, _ = as_texts([[*turns, Message(role="assistant", content="")]])
-    return query
-
-
-def _response(completion: Turns, number: int) -> str:
-    if isinstance(completion, str):
-        return completion
-    return _content(completion[-1], number, "completions") if completion else ""
-
-
-def _content(turn: Mapping[str, Any], number: int, field: str) -> str:
-    content = turn.get("content")
-    if content is None:
-        return ""
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if any(part.get("type") != "text" for part in parts):
-        raise DataError(
-            f"row {number}: a message holds other things than text, which a judge of texts "
-            "cannot read",
-            path="(call)",
-            field=field,
-        )
-    return "".join(part["text"] for part in parts)
