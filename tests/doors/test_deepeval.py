@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
@@ -19,7 +20,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def deepeval(monkeypatch, tmp_path):
     monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
     monkeypatch.chdir(tmp_path)
-    return pytest.importorskip("deepeval", reason="DeepEval is not installed")
+    yield pytest.importorskip("deepeval", reason="DeepEval is not installed")
+    # It leaves the loop that it made, whose warning belongs to this test and not to a later one.
+    asyncio.set_event_loop(None)
+    gc.collect()
 
 
 def test_a_test_case_is_rated_and_a_failure_is_an_error_without_a_score(deepeval, judge):

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from autoj import Judge
 from autoj.reports.exports import export_run
 
 from ..reports.test_inspect_export import ANSWERS, rated_run
+from ..rewards.test_trl import Counting
+from . import example
 
 
 @pytest.fixture
@@ -20,32 +23,38 @@ def inspect_ai(monkeypatch, tmp_path):
     return tool
 
 
-def evaluated(inspect_ai: Any, scorer: Any, answers: dict[str, str] = ANSWERS) -> Any:
-    """The log of an evaluation whose model gives these answers."""
-    from inspect_ai.dataset import Sample
-    from inspect_ai.model import ModelOutput, get_model
-    from inspect_ai.solver import generate
+def evaluated(inspect_ai: Any, task: Any, answers: dict[str, str] = ANSWERS) -> Any:
+    """The log of an evaluation; a solver answers, since Inspect counts a model's tokens online."""
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.solver import solver
 
-    samples = [
-        Sample(id=name, input=f"Say {text}.", target="bad") for name, text in answers.items()
-    ]
+    @solver
+    def answering() -> Any:
+        async def solve(state: Any, _: Any) -> Any:
+            state.output = ModelOutput.from_content("mockllm", answers[str(state.sample_id)])
+            return state
 
-    def answer(messages: Any, *_: Any) -> Any:
-        text = messages[-1].text.removeprefix("Say ").removesuffix(".")
-        return ModelOutput.from_content("mockllm", text)
+        return solve
 
-    task = inspect_ai.Task(dataset=samples, solver=generate(), scorer=scorer)
-    model = get_model("mockllm/model", custom_outputs=answer)
-    (log,) = inspect_ai.eval(task, model=model, display="none", fail_on_error=False)
+    (log,) = inspect_ai.eval(
+        task, solver=answering(), model="mockllm/model", display="none", fail_on_error=False
+    )
     assert log.status == "success", log.error
     return log
+
+
+def task_of(inspect_ai: Any, scorer: Any) -> Any:
+    from inspect_ai.dataset import Sample
+
+    samples = [Sample(id=name, input=f"{name}?", target="bad") for name in ANSWERS]
+    return inspect_ai.Task(dataset=samples, scorer=scorer)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_samples_are_rated_and_failures_are_unscored(inspect_ai, judge):
     from autoj.doors.inspect import rating
 
-    log = evaluated(inspect_ai, rating(protocol="single"))
+    log = evaluated(inspect_ai, task_of(inspect_ai, rating(protocol="single")))
     scores = {its.id: next(iter(its.scores.values())) for its in log.samples}
     assert (scores["one"].value, scores["four"].value) == (3.0, 1.0)
     for name, told in (("two", "requests failed"), ("three", "could not be read")):
@@ -72,8 +81,24 @@ def test_inspect_reads_the_exported_scores(inspect_ai, tmp_path):
 
     out = tmp_path / "scores.jsonl"
     export_run(rated_run(tmp_path / "run"), "inspect", out)
-    log = evaluated(inspect_ai, precomputed_scores(str(out), metrics=[mean()]))
+    log = evaluated(inspect_ai, task_of(inspect_ai, precomputed_scores(str(out), metrics=[mean()])))
     (result,) = log.results.scores
     assert result.metrics["mean"].value == 2.0
     scored = {its.id for its in log.samples if its.scores}
     assert scored == {"one", "four"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_is_a_task(inspect_ai, judge, monkeypatch):
+    # The judge of the other tests writes ratings, and this one the card's first protocol scores.
+    monkeypatch.setattr("autoj.rewards.single._loaded", lambda name: Judge(Counting(uniform)))
+    module = example("inspect_task")
+    answers = dict.fromkeys(module.QUESTIONS, "An answer.")
+    log = evaluated(inspect_ai, module.questions(), answers)
+    assert log.results.scores[0].metrics["mean"].value == pytest.approx(5.5)
+    assert {its.id: its.input for its in log.samples} == module.QUESTIONS
+
+
+def uniform(request: Any) -> tuple[float, ...]:
+    """Each choice is as likely as any other."""
+    return (-1.0,) * len(request.choices)
