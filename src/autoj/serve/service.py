@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache, partial
 from pathlib import Path
@@ -212,18 +212,3 @@ def unscored(verdict: Verdict) -> str:
     if verdict.n_failed:
         return f"{verdict.n_failed} of the judge's requests failed"
     return "the judge's answer could not be read"
-
-
-def ratings_of(verdicts: Iterable[Verdict]) -> list[float]:
-    """The rating of each verdict on one response.
-
-    Raises:
-        Problem: one has none; a reward that is made up would be worse than none.
-    """
-    found: list[float] = []
-    for number, verdict in enumerate(verdicts):
-        rating = verdict.ratings[0] if verdict.ratings else None
-        if rating is None:
-            raise Problem(status=502, detail=f"response {number}: {unscored(verdict)}")
-        found.append(rating)
-    return found
