@@ -107,7 +107,9 @@ def _connected(ray: Any) -> Iterator[None]:
         return
     # Read by the cluster that is started here; one that is there has its own.
     os.environ.setdefault(_ENDS_CHILDREN, "1")
-    ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR")
+    # Without an address Ray would also join one that somebody has started on this machine.
+    address = os.environ.get("RAY_ADDRESS", "local")
+    ray.init(address, log_to_driver=False, include_dashboard=False, logging_level="ERROR")
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from typing import Any, Literal
 
 from autoj.backends.base import Backend, OnText
-from autoj.errors import AutojError, Unavailable
+from autoj.errors import AutojError, StorageFull, Unavailable
 from autoj.records import JudgeCard
 from autoj.serve.questions import Question
 from autoj.serve.waiting import FairQueue, Job, QueueFull
@@ -185,6 +185,10 @@ class Engine:
         except AutojError as error:
             if isinstance(error, Unavailable):
                 return self._broken(batch, error)
+            if isinstance(error, StorageFull):
+                # Nobody's case is at fault, and the engine is as well as before.
+                self._fail(batch, error)
+                return True
             if len(batch) > 1:
                 # One client's bad case must not fail another's.
                 return self._judge_apart(batch, backend)
@@ -214,10 +218,13 @@ class Engine:
             _LOG.exception("judge %s cannot be closed", self.name)
 
     def _broken(self, batch: list[Job], error: Unavailable) -> bool:
+        self._fail(batch, error)
+        return False
+
+    def _fail(self, batch: list[Job], error: AutojError) -> None:
         for job in batch:
             if not job.answer.done():
                 job.answer.set_exception(error)
-        return False
 
 
 class _Heard:
