@@ -132,7 +132,7 @@ def add_judging(app: Any, service: Service) -> None:
             )
         return await ask(request, body, body.by)
 
-    @app.post("/v1/scenario", responses=_answers("scenario"), tags=["judge"])
+    @app.post("/v1/scenario", responses=_answers("scenario", of_several=False), tags=["judge"])
     async def scenario(body: ScenarioRequest) -> Response:
         """Name the scenario of a query by the classifier `fast`, with the scenario's criteria."""
         (guess,) = await asyncio.to_thread(load_classifier().classify, [body.query])
@@ -150,10 +150,12 @@ def add_judging(app: Any, service: Service) -> None:
         return await ask(request, body, "classify")
 
 
-def _answers(name: str) -> dict[int | str, dict[str, Any]]:
-    one = {"summary": "one case", "value": _ROWS[name]}
-    many = {"summary": "`cases`", "value": {"judge": "embedded", "rows": [_ROWS[name]]}}
-    content = {"application/json": {"examples": {"one": one, "many": many}}}
+def _answers(name: str, *, of_several: bool = True) -> dict[int | str, dict[str, Any]]:
+    examples = {"one": {"summary": "one case", "value": _ROWS[name]}}
+    if of_several:
+        rows = {"judge": "embedded", "rows": [_ROWS[name]]}
+        examples["many"] = {"summary": "`cases`", "value": rows}
+    content = {"application/json": {"examples": examples}}
     return {200: {"description": "The row of each case, as in the run's file.", "content": content}}
 
 

@@ -11,7 +11,9 @@ from typing import Any
 from autoj.errors import BackendError
 from autoj.serve.questions import Question
 
-OnText = Callable[[str, str], None]
+OnPart = Callable[[int, tuple[int, ...], str], None]
+"""Called with the number of a question about a subject, counted from 0, the responses that its page
+shows, and the text that was just generated."""
 
 
 class QueueFull(BackendError):
