@@ -44,8 +44,9 @@ _STARTS_LEFT = 4
 _MOST_PIECES = 8
 _ON_A_GPU = ("hf", "scalar", "vllm")
 """Backends that load a model into the worker, and onto a GPU where there is one."""
-_ENDS_CHILDREN = "RAY_process_group_cleanup_enabled"
-"""Ray's setting by which the processes that a worker has started end with it (2.51 on)."""
+_SETTINGS = {"RAY_process_group_cleanup_enabled": "1", "RAY_worker_niceness": "0"}
+"""Settings of a cluster that is started here: what a worker has started ends with it, and workers,
+which do all the work, have the priority of the command."""
 
 
 def judge_on_ray(
@@ -105,8 +106,8 @@ def _connected(ray: Any) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    # Read by the cluster that is started here; one that is there has its own.
-    os.environ.setdefault(_ENDS_CHILDREN, "1")
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
     # Without an address Ray would also join one that somebody has started on this machine.
     address = os.environ.get("RAY_ADDRESS", "local")
     ray.init(address, log_to_driver=False, include_dashboard=False, logging_level="ERROR")

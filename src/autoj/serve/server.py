@@ -56,7 +56,7 @@ def impatient(seconds: float) -> type[asyncio.Protocol]:
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-    class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    class Impatient(AutoHTTPProtocol):  # type: ignore[misc]
         _late: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:

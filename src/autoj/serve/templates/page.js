@@ -126,7 +126,8 @@
     const body = { judge: byId("judge").value || null, query: byId("query").value, stream: true };
     const pair = b !== "";
     Object.assign(body, pair ? { a, b } : { response: a });
-    if (byId("protocol").value) body.protocol = byId("protocol").value;
+    // Of a protocol that only decides, a critique is asked for afterwards: it is what one watches.
+    if (byId("protocol").value) Object.assign(body, { protocol: byId("protocol").value, critique: true });
     const answer = await fetch(pair ? "/v1/compare" : "/v1/rate", {
       method: "POST", headers: headers(), body: JSON.stringify(body), signal: stop.signal,
     });
