@@ -110,7 +110,20 @@ def _connected(ray: Any) -> Iterator[None]:
         os.environ.setdefault(name, value)
     # Without an address Ray would also join one that somebody has started on this machine.
     address = os.environ.get("RAY_ADDRESS", "local")
-    ray.init(address, log_to_driver=False, include_dashboard=False, logging_level="ERROR")
+    try:
+        ray.init(address, log_to_driver=False, include_dashboard=False, logging_level="ERROR")
+    except Exception as error:
+        # Ray raises plain exceptions where it does not come up in time or is not there.
+        what = (
+            "no Ray cluster could be started here"
+            if address == "local"
+            else (f"the Ray cluster at {address!r} cannot be reached")
+        )
+        raise Unavailable(
+            f"{what}: {error}",
+            hint="Try again: a busy machine may take longer to start one than Ray waits for. Its "
+            "logs are in /tmp/ray/session_latest/logs.",
+        ) from error
     try:
         yield
     finally:
