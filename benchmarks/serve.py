@@ -32,6 +32,7 @@ import uvicorn
 from autoj.backends.scripted import ScriptedBackend
 from autoj.records import JudgeCard, Request
 from autoj.serve.app import make_app
+from autoj.serve.server import impatient
 from autoj.serve.service import Service
 from autoj.serve.settings import ServiceSettings
 
@@ -57,7 +58,8 @@ def answer(request: Request) -> str:
 def run_server(port: int) -> None:
     """Serves until the process is ended."""
     service = Service([CARD], ServiceSettings(), lambda card: ScriptedBackend(card, answer))
-    uvicorn.run(make_app(service), port=port, log_level="warning", access_log=False)
+    http = impatient(service.settings.body_seconds)
+    uvicorn.run(make_app(service), port=port, log_level="warning", access_log=False, http=http)
 
 
 async def post(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from autoj.cluster import ray as driver
-from autoj.cluster import shard_runs
+from autoj.cluster import worker
 from autoj.cluster.shard_runs import ShardRuns, open_shards
 from autoj.datasets.base import Cases, cases_of
 from autoj.errors import BackendError, Cancelled, Unavailable
@@ -76,7 +76,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(driver, "_LEAST_LEFT_SECONDS", 0.0)
     monkeypatch.setattr(driver, "_STARTS_LEFT", 0)
-    monkeypatch.setattr(shard_runs, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
 
 
 @pytest.fixture

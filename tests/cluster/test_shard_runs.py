@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from autoj.cluster import shard_runs
-from autoj.cluster.shard_runs import ShardError, ShardProgress, judge_shard, open_shards
+from autoj.cluster import shard_runs, worker
+from autoj.cluster.shard_runs import ShardProgress, open_shards
+from autoj.cluster.worker import ShardError, judge_shard
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError, RunBusy, SpecMismatch
@@ -95,7 +96,7 @@ def test_a_shard_gives_up_its_rest_and_its_pieces_ask_only_that(
     pairs_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
-    monkeypatch.setattr(shard_runs, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
     with open_shards(cases, spec, tmp_path / "many", 2) as shards:
         slow = max(shards.runs, key=shards.n_questions)
 
@@ -119,6 +120,17 @@ def test_a_shard_gives_up_its_rest_and_its_pieces_ask_only_that(
     # One answer may have been in flight when the shard was stopped.
     assert len(keys) - len({*keys}) <= 1
     assert len({*keys}) == 2 * 7 - 1
+
+
+def test_shards_of_equal_rows_from_before_are_taken_up(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    judge(cases, replace(spec, shard="1/2"), tmp_path / "many-shards" / "1-of-2")
+    n_before = len(scripted.asked)
+    assert judged(cases, spec, tmp_path / "many", 2).n_judged == 8
+    keys = [request.key for request in scripted.asked]
+    assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before > 0
 
 
 def test_two_drivers_do_not_share_a_run(pairs_file: Path, tmp_path: Path) -> None:

@@ -16,15 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autoj.cluster.shard_runs import (
-    ShardError,
-    ShardOutcome,
-    ShardProgress,
-    ShardRun,
-    ShardRuns,
-    judge_shard,
-    open_shards,
-)
+from autoj.cluster.shard_runs import ShardProgress, ShardRuns, open_shards
+from autoj.cluster.worker import ShardError, ShardOutcome, ShardRun, judge_shard
 from autoj.datasets.base import Cases
 from autoj.errors import Cancelled, MissingExtra, Unavailable, UserError
 from autoj.records import JudgeCard
@@ -204,7 +197,7 @@ class _Driver:
             raise
 
     def _pieces(self, finished: Any, run: ShardRun) -> list[ShardRun]:
-        """What is left of a shard whose task has ended."""
+        """The shards that take over what one has left open, whose task has ended."""
         outcome = self._outcome(finished, run)
         if isinstance(outcome, ShardError):
             kind = UserError if outcome.of_user else Unavailable
