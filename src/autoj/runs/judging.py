@@ -42,7 +42,7 @@ class RunCounts:
 
     def add(self, outcome: Completion | Failure | None) -> None:
         """Counts an outcome; None is a request that an earlier session answered."""
-        if isinstance(outcome, RecordedAnswer) and outcome.reused:
+        if isinstance(outcome, RecordedAnswer):
             self.n_reused += 1
         elif isinstance(outcome, Completion):
             self.n_answered += 1
