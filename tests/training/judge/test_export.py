@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from autoj.errors import ConfigError, DataError, MissingExtra, StorageFull
+from autoj.errors import ConfigError, DataError, MissingExtra, StorageFull, UnknownComponent
 from autoj.judges import load_card
 from autoj.records import Case, Verdict
 from autoj.training.judge import export
@@ -98,6 +98,9 @@ def test_what_cannot_be_exported_says_why(whole: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="none were given") as told:
         export_model(whole, tmp_path / "gptq", "gptq", validation=tmp_path / "rows.jsonl")
     assert "--calibration" in str(told.value)
+    with pytest.raises(UnknownComponent, match="no format of weights 'gguf-q8'") as told:
+        export_model(whole, tmp_path / "out", "gguf-q8")  # type: ignore[arg-type]
+    assert "gguf-q8_0" in str(told.value)
     with pytest.raises(ConfigError, match="no weights to export"):
         export_model(Path("gpt-4"), tmp_path / "out", "merged")
     with pytest.raises(ConfigError, match=r"no train\.json"):
@@ -117,7 +120,7 @@ def base_folder(folder: Path) -> Path:
     """A judge's folder that no training wrote."""
     (folder / "base").mkdir()
     fields = {"title": "Base", "backend": "hf", "model": "./model", "wrapper": "chatml"}
-    fields |= {"protocols": ["pairwise-by-rating"]}
+    fields |= {"protocols": ["pairwise-by-rating"], "context_tokens": 1024}
     (folder / "base" / "judge.yaml").write_text(yaml.safe_dump(fields))
     return folder / "base"
 
@@ -153,9 +156,9 @@ def test_a_judge_trained_by_transformers_runs_in_the_embedded_engine(
     out = tmp_path / "out"
     made = export_model(whole, out, form, validation=toy.pairs_file(tmp_path), max_moved=0.5)
     assert made.moved is not None
-    assert (made.moved.moved.n, made.moved.shift.n) == (6, 6)
-    assert made.moved.shift.value is not None
-    assert made.moved.shift.value < 0.02
+    assert made.moved.moved.n == 6
+    assert made.moved.rating_shift is not None
+    assert made.moved.rating_shift < 0.1
     same_ratings(toy.verdict_of(out), toy.verdict_of(whole), 0.1)
     card = load_card(str(out))
     assert (card.backend, card.options) == ("embedded", {})
@@ -232,6 +235,11 @@ def test_a_form_without_its_packages_names_the_extra(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"--format gguf needs packages"):
+        export_model(whole, tmp_path / "out", "gguf")
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: name in ("gguf", "openvino_genai") or None
+    )
     forms: tuple[Format, ...] = ("gptq", "w4a16", "openvino-int4")
     for form in forms:
         with pytest.raises(MissingExtra, match=f"--format {form} needs packages") as told:

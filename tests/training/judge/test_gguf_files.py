@@ -17,7 +17,8 @@ transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TEXT = "Which one is better? It's four: 12 rivers.\n\n1. Émile — yes"
-HEAD_DIM = {"Qwen3": {"head_dim": 16}}
+# Other sizes of a head are not read from the file by transformers.
+HEAD_DIM = {"Qwen3": {"head_dim": 128}}
 
 
 def written(folder: Path, kind: str, **settings: Any) -> tuple[Any, Any, Path]:

@@ -66,10 +66,9 @@ def test_four_bits_by_llm_compressor_run_as_a_judge(
     assert (group["num_bits"], group["group_size"], group["symmetric"]) == (4, 64, form != "awq")
     assert made.moved is not None
     assert made.moved.moved.n == 6
-    shift = made.moved.shift.value
-    assert shift is not None
     # It was quantised, and is the same judge still.
-    assert 0 < shift < 0.25
+    assert made.moved.rating_shift is not None
+    assert 0 < made.moved.rating_shift < 1
     before, after = toy.verdict_of(judge), toy.verdict_of(out)
     assert before.ratings != after.ratings
     assert after.ratings == pytest.approx(before.ratings, abs=2)
@@ -92,8 +91,8 @@ def test_four_bits_by_nncf_run_in_the_embedded_engine(
     )
     assert load_card(str(out)).model == "./openvino"
     assert made.moved is not None
-    assert made.moved.shift.value is not None
-    assert 0 < made.moved.shift.value < 0.25
+    assert made.moved.rating_shift is not None
+    assert 0 < made.moved.rating_shift < 1
 
 
 @needs("llmcompressor")

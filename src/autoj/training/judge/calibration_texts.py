@@ -52,7 +52,7 @@ def calibration_rows(
         DataError: a row cannot be read.
     """
     trained_on = {entry["sha256"]: entry["name"] for entry in settings["files"]["data"]}
-    is_classifier = Recipe.model_validate(settings["recipe"]).objectives[0].kind == "scenario"
+    is_classifier = _recipe(settings).objectives[0].kind == "scenario"
     rows: list[TrainingRow] = []
     for file in map(training_file, files):
         tests = catalog.is_test_file(file) or (not is_classifier and open_cases(file).testing_only)
@@ -68,6 +68,15 @@ def calibration_rows(
             )
         rows += read_query_rows(file) if is_classifier else read_rows(file)
     return _without_tested(rows, compared, watch)
+
+
+def _recipe(settings: dict[str, Any]) -> Recipe:
+    """The recipe of a training, which is stored with the defaults that it took."""
+    stored = dict(settings["recipe"])
+    if stored["update"]["method"] != "lora":  # such an update states nothing of adapters
+        shared = ("method", "top_layers")
+        stored["update"] = {name: stored["update"].get(name) for name in shared}
+    return Recipe.model_validate(stored)
 
 
 def _listed(settings: dict[str, Any]) -> str:
@@ -125,7 +134,7 @@ def encode_texts(
     Raises:
         ConfigError: no row fits an objective of the training.
     """
-    recipe = Recipe.model_validate(settings["recipe"])
+    recipe = _recipe(settings)
     encoder = SampleEncoder(recipe, card, Encoder(tokenizer, card.wrapper))
     planned = list(plan_samples(rows, recipe, augment=False, lenient=True).samples)
     random.Random(_SEED).shuffle(planned)

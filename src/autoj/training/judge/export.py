@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import yaml
 
-from autoj.errors import AutojError, ConfigError, DataError, StorageFull
+from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD, card_text
 from autoj.records import JudgeCard
@@ -104,9 +104,12 @@ def export_model(
         DataError: `judge` is not a finished training, `out` is not empty, or a row cannot be read.
         ConfigError: the judge has no such form, a file is not one to calibrate on, or too many
             verdicts moved; nothing is left behind.
+        UnknownComponent: there is no such form, or no such judge.
         MissingExtra: the form's packages are not installed.
         StorageFull: the disk is full; nothing is left behind, and nothing was overwritten.
     """
+    if format not in LIBRARIES:
+        raise UnknownComponent("format of weights", format, LIBRARIES)
     if out.is_file() or (out.exists() and any(out.iterdir())):
         raise DataError("the folder is not empty", path=out, hint="Choose a new folder.")
     source = _read_source(judge)
@@ -139,7 +142,9 @@ def export_model(
             out.rmdir()
         made.rename(out)
     except Exception as error:
-        raise _as_storage_error(error, draft, out) from error
+        if (told := _of_storage(error, draft, out)) is None:
+            raise
+        raise told from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return Exported(out=out, format=format, n_bytes=n_bytes, kept=kept, moved=moved)
@@ -231,16 +236,15 @@ def _write_model_card(source: Source, out: Path, format: Format, moved: Moved | 
         (out / "moved.json").write_bytes(orjson.dumps(moved.as_json(), option=orjson.OPT_INDENT_2))
 
 
-def _as_storage_error(error: Exception, draft: Path, out: Path) -> Exception:
-    """An error of writing as one of ours: each library tells of a full disk in its own class."""
-    if isinstance(error, AutojError) and isinstance(error, ConfigError | DataError):
-        return error
+def _of_storage(error: Exception, draft: Path, out: Path) -> Exception | None:
+    """The error of a full or unwritable disk; None for others. Each library has its own class."""
+    if isinstance(error, UserError):
+        return None
     free = shutil.disk_usage(draft if draft.exists() else out.absolute().parent).free
-    if (isinstance(error, OSError) and is_full(error)) or (
-        "os error 28" in str(error) or free < _LITTLE_BYTES
-    ):
+    full = isinstance(error, OSError) and is_full(error)
+    if full or "os error 28" in str(error) or free < _LITTLE_BYTES:
         return StorageFull(
             f"{out}: the disk is full; nothing was written there",
             hint="Free some space, or choose a folder on another disk.",
         )
-    return storage_error(error, out) if isinstance(error, OSError) else error
+    return storage_error(error, out) if isinstance(error, OSError) else None

@@ -11,6 +11,7 @@ gptq awq w4a16 4 bits for vLLM and transformers (training.judge.quantise)
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from autoj.backends.embedded.weights import fetch_weights
 from autoj.backends.hf.models import load_model
 from autoj.backends.hf.templates import PIN as TEMPLATE_PIN
 from autoj.chat import TEMPLATE
-from autoj.errors import ConfigError
+from autoj.errors import ConfigError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.judges import load_card
 from autoj.records import JudgeCard
@@ -44,6 +45,7 @@ from autoj.training.judge.quantise import (
     write_openvino,
 )
 from autoj.training.judge.rows import TrainingRow
+from autoj.training.judge.settings import quietly
 
 Format: TypeAlias = Literal[
     "merged", "adapter", "gguf", "gguf-q8_0", "gguf-q4_0", "openvino", "openvino-int8",
@@ -116,6 +118,9 @@ def check_form(source: Source, format: Format) -> None:
             "engine does not read",
             hint="Export it as gguf or merged.",
         )
+    needed = "openvino_genai" if format.startswith("openvino") else "gguf"
+    if format.startswith(("openvino", "gguf")) and importlib.util.find_spec(needed) is None:
+        raise MissingExtra("embedded", f"export-model --format {format}")
     if format in ("gptq", "awq", "w4a16"):
         check_compressor(format)
     if format == "openvino-int4":
@@ -169,8 +174,9 @@ def _merged(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
 
 def _save_merged(card: JudgeCard, folder: Path) -> Any:
     tokenizer, model = load_model(replace(card, backend="hf"))
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    with quietly():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     return tokenizer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class Moved:
     verdict has none."""
     largest: float | None
     """The largest of these distances."""
+    rating_shift: float | None
+    """The mean distance of two ratings of a response, from 1 to 10; None where none are rated."""
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -57,6 +60,8 @@ class Moved:
             told += (
                 f"; P(a) is off by {self.shift.value:.4f} on average, by {self.largest:.3f} at most"
             )
+        if self.rating_shift is not None:
+            told += f"; ratings are off by {self.rating_shift:.3f} on average"
         return f"{told} ({self.data}, {self.protocol})"
 
 
@@ -138,6 +143,7 @@ def count_moved(
     distances: list[float] = []
     decided: list[int] = []
     known: list[int] = []
+    gaps: list[float] = []
     for (case, one), (_, other) in zip(before, after, strict=True):
         cluster = cluster_number(case.cluster)
         if one.winner is not None or other.winner is not None:
@@ -146,6 +152,11 @@ def count_moved(
         if one.probabilities is not None and other.probabilities is not None:
             distances.append(abs(one.probabilities[0] - other.probabilities[0]))
             known.append(cluster)
+        gaps += [
+            abs(mine - its)
+            for mine, its in zip(one.ratings, other.ratings, strict=False)
+            if mine is not None and its is not None
+        ]
 
     def share(name: str, values: list[float], clusters: list[int]) -> Estimate:
         numbers = np.array(clusters, dtype=np.int64)
@@ -157,4 +168,5 @@ def count_moved(
         moved=share("verdicts moved", changed, decided),
         shift=share("shift of probability", distances, known),
         largest=max(distances, default=None),
+        rating_shift=fmean(gaps) if gaps else None,
     )

@@ -17,7 +17,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -75,8 +76,6 @@ def compress(
 
     from datasets import Dataset
 
-    for package in ("llmcompressor", "compressed_tensors"):
-        loguru.logger.disable(package)
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype="auto")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     settings: dict[str, Any] = {}
@@ -88,19 +87,36 @@ def compress(
             "max_seq_length": max(map(len, texts)),
             "batch_size": 1,  # sequences are cut to the shortest of a batch
         }
+    recipe = compressor_recipe(scheme, group_size(model))
+    # After its modules are imported, which turn their log on; its progress stays.
+    loguru.logger.disable("llmcompressor")
     try:
-        oneshot(
-            model=model,
-            processor=tokenizer,
-            recipe=compressor_recipe(scheme, group_size(model)),
-            output_dir=str(out),
-            **settings,
-        )
+        with _without_pinning():
+            oneshot(
+                model=model, processor=tokenizer, recipe=recipe, output_dir=str(out), **settings
+            )
     except (ValueError, RuntimeError, AttributeError, NotImplementedError) as error:
         raise ConfigError(
             f"llm-compressor cannot quantise this {model.config.model_type} model by {scheme}: "
             f"{in_short(error)}"
         ) from error
+
+
+@contextmanager
+def _without_pinning() -> Iterator[None]:
+    """Lets `awq` run without a GPU: release 0.14 pins memory for copies to one all the same."""
+    import torch
+    from llmcompressor.pipelines.cache import IntermediatesCache
+
+    if torch.accelerator.is_available():
+        yield
+        return
+    pinning = IntermediatesCache.pin_memory
+    IntermediatesCache.pin_memory = lambda *_: None
+    try:
+        yield
+    finally:
+        IntermediatesCache.pin_memory = pinning
 
 
 def group_size(model: Any) -> int:
