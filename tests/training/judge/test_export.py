@@ -120,7 +120,7 @@ def base_folder(folder: Path) -> Path:
     """A judge's folder that no training wrote."""
     (folder / "base").mkdir()
     fields = {"title": "Base", "backend": "hf", "model": "./model", "wrapper": "chatml"}
-    fields |= {"protocols": ["pairwise-by-rating"], "context_tokens": 1024}
+    fields |= {"protocols": ["pairwise-by-rating"], "context_tokens": 2048}
     (folder / "base" / "judge.yaml").write_text(yaml.safe_dump(fields))
     return folder / "base"
 

@@ -125,12 +125,9 @@ def test_texts_to_calibrate_on_are_of_the_judges_own_training(judge: Path, tmp_p
     other = toy.write_rows(tmp_path / "other.jsonl", toy.pair_rows(3))
     with pytest.raises(ConfigError, match="none of the files that this judge was trained on"):
         calibration_rows([other], settings, (), Told())
-    benchmark = tmp_path / "innocent.jsonl"
-    case = {
-        "scenario": "chitchat", "label": 0,
-        "prompt": "Hi", "response 1": "Hello.", "response 2": "Go.",
-    }  # fmt: skip
-    benchmark.write_text(json.dumps(case) + "\n")
+    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    vote = {"conversation_a": turns, "conversation_b": turns, "winner": "tie", "turn": 1}
+    benchmark = toy.write_rows(tmp_path / "innocent.jsonl", [vote])
     with pytest.raises(ConfigError, match="is a benchmark's"):
         calibration_rows([benchmark], settings, (), Told())
 
