@@ -90,8 +90,8 @@ def test_sets_here() -> dict[str, Path]:
 
 def is_test_file(path: Path) -> bool:
     """True where a file is one of a benchmark's, whatever it is called: the checksums are equal."""
-    size = path.stat().st_size
-    return any(
+    size = path.stat().st_size if path.is_file() else None
+    return size is not None and any(
         file.checksum is not None
         and file.size_bytes in (None, size)
         and file.checksum.of(path) == file.checksum.digest

@@ -22,7 +22,7 @@ from autoj.records import Case, JudgeCard
 from autoj.runs.watch import Watch
 from autoj.training.judge.plans import plan_samples
 from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.rows import TrainingRow, read_query_rows, read_rows, training_file
+from autoj.training.judge.rows import TrainingRow, read_rows, training_file
 from autoj.training.judge.sample_files import fitting
 from autoj.training.judge.samples import SampleEncoder
 
@@ -52,11 +52,9 @@ def calibration_rows(
         DataError: a row cannot be read.
     """
     trained_on = {entry["sha256"]: entry["name"] for entry in settings["files"]["data"]}
-    is_classifier = _recipe(settings).objectives[0].kind == "scenario"
     rows: list[TrainingRow] = []
     for file in map(training_file, files):
-        tests = catalog.is_test_file(file) or (not is_classifier and open_cases(file).testing_only)
-        if tests:
+        if catalog.is_test_file(file) or open_cases(file).testing_only:
             raise ConfigError(
                 f"{file} is a benchmark's, and calibration texts are never taken from one",
                 hint=f"Name the judge's own training files: {', '.join(trained_on.values())}.",
@@ -66,7 +64,7 @@ def calibration_rows(
                 f"{file} is none of the files that this judge was trained on",
                 hint=f"Calibration texts are of its own training: {_listed(settings)}.",
             )
-        rows += read_query_rows(file) if is_classifier else read_rows(file)
+        rows += read_rows(file)
     return _without_tested(rows, compared, watch)
 
 

@@ -33,7 +33,7 @@ from autoj.training.judge.forms import (
     write_form,
 )
 from autoj.training.judge.model_card import render_model_card
-from autoj.training.judge.moved import Moved, compare_verdicts, open_pairs
+from autoj.training.judge.moved import Moved, compare_verdicts, comparison_spec, open_pairs
 
 MAX_MOVED = 0.05
 """The share of verdicts that an export may move."""
@@ -115,7 +115,10 @@ def export_model(
     source = _read_source(judge)
     _check_files(format, calibration, validation)
     check_form(source, format)
-    pairs = None if validation is None else open_pairs(validation, limit)
+    pairs = None
+    if validation is not None:
+        comparison_spec(source.card)
+        pairs = open_pairs(validation, limit)
     if calibration:
         settings = dict(source.trained())
         compared = () if pairs is None else pairs[1]

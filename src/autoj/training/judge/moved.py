@@ -17,7 +17,7 @@ from autoj.errors import ConfigError
 from autoj.metrics.base import proportion_of
 from autoj.metrics.rows import cluster_number
 from autoj.records import Case, Estimate, JudgeCard, Verdict
-from autoj.runs import make_spec, resolve_run
+from autoj.runs import RunSpec, make_spec, resolve_run
 from autoj.runs.watch import Watch
 from autoj.tasks.judge import judge
 
@@ -89,6 +89,15 @@ def open_pairs(path: Path, limit: int) -> tuple[Cases, list[Case]]:
     return made, drawn
 
 
+def comparison_spec(card: JudgeCard) -> RunSpec:
+    """The settings by which a judge and its export are asked: the judge's own, without critiques.
+
+    Raises:
+        ConfigError: the judge does not compare pairs.
+    """
+    return make_spec("judge", card, critique=False, on_overflow="truncate")
+
+
 def compare_verdicts(
     before: JudgeCard,
     after: JudgeCard,
@@ -106,7 +115,6 @@ def compare_verdicts(
         watch: told of the progress.
 
     Raises:
-        ConfigError: the judge does not compare pairs.
         Unfinished: a pair has no verdict, as where every request failed.
         BackendError: an engine broke down.
     """
@@ -114,7 +122,7 @@ def compare_verdicts(
     found: list[list[tuple[Case, Verdict]]] = []
     for name, card in (("before", before), ("after", after)):
         watch.message(f"judging {len(drawn):,} pairs with the judge {name} its export")
-        spec = make_spec("judge", card, critique=False, on_overflow="truncate")
+        spec = comparison_spec(card)
         run = judge(cases, spec, folder / name, watch=watch)
         run.check_whole()
         found.append(list(resolve_run(run.folder, spec)))
