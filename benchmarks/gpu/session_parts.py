@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def train_judge(session: Session, name: str) -> dict[str, Any]:
 def _recipe(session: Session, name: str, folder: Path) -> Recipe:
     recipe = read_recipe(ROOT / "recipes" / RECIPES[name])
     if (folder / "judge.yaml").is_file():
-        base = {"judge": str(folder)}
+        base: dict[str, Any] = {"judge": str(folder)}
     else:
         base = {"judge": f"hf:{folder.resolve()}", "wrapper": "chatml", "context_tokens": 2048}
     changed: dict[str, Any] = {"base": base, "packing": True}
@@ -155,14 +156,14 @@ PARTS: dict[str, tuple[float, Callable[[Session], dict[str, Any]]]] = {
     **{
         f"{name}-{'4bit' if bits == 4 else 'bf16'}": (
             minutes,
-            lambda session, name=name, bits=bits: measure_size(session, name, bits),
+            partial(measure_size, name=name, bits=bits),
         )
         for name, bits, minutes in (
             ("13b", 16, 4.0), ("13b", 4, 5.0), ("7b", 16, 2.0), ("7b", 4, 4.0), ("1.5b", 16, 1.0),
             ("1.5b", 4, 2.0),
         )
     },
-    "train-135m": (1.0, lambda session: train_judge(session, "135m")),
-    "train-0.5b": (1.0, lambda session: train_judge(session, "0.5b")),
+    "train-135m": (1.0, partial(train_judge, name="135m")),
+    "train-0.5b": (1.0, partial(train_judge, name="0.5b")),
 }  # fmt: skip
 """Each part with the minutes that it wants; a training takes what there is, and goes on later."""

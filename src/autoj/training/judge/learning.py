@@ -58,7 +58,7 @@ def choice_scores(model: Any, tries: Sequence[ChoiceTrie]) -> Tensor:
     """
     target = Choice(weights=())
     samples = [Sample(objective=0, case_id="", sequences=(one,), target=target) for one in tries]
-    objective = Objective(kind="decision", protocol="pairwise-verdict")
+    objective = Objective.model_validate({"kind": "decision", "protocol": "pairwise-verdict"})
     return _Batch(model, samples, [objective]).choices(range(len(tries)))
 
 
@@ -120,7 +120,10 @@ class _Batch:
         """The mean negative log-likelihood of each text, its end token included; 0 elsewhere."""
         import torch
 
-        owners, tokens, shares, states = [], [], [], []
+        owners: list[int] = []
+        tokens: list[int] = []
+        shares: list[float] = []
+        states: list[Tensor] = []
         for number, target in self._of(Written):
             sequence = self.sequences[self.first[number]]
             text = (sequence.root + sequence.tokens)[target.n_prompt :]
