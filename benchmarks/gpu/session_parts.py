@@ -53,7 +53,7 @@ class Session:
 
 
 class _Deadline(Watch):
-    """Ends a training at a checkpoint's distance before the time is over."""
+    """Ends a training when the time is over; it goes on from its last checkpoint."""
 
     def __init__(self, until: float) -> None:
         self._until = until
@@ -137,6 +137,8 @@ def _recipe(session: Session, name: str, folder: Path) -> Recipe:
         base = {"judge": f"hf:{folder.resolve()}", "wrapper": "chatml", "context_tokens": 2048}
     changed: dict[str, Any] = {"base": base, "packing": True}
     changed["micro_batch_samples"] = min(recipe.batch_samples, 16)
+    # Half a minute of work on an H100, which the end of a call may lose.
+    changed["checkpoint_steps"] = 50
     if session.smoke:
         changed |= {"max_tokens": 512, "batch_samples": 2, "micro_batch_samples": 2}
         objectives = [{"kind": "preference", "protocol": "pairwise-by-rating"}]
