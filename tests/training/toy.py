@@ -30,7 +30,7 @@ WORDS += [
 ]
 
 
-def make_model(folder: Path, seed: int = 0) -> Path:
+def make_model(folder: Path, seed: int = 0, **shape: int) -> Path:
     """Save a small Llama with a tokenizer of its own."""
     import torch
     import transformers
@@ -53,11 +53,10 @@ def make_model(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
+        **{"hidden_size": 64, "intermediate_size": 128, **shape},
         max_position_embeddings=1024,
         tie_word_embeddings=True,
         # Larger than a real model's, so that a few steps get somewhere.
