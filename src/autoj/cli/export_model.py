@@ -25,9 +25,10 @@ def export_model(
     format: Annotated[
         Format,
         _options.output(
+            metavar="FORM",
             help="merged (transformers), adapter (LoRA, from whole trained weights), gguf "
             "(llama.cpp), openvino (the embedded engine); fewer bits: gguf-q8_0, gguf-q4_0, "
-            "openvino-int8, openvino-int4, and for vLLM gptq, awq, w4a16."
+            "openvino-int8, openvino-int4, and for vLLM gptq, awq, w4a16.",
         ),
     ],
     out: Annotated[Path, _options.output(help="A new folder.")],

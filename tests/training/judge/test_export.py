@@ -210,7 +210,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     export_model(whole, tmp_path / "good", "merged")
     before = {path: path.stat().st_size for path in (tmp_path / "good").rglob("*")}
 
-    def full(source: Any, format: str, out: Path, scratch: Path, *, rank: int) -> Any:
+    def full(original: Any, format: str, out: Path, scratch: Path, *, rank: int) -> Any:
         (out / "half").write_text("half")
         raise errors.pop()
 

@@ -28,7 +28,7 @@ from autoj.training.judge.forms import (
     LIBRARIES,
     ROUNDED,
     Format,
-    Source,
+    Original,
     check_form,
     write_form,
 )
@@ -112,18 +112,18 @@ def export_model(
         raise UnknownComponent("format of weights", format, LIBRARIES)
     if out.is_file() or (out.exists() and any(out.iterdir())):
         raise DataError("the folder is not empty", path=out, hint="Choose a new folder.")
-    source = _read_source(judge)
+    original = _read_original(judge)
     _check_files(format, calibration, validation)
-    check_form(source, format)
+    check_form(original, format)
     pairs = None
     if validation is not None:
-        comparison_spec(source.card)
+        comparison_spec(original.card)
         pairs = open_pairs(validation, limit)
     if calibration:
-        settings = dict(source.trained())
+        settings = dict(original.trained())
         compared = () if pairs is None else pairs[1]
         rows = calibration_rows(calibration, settings, compared, watch)
-        source = replace(source, rows=tuple(rows))
+        original = replace(original, rows=tuple(rows))
     # An existing folder is complete: an export that is killed or fails leaves a draft beside it.
     draft = out.with_name(f".{out.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
@@ -132,14 +132,14 @@ def export_model(
         made.mkdir(parents=True)
         scratch.mkdir()
         watch.message(f"writing the weights as {format}")
-        changed, kept = write_form(source, format, made, scratch, rank=rank)
-        _write_card(source, made, changed, format)
+        changed, kept = write_form(original, format, made, scratch, rank=rank)
+        _write_card(original, made, changed, format)
         moved = None
         if pairs is not None:
             after = _checked_card(made, out.name, scratch)
-            moved = compare_verdicts(source.card, after, pairs, draft / "runs", watch)
+            moved = compare_verdicts(original.card, after, pairs, draft / "runs", watch)
             _refuse_moved(moved, max_moved, format)
-        _write_model_card(source, made, format, moved)
+        _write_model_card(original, made, format, moved)
         n_bytes = sum(file.stat().st_size for file in made.rglob("*") if file.is_file())
         if out.exists():
             out.rmdir()
@@ -153,12 +153,12 @@ def export_model(
     return Exported(out=out, format=format, n_bytes=n_bytes, kept=kept, moved=moved)
 
 
-def _read_source(judge: Path) -> Source:
+def _read_original(judge: Path) -> Original:
     training = TrainingFolder(judge)
     if judge.is_dir() and not training.is_finished:
         raise DataError(f"is not a finished training: it has no {FOLDER_CARD}", path=judge)
     has_settings = training.has_settings
-    return Source(
+    return Original(
         card=load_card(str(judge)),
         # Paths beside the card become absolute.
         content=yaml.safe_load(card_text(str(judge))),
@@ -210,8 +210,8 @@ def _refuse_moved(moved: Moved, max_moved: float, format: Format) -> None:
         )
 
 
-def _write_card(source: Source, out: Path, changed: dict[str, Any], format: Format) -> None:
-    content = dict(source.content)
+def _write_card(original: Original, out: Path, changed: dict[str, Any], format: Format) -> None:
+    content = dict(original.content)
     for name in ("adapter", "adapter_revision", "revision", "options"):
         content.pop(name, None)
     if format == "adapter":
@@ -223,13 +223,13 @@ def _write_card(source: Source, out: Path, changed: dict[str, Any], format: Form
     TrainingFolder(out).write_card(content | changed)
 
 
-def _write_model_card(source: Source, out: Path, format: Format, moved: Moved | None) -> None:
+def _write_model_card(original: Original, out: Path, format: Format, moved: Moved | None) -> None:
     # Figures of before are those of other weights where these were rounded or approximated.
-    figures = {} if format in ROUNDED or format == "adapter" else source.figures
+    figures = {} if format in ROUNDED or format == "adapter" else original.figures
     content = yaml.safe_load((out / FOLDER_CARD).read_text(encoding="utf-8"))
     text = render_model_card(
         content,
-        source.settings,
+        original.settings,
         figures,
         library=LIBRARIES[format],
         export=None if moved is None else f"As `{format}`: {moved.sentence()}.",

@@ -69,7 +69,7 @@ LIBRARIES: Mapping[Format, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Original:
     """A judge to export."""
 
     card: JudgeCard
@@ -96,14 +96,14 @@ class Source:
         return self.settings
 
 
-def check_form(source: Source, format: Format) -> None:
+def check_form(original: Original, format: Format) -> None:
     """Checks, before anything heavy is loaded, that a judge can be exported in a form.
 
     Raises:
         ConfigError: it cannot.
         MissingExtra: the form's packages are not installed.
     """
-    card = source.card
+    card = original.card
     if card.backend == "scalar" and format != "merged":
         raise ConfigError(f"a reward model can only be exported as merged, not as {format}")
     if card.backend not in ("hf", "vllm", "embedded", "scalar"):
@@ -128,12 +128,12 @@ def check_form(source: Source, format: Format) -> None:
 
 
 def write_form(
-    source: Source, format: Format, out: Path, scratch: Path, *, rank: int
+    original: Original, format: Format, out: Path, scratch: Path, *, rank: int
 ) -> tuple[dict[str, Any], float | None]:
     """Writes a judge's weights in a form.
 
     Args:
-        source: the judge, after `check_form`.
+        original: the judge, after `check_form`.
         format: the form.
         out: the folder to write into.
         scratch: an empty folder for what is needed on the way.
@@ -149,27 +149,27 @@ def write_form(
         OSError: the disk is full.
     """
     if format == "adapter":
-        return _adapter(source, out, rank)
-    return _WRITERS[format](source, out, scratch), None
+        return _adapter(original, out, rank)
+    return _WRITERS[format](original, out, scratch), None
 
 
-def _on_hf(source: Source, folder: Path, **fields: Any) -> dict[str, Any]:
+def _on_hf(original: Original, folder: Path, **fields: Any) -> dict[str, Any]:
     """The fields of a card of a model in transformers' layout."""
-    pinned = source.card.options.get(TEMPLATE_PIN)
+    pinned = original.card.options.get(TEMPLATE_PIN)
     options = {} if pinned is None else {"options": {TEMPLATE_PIN: pinned}}
     return {"backend": "hf", "model": "./model", "revision": pin(folder), **options, **fields}
 
 
-def _merged(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
-    card = source.card
+def _merged(original: Original, out: Path, scratch: Path) -> dict[str, Any]:
+    card = original.card
     if card.backend == "scalar":
         shutil.copytree(card.locate(card.model), out / "model")
         return _on_hf(
-            source, out / "model", backend="scalar", revision=card.revision,
+            original, out / "model", backend="scalar", revision=card.revision,
             options=dict(card.options),
         )  # fmt: skip
     _save_merged(card, out / "model")
-    return _on_hf(source, out / "model")
+    return _on_hf(original, out / "model")
 
 
 def _save_merged(card: JudgeCard, folder: Path) -> Any:
@@ -180,49 +180,49 @@ def _save_merged(card: JudgeCard, folder: Path) -> Any:
     return tokenizer
 
 
-def _compressed(scheme: Scheme) -> Callable[[Source, Path, Path], dict[str, Any]]:
-    def write(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
-        tokenizer = _save_merged(source.card, scratch / "model")
-        compress(scratch / "model", out / "model", scheme, _texts(source, tokenizer, scheme))
-        return _on_hf(source, out / "model")
+def _compressed(scheme: Scheme) -> Callable[[Original, Path, Path], dict[str, Any]]:
+    def write(original: Original, out: Path, scratch: Path) -> dict[str, Any]:
+        tokenizer = _save_merged(original.card, scratch / "model")
+        compress(scratch / "model", out / "model", scheme, _texts(original, tokenizer, scheme))
+        return _on_hf(original, out / "model")
 
     return write
 
 
-def _texts(source: Source, tokenizer: Any, format: Format) -> list[list[int]] | None:
-    if source.rows is None or format == "w4a16":
+def _texts(original: Original, tokenizer: Any, format: Format) -> list[list[int]] | None:
+    if original.rows is None or format == "w4a16":
         return None
-    return encode_texts(source.rows, dict(source.trained()), source.card, tokenizer)
+    return encode_texts(original.rows, dict(original.trained()), original.card, tokenizer)
 
 
-def _gguf(packing: Packing | None) -> Callable[[Source, Path, Path], dict[str, Any]]:
-    def write(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
+def _gguf(packing: Packing | None) -> Callable[[Original, Path, Path], dict[str, Any]]:
+    def write(original: Original, out: Path, scratch: Path) -> dict[str, Any]:
         file = out / "model.gguf"
-        _write_packed(source.card, file, scratch, packing)
-        if source.card.wrapper == TEMPLATE:  # the embedded engine has no templates
-            return _on_hf(source, file, model="./model.gguf")
+        _write_packed(original.card, file, scratch, packing)
+        if original.card.wrapper == TEMPLATE:  # the embedded engine has no templates
+            return _on_hf(original, file, model="./model.gguf")
         return {"backend": "embedded", "model": "./model.gguf", "revision": pin(file)}
 
     return write
 
 
-def _openvino(packing: Packing | None) -> Callable[[Source, Path, Path], dict[str, Any]]:
-    def write(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
+def _openvino(packing: Packing | None) -> Callable[[Original, Path, Path], dict[str, Any]]:
+    def write(original: Original, out: Path, scratch: Path) -> dict[str, Any]:
         (scratch / "from").mkdir()
-        _write_packed(source.card, scratch / "from" / "model.gguf", scratch, packing)
+        _write_packed(original.card, scratch / "from" / "model.gguf", scratch, packing)
         write_openvino(scratch / "from" / "model.gguf", out / "openvino")
         return _on_openvino(out)
 
     return write
 
 
-def _openvino_int4(source: Source, out: Path, scratch: Path) -> dict[str, Any]:
+def _openvino_int4(original: Original, out: Path, scratch: Path) -> dict[str, Any]:
     (scratch / "half").mkdir()
-    _openvino(None)(source, scratch / "half", scratch)
+    _openvino(None)(original, scratch / "half", scratch)
     texts = None
-    if source.rows is not None:
-        tokenizer, _ = load_model(replace(source.card, backend="hf"))
-        texts = _texts(source, tokenizer, "openvino-int4")
+    if original.rows is not None:
+        tokenizer, _ = load_model(replace(original.card, backend="hf"))
+        texts = _texts(original, tokenizer, "openvino-int4")
     pack_openvino(scratch / "half" / "openvino", out / "openvino", texts)
     return _on_openvino(out)
 
@@ -254,10 +254,10 @@ def _write_packed(card: JudgeCard, file: Path, scratch: Path, packing: Packing |
         half.unlink()
 
 
-def _adapter(source: Source, out: Path, rank: int) -> tuple[dict[str, Any], float]:
-    settings = source.trained()
+def _adapter(original: Original, out: Path, rank: int) -> tuple[dict[str, Any], float]:
+    settings = original.trained()
     base = _untrained(load_card(settings["recipe"]["base"]["judge"]))
-    _, trained = load_model(source.card)
+    _, trained = load_model(original.card)
     _, before = load_model(replace(base, backend="hf"))
     share = low_rank_adapter(before, trained, rank, out / ADAPTER, base_metadata(base))
     # The training's record is copied, so that this folder can be exported further.
@@ -275,7 +275,7 @@ def _untrained(base: JudgeCard) -> JudgeCard:
     return _untrained(load_card(settings["recipe"]["base"]["judge"]))
 
 
-_WRITERS: dict[Format, Callable[[Source, Path, Path], dict[str, Any]]] = {
+_WRITERS: dict[Format, Callable[[Original, Path, Path], dict[str, Any]]] = {
     "merged": _merged,
     "gguf": _gguf(None),
     "gguf-q8_0": _gguf("Q8_0"),
