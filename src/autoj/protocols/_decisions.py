@@ -94,12 +94,18 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
     forced = 0
     if opening and (opening not in visible or (judged and _OPTION.match(folded.lstrip()))):
         visible, folded, forced = opening + visible, fold(opening) + folded, len(opening)
-    statements = _find(folded)
-    if not statements:
+    places = _places(folded)
+    if not places:
         return Unreadable(reason="no final decision is stated")
-    shown = Judged(judged if any(map(_may_state, judged)) else (), _find)
-    last = last_statement("decision", folded, statements, shown, stands_by_itself, forced)
-    said = last if isinstance(last, Unreadable) else last.said
+    if any(map(_may_state, judged)):
+        statements = [_stated(folded, found) for found in places]
+        shown = Judged(judged, _find)
+        last = last_statement("decision", folded, statements, shown, stands_by_itself, forced)
+        said = last if isinstance(last, Unreadable) else last.said
+    else:
+        # Where nothing can be quoted, the last statement counts, and the others need no reading.
+        position = places[-1].end()
+        said = _answer(folded, position, _OPTION.match(folded, position))
     if isinstance(said, Unreadable):
         return said
     return Decision(shown=said, critique=visible.strip())
@@ -123,8 +129,13 @@ def _may_state(text: str) -> bool:
 
 def _find(folded: str) -> list[_StatedDecision]:
     """The statements of a final decision in a folded text, in order."""
+    return [_stated(folded, found) for found in _places(folded)]
+
+
+def _places(folded: str) -> list[re.Match[str]]:
+    """The places where a final decision is stated, in order."""
     return [
-        _stated(folded, found)
+        found
         for found in _STATEMENT.finditer(folded)
         if not _NO_STATEMENT.match(folded, found.end())
     ]

@@ -157,11 +157,11 @@ class RunFolder:
             return
         seen: set[int] = set()
         for number, case in enumerate(cases, start=1):
-            if hash(case.id) in seen:
+            if (mark := hash(case.id)) in seen:
                 raise jsonl.damaged(
                     self.path / files.CASES, number, f"case {case.id!r} is there twice"
                 )
-            seen.add(hash(case.id))
+            seen.add(mark)
             yield case
 
     def n_cases(self) -> int:
