@@ -96,7 +96,7 @@ class Listing:
         ]
 
     def data(self) -> dict[str, Any]:
-        """What the page's script reads."""
+        """The data of the page's script."""
         return {
             "noun": self.noun,
             "filters": [each.name for each in self.offered],
