@@ -15,7 +15,7 @@ CORE_TESTS := tests/api tests/bench tests/calibration tests/cli tests/construct 
 # Each may hold a small model of its own, so no more than two however many cores there are.
 WORKERS ?= 2
 
-.PHONY: judge test test-slow test-oldest docs check lint types format release clean
+.PHONY: judge test test-slow test-oldest gpu docs check lint types format release clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -66,6 +66,10 @@ $(OLDEST_STAMP): pyproject.toml
 test-oldest: $(OLDEST_STAMP)  ## run the tests that need no extra on the oldest version of each dependency
 	$(OLDEST)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal \
 		-W ignore::DeprecationWarning:typer $(CORE_TESTS)
+
+# It installs nothing: the machine has the torch that fits its GPU, and may have no network.
+gpu:  ## on a CUDA machine: GPU tests, throughput, trainings, into gpu-results/ (benchmarks/gpu/README.md)
+	PYTHONPATH=src $(PYTHON) -m benchmarks.gpu.session gpu-results --all $(GPU)
 
 docs: $(DOCS_STAMP)  ## build the pages into site/, which opens from a disk and fetches nothing
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

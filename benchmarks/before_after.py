@@ -45,7 +45,7 @@ from autoj.judges import load_card
 from autoj.runs import judge_run, make_spec, open_run
 from benchmarks.harness import write_cases
 
-card = load_card("embedded-base")
+card = load_card("embedded-small-base")
 backend = load(card)
 
 def run(name, n_cases, **settings):

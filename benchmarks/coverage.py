@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from autoj.metrics import (
     SHARES,
+    FullAsking,
     Row,
     accuracy,
     agreement,
@@ -214,6 +215,47 @@ def powered(draw: Draw, n_queries: int) -> Estimate:
     )
 
 
+def in_full(figure: str, share: float) -> Simulate:
+    """A judge whose second order is asked of a random share and where the first is unsure.
+
+    Three fifths of the first orders are sure. The second order turns 15 % of the sure first ones
+    that are right and 5 % of those that are wrong, and three times as many of the unsure ones, so
+    that first orders alone are right too often.
+
+    Args:
+        figure: "verdict accuracy" or "consistency", both of full asking.
+        share: the share of the pairs that is asked in full.
+    """
+
+    def simulate(draw: Draw, n_queries: int) -> Estimate:
+        asked = FullAsking(orders=True)
+        for query, common in queries(draw, n_queries):
+            first: Winner = "a" if right(draw, common, 0.6) else "b"
+            sure = bool(draw.random() < 0.6)
+            chance = (0.15 if first == "a" else 0.05) * (1 if sure else 3)
+            turned: Winner = "b" if first == "a" else "a"
+            second = turned if draw.random() < chance else first
+            full = blank(
+                query,
+                label="a",
+                winner=second if draw.random() < 0.5 else first,
+                winners=(first, second),
+                consistent=first == second,
+            )
+            cheap = full._replace(winner=first, winners=(first, first), consistent=True)
+            asked.add(cheap if sure else full, full if draw.random() < share else None)
+        found = {each.name: each for each in asked.estimates()}
+        return found[f"{figure}, all in full"]
+
+    return simulate
+
+
+_TURNED = (0.6 * 0.15 + 0.4 * 0.45, 0.6 * 0.05 + 0.4 * 0.15)
+"""The shares of right and of wrong first orders that the second one turns."""
+TRUE_ACCURACY_IN_FULL = 0.6 * (1 - _TURNED[0] / 2) + 0.4 * _TURNED[1] / 2
+TRUE_CONSISTENCY_IN_FULL = 1 - 0.6 * _TURNED[0] - 0.4 * _TURNED[1]
+
+
 def figures() -> list[Figure]:
     """Lists the simulated figures."""
     return [
@@ -229,6 +271,9 @@ def figures() -> list[Figure]:
         Figure("Spearman", limit_of(correlated("spearman"), 200_000), correlated("spearman")),
         Figure("paired difference", 0.10, paired),
         Figure("prediction-powered", 0.50, powered),
+        Figure("accuracy, 10 % full", TRUE_ACCURACY_IN_FULL, in_full("verdict accuracy", 0.1)),
+        Figure("consistency, 10 %", TRUE_CONSISTENCY_IN_FULL, in_full("consistency", 0.1)),
+        Figure("consistency, 30 %", TRUE_CONSISTENCY_IN_FULL, in_full("consistency", 0.3)),
     ]
 
 
@@ -249,6 +294,7 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--only", default="", help="figures whose names hold this text")
     parser.add_argument("--queries", type=int, nargs="+", default=[24, 100, 1000])
     arguments = parser.parse_args()
     n_draws = arguments.draws
@@ -256,6 +302,8 @@ def main() -> None:
     print(f"{n_draws:,} data sets each; the simulation's own error is ± {error:.1%}\n")
     print("figure".ljust(20), *(f"{n:>8,} queries" for n in arguments.queries))
     for figure in figures():
+        if arguments.only not in figure.name:
+            continue
         cells = []
         for n_queries in arguments.queries:
             share, without = coverage(figure, n_queries, n_draws)

@@ -121,7 +121,7 @@ def transformers(texts: list[str], variant: str, n_batch: int) -> Answer:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    card = load_card("embedded-base")
+    card = load_card("embedded-small-base")
     weights = fetch_weights(card)
     # Reads "\n\n" before a digit as two tokens and not as one: a prompt is a token longer here.
     tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
@@ -222,7 +222,7 @@ def main() -> None:
     parser.add_argument("--variant", choices=_VARIANTS, help="of transformers; default: fastest")
     options = parser.parse_args()
     cores = options.cores
-    backend = load(load_card("embedded-base"))
+    backend = load(load_card("embedded-small-base"))
     written = requests_of(backend, "pairwise")
     scored = requests_of(backend, "pairwise-verdict")
     texts = [render(request.messages, backend.card.wrapper) for request in written]

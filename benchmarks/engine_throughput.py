@@ -39,7 +39,7 @@ from benchmarks.engines import (
     timed,
     unending_embedded,
 )
-from benchmarks.roofline import measure, read_seconds, shape_of, write_seconds
+from benchmarks.roofline import Machine, measure, read_seconds, shape_of, write_seconds
 
 TARGET_BATCHED = 4
 TARGET_CRITIQUES = 400
@@ -51,7 +51,7 @@ _SENTENCES = (
     "There are three points to consider here, and the first is the most important.",
     "Start early, write down each step, and check it twice before you go on.",
 )
-_LLAMA2_13B = {
+LLAMA2_13B = {
     "hidden_size": 5120,
     "intermediate_size": 13824,
     "num_hidden_layers": 40,
@@ -60,8 +60,8 @@ _LLAMA2_13B = {
     "vocab_size": 32000,
     "max_position_embeddings": 4096,
 }
-_TINY = {
-    **_LLAMA2_13B,
+TINY = {
+    **LLAMA2_13B,
     "hidden_size": 32,
     "intermediate_size": 64,
     "num_hidden_layers": 2,
@@ -134,7 +134,7 @@ def hf_engine(size: Size, scored: bool, precision: str, one_by_one: bool) -> Ans
     import torch
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    card = replace(load_card("embedded-base"), backend="hf")
+    card = replace(load_card("embedded-small-base"), backend="hf")
     card = replace(card, options={**card.options, "precision": precision})
     tokenizer, model = load_model(card, "cpu")
     backend = unending(HfBackend(card, tokenizer, model), len(tokenizer) - 1)
@@ -222,15 +222,80 @@ def random_backend(shape: dict[str, int], device: str, **options: Any) -> HfBack
     return unending(backend, shape["vocab_size"] - 1)
 
 
-def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
-    """Measures a machine and a model with random weights on it, and prints both."""
+def quantise(model: Any) -> None:
+    """Packs the matrices of a model's layers into 4 bits (NF4 of bitsandbytes), in place."""
+    import bitsandbytes
     import torch
 
-    shape, found = (_LLAMA2_13B, measure(device)) if device == "cuda" else (
-        _TINY, measure(device, 2**24, 256)
-    )  # fmt: skip
+    for layer in model.get_decoder().layers:
+        for path, module in list(layer.named_modules()):
+            if not isinstance(module, torch.nn.Linear):
+                continue
+            n_out, n_in = module.weight.shape
+            packed = bitsandbytes.nn.Linear4bit(
+                n_in, n_out, bias=False, compute_dtype=torch.bfloat16, quant_type="nf4",
+                device="meta",
+            )  # fmt: skip
+            device = module.weight.device
+            packed.weight = bitsandbytes.nn.Params4bit(
+                module.weight.data, requires_grad=False, quant_type="nf4"
+            ).to(device)
+            owner, _, name = path.rpartition(".")
+            setattr(layer.get_submodule(owner), name, packed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row of a table: judgments per minute beside their roofline."""
+
+    title: str
+    rates: list[float]
+    """Per minute, one a round."""
+    bound: float
+    target: str
+
+    @property
+    def share(self) -> float:
+        """The median over the roofline."""
+        return statistics.median(self.rates) / self.bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """The speed of a model with random weights on a machine."""
+
+    machine: Machine
+    n_rows: int
+    """The rows at once of the roofline of batches."""
+    rows: list[Row]
+    ratio: str
+    """Critiques in batches over critiques one at a time."""
+
+
+def measure_random(
+    shape: dict[str, int], size: Size, n_alone: int, n_rounds: int, device: str, bits: int = 16
+) -> Throughput:
+    """Measures a machine, and a model with random weights on it.
+
+    Args:
+        shape: the model's dimensions, by the names of a Llama's configuration.
+        size: what is asked.
+        n_alone: critiques asked one at a time.
+        n_rounds: how often all is measured.
+        device: "cuda" or "cpu".
+        bits: 16 for bfloat16, 4 for NF4, which needs bitsandbytes.
+    """
+    import torch
+
+    found = measure(device) if device == "cuda" else measure(device, 2**24, 256)
     backend = random_backend(shape, device)
     needs = shape_of(backend._model)
+    if bits == 4:
+        head = backend._model.get_output_embeddings().weight.numel()
+        quantise(backend._model)
+        # Half a byte a weight, and a scale for each 64 of them.
+        packed = (needs.n_weights - head) * (0.5 + 4 / 64)
+        needs = replace(needs, weight_bytes=int(packed + 2 * head))
     free = torch.cuda.mem_get_info()[0] if device == "cuda" else 2**30
     n_rows = max(
         1,
@@ -275,6 +340,28 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
         for title, _, _, do in jobs:
             results[title].append(do())
             print(f"{title}: {results[title][-1]}", file=sys.stderr)
+    return Throughput(
+        machine=found,
+        n_rows=n_rows,
+        rows=[
+            Row(
+                title=title,
+                rates=[work.per_minute for work in results[title]],
+                bound=bounds[bound],
+                target=target,
+            )
+            for title, bound, target, _ in jobs
+        ],
+        ratio=ratios(results["critiques in batches"], results["critiques one at a time"], 2),
+    )
+
+
+def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
+    """Measures a machine and a model with random weights on it, and prints both."""
+    import torch
+
+    shape = LLAMA2_13B if device == "cuda" else TINY
+    found = measure_random(shape, size, n_alone, n_rounds, device)
     what = "a model of Llama-2-13B's shape" if device == "cuda" else "a TINY model"
     where = torch.cuda.get_device_name() if device == "cuda" else "the CPU, for want of a GPU"
     print(
@@ -284,17 +371,15 @@ def run_gpu(size: Size, n_alone: int, n_rounds: int, device: str) -> None:
     if device != "cuda":
         print("This machine has no GPU: the figures show that the script runs, and nothing else.")
     print(
-        f"Measured here: {found.bytes_per_second / 1e9:,.0f} GB/s, "
-        f"{found.flops / 1e12:,.2f} TFLOP/s in bfloat16. The roofline of batches is that of "
-        f"{n_rows} rows at once, which fill the free memory or are all there are.\n"
+        f"Measured here: {found.machine.bytes_per_second / 1e9:,.0f} GB/s, "
+        f"{found.machine.flops / 1e12:,.2f} TFLOP/s in bfloat16. The roofline of batches is that "
+        f"of {found.n_rows} rows at once, which fill the free memory or are all there are.\n"
     )
     print("| | per minute | roofline | share of it | target (H100) |\n|---|---|---|---|---|")
-    for title, bound, target, _ in jobs:
-        rates = [work.per_minute for work in results[title]]
-        share = statistics.median(rates) / bounds[bound]
-        print(f"| {title} | {spread(rates)} | {bounds[bound]:,.0f} | {share:.0%} | {target} |")
-    ratio = ratios(results["critiques in batches"], results["critiques one at a time"], 2)
-    print(f"| critiques, batches / one at a time | {ratio} | | | |")
+    for row in found.rows:
+        rates = f"| {row.title} | {spread(row.rates)} | {row.bound:,.0f} | {row.share:.0%} "
+        print(f"{rates}| {row.target} |")
+    print(f"| critiques, batches / one at a time | {found.ratio} | | | |")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

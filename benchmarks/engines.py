@@ -107,7 +107,7 @@ class _UnendingEmbedded(EmbeddedBackend):
 
 def unending_embedded() -> EmbeddedBackend:
     """The embedded judge, writing on after its answer's end: equal work for all engines."""
-    card = load_card("embedded-base")
+    card = load_card("embedded-small-base")
     return _UnendingEmbedded(card, convert(fetch_weights(card)))
 
 

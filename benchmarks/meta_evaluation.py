@@ -76,7 +76,7 @@ def aggregate(folder: Path) -> None:
     """Reads a run's cases and verdicts and computes its figures, by group too."""
     started = time.perf_counter()
     run = RunFolder(folder)
-    spec = make_spec("judge", load_card("embedded-base"))
+    spec = make_spec("judge", load_card("embedded-small-base"))
     summary = summarise(run.outlined(), spec, run.n_cases(), "group")
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -129,7 +129,7 @@ def _browse(path: Path, n_rounds: int) -> None:
 
 def _process_seconds(session: Any) -> float:
     metrics = session.send("Performance.getMetrics")["metrics"]
-    return next(each["value"] for each in metrics if each["name"] == "ProcessTime")
+    return float(next(each["value"] for each in metrics if each["name"] == "ProcessTime"))
 
 
 def main() -> None:

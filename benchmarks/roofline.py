@@ -5,10 +5,10 @@ Both are measured on the machine, so that a figure beside the roofline tells of 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from autoj.training.judge.speed import best_seconds, product_flops
 
 __all__ = ["Machine", "Shape", "measure", "read_seconds", "shape_of", "write_seconds"]
 
@@ -32,27 +32,9 @@ def measure(device: str, n_bytes: int = _COPIED_BYTES, side: int = _MATRIX_SIDE)
 
     source = torch.zeros(n_bytes, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
-    copying = _best_seconds(device, lambda: target.copy_(source))
-    left = torch.randn(side, side, device=device).to(torch.bfloat16)
-    multiplying = _best_seconds(device, lambda: left @ left)
-    return Machine(bytes_per_second=2 * n_bytes / copying, flops=2 * side**3 / multiplying)
-
-
-def _best_seconds(device: str, do: Callable[[], Any]) -> float:
-    import torch
-
-    def wait() -> None:
-        if device == "cuda":
-            torch.cuda.synchronize()
-
-    seconds: list[float] = []
-    for _ in range(5):
-        wait()
-        started = time.perf_counter()
-        do()
-        wait()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
+    copying = best_seconds(device, lambda: target.copy_(source))
+    flops = product_flops(device, torch.bfloat16, side)
+    return Machine(bytes_per_second=2 * n_bytes / copying, flops=flops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,14 +29,14 @@ N_SUMS = int(os.environ.get("AUTOJ_REAL_PAIRS", "20"))
 def model_folder() -> Path:
     pytest.importorskip("openvino_genai")
     try:
-        return convert(fetch_weights(load_card("embedded-base")))
+        return convert(fetch_weights(load_card("embedded-small-base")))
     except Unavailable as error:
         pytest.skip(f"the embedded judge's weights are not to be had: {error}")
 
 
 @pytest.fixture(scope="session")
 def embedded(model_folder: Path) -> Iterator[EmbeddedBackend]:
-    backend = EmbeddedBackend(load_card("embedded-base"), model_folder)
+    backend = EmbeddedBackend(load_card("embedded-small-base"), model_folder)
     yield backend
     backend.close()
 

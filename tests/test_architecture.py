@@ -30,6 +30,8 @@ FLOORS = [
     {"api", "bench", "audit", "construct", "training", "cluster"},
     # Rewards are a use of the API's judge inside a trainer, so they stand above it.
     {"rewards"},
+    # A harness's score is a reward that says why, so doors stand above rewards.
+    {"doors"},
     {"reports"},
     {"serve"},
     {"cli"},

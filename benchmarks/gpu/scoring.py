@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from autoj.backends._choices import ChoiceTrie
+from autoj.training.judge.learning import choice_scores
 from benchmarks.gpu.lora import LoraLinear
-from benchmarks.gpu.losses import score
 
 SCORE_TOKENS = 50_000
 """Padded tokens of a batch that is scored: without gradients there is room for more."""
@@ -42,7 +42,7 @@ def score_groups(
             if time.monotonic() > until:
                 break
             with torch.inference_mode():
-                rows = score(model, [trie for _, trie in batch]).tolist()
+                rows = choice_scores(model, [trie for _, trie in batch]).tolist()
             for (key, _), row in zip(batch, rows, strict=True):
                 found[key] = [round(logprob, 5) for logprob in row]
         out.write_text(json.dumps(found), encoding="utf-8")

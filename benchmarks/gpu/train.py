@@ -28,12 +28,12 @@ import torch
 from torch import Tensor, nn
 
 from autoj.errors import ConfigError
+from autoj.training.judge.learning import learn
 from autoj.training.judge.recipe import Recipe, read_recipe
 from autoj.training.judge.samples import Sample
 from benchmarks.gpu.batches import Batches, make_micro_batches
 from benchmarks.gpu.encode import open_pickle
 from benchmarks.gpu.lora import add_lora, save_adapter
-from benchmarks.gpu.losses import learn
 from benchmarks.gpu.scoring import merge, score_groups
 from benchmarks.gpu.unpack import base_sha256
 

@@ -277,6 +277,18 @@ class WrittenCompletion(Completion):
     """The natural log-probability of the whole text; None where it is not stated."""
 
 
+ScoredBy: TypeAlias = Literal["token ids", "prompt", "likeliest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredCompletion(Completion):
+    """A completion whose choices a server has scored, and the way in which it did."""
+
+    scored_by: ScoredBy | None = None
+    """"token ids" and "prompt" are exact; "likeliest" reads the choices among the likeliest tokens,
+    where one that is missing has a bound."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """A request without a completion; never counted as a score."""
@@ -417,6 +429,20 @@ class MarkedVerdict(Verdict):
     unsure: bool | None = None
     """True where the confidence is below the card's threshold; None where either is unknown. The
     winner stays as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetedVerdict(MarkedVerdict):
+    """A verdict of a run that asks the second order only where the first one is unsure."""
+
+    n_orders: int
+    """Orders that were asked, 1 or 2."""
+    first_confidence: float | None = None
+    """The largest probability of the first order, 0 to 1; None where it could not be read."""
+    first_sure: bool
+    """True where the first order alone would have been enough."""
+    drawn: bool
+    """True where the pair is one of the random share that is asked in both orders in any case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

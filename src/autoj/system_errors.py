@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 from autoj.errors import DataError, StorageFull, UserError
@@ -49,6 +50,24 @@ _NO_PLACE = {
     errno.EACCES, errno.EEXIST, errno.EFBIG, errno.EISDIR, errno.ELOOP, errno.EMFILE,
     errno.ENAMETOOLONG, errno.ENFILE, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 }  # fmt: skip
+
+
+# Less room than this is none: what was written in part still takes the rest.
+_LITTLE_BYTES = 16 << 20
+
+
+def found_no_room(error: Exception, path: Path) -> bool:
+    """True where a writer of tensors met a full disk, which none of them says by an `OSError`.
+
+    Args:
+        error: of safetensors or PyTorch.
+        path: a place on that disk.
+    """
+    if "No space left on device" in str(error):
+        return True
+    # PyTorch's archive only notices that it is shorter than what was written to it.
+    written = any(word in str(error) for word in ("inline_container", "PytorchStreamWriter"))
+    return written and shutil.disk_usage(path).free < _LITTLE_BYTES
 
 
 def storage_error(error: OSError, path: Path) -> Exception:

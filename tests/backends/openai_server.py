@@ -161,6 +161,8 @@ class MockServer:
         self.port = 0
         self.on_sent: Callable[[Answer], object] = lambda answer: None
         """Told of each answer as it is sent."""
+        self.tokenize: Callable[[str], object] | None = None
+        """The answer of `/tokenize` about a text, as vLLM's server has it; None has none."""
         self._keep = keep
         self._seen: Counter[bytes] = Counter()
         self._loop = asyncio.new_event_loop()
@@ -205,6 +207,9 @@ class MockServer:
             return error(401, f"Incorrect API key provided: {given}.", "invalid_api_key")
         if path.endswith("/models"):
             return Answer(body=json.dumps({"object": "list", "data": [{"id": "mock"}]}).encode())
+        if path == "/tokenize" and self.tokenize is not None:
+            found = self.tokenize(json.loads(content)["prompt"])
+            return Answer(body=json.dumps(found).encode())
         if not path.endswith("/v1/chat/completions"):
             return Answer(status=404, body=b'{"detail":"Not Found"}')
         body = json.loads(content)

@@ -48,7 +48,7 @@ SCORING = ["pairwise-verdict", "single-verdict", "pairwise-verdict-zh", "single-
 def requests(protocol: str, cases: list[Case] = CASES) -> list[Request]:
     """Requests about all cases, with distinct keys."""
     task = "judge" if load_protocol(protocol).subject == "pair" else "rate"
-    card = load_card("embedded-base")
+    card = load_card("embedded-small-base")
     spec = make_spec(task, card, protocol=protocol, max_tokens=24)
 
     class Roomy:
@@ -113,7 +113,7 @@ on_real_weights = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def embedded(model_folder: Path) -> Iterator[EmbeddedBackend]:
-    backend = EmbeddedBackend(load_card("embedded-base"), model_folder)
+    backend = EmbeddedBackend(load_card("embedded-small-base"), model_folder)
     yield backend
     backend.close()
 
@@ -266,7 +266,7 @@ def test_nothing_phones_home(model_folder, tmp_path):
         "from pathlib import Path\n"
         "from autoj.backends.embedded import EmbeddedBackend\n"
         "from autoj.judges import load_card\n"
-        "EmbeddedBackend(load_card('embedded'), Path(sys.argv[1]))\n"
+        "EmbeddedBackend(load_card('embedded-small'), Path(sys.argv[1]))\n"
         "import openvino.tools.ovc\n"
         "print(*[name for name, module in sys.modules.items() if module and 'telemetry' in name])"
     )
@@ -285,9 +285,9 @@ def test_nothing_phones_home(model_folder, tmp_path):
 def test_a_missing_extra_names_the_command(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=re.escape(install_command("embedded"))):
-        load(load_card("embedded-base"))
+        load(load_card("embedded-small-base"))
 
 
 def test_an_adapter_that_is_not_there_is_refused_and_not_ignored(model_folder):
     with pytest.raises(ConfigError, match="no adapter folder 'some'"):
-        load(replace(load_card("embedded-base"), adapter="some"))
+        load(replace(load_card("embedded-small-base"), adapter="some"))

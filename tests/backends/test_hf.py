@@ -26,7 +26,7 @@ transformers = pytest.importorskip(
     "transformers", reason="the extra `hf` is not installed: no transformers"
 )
 
-from autoj.backends.hf.caching import growing_cache, read_one_by_one  # noqa: E402
+from autoj.backends.hf.caching import cache_argument, growing_cache, read_one_by_one  # noqa: E402
 from autoj.backends.hf.engine import HfBackend  # noqa: E402
 from autoj.backends.hf.scoring import choice_logprobs  # noqa: E402
 from autoj.backends.hf.writing import Writing, _Decoder  # noqa: E402
@@ -318,7 +318,7 @@ def test_what_a_batch_keeps_is_what_transformers_own_cache_keeps(
         n = len(ids) - 1
         plain = transformers.DynamicCache(config=model.config)
         if n:
-            model(input_ids=torch.tensor([ids[:-1]]), past_key_values=plain)
+            model(input_ids=torch.tensor([ids[:-1]]), **{cache_argument(model): plain})
         for ours, theirs in zip(cache.layers, plain.layers, strict=True):
             assert ours.keys.shape[-2] == width
             assert not ours.keys[at, :, : width - n].any(), "padding is finite"

@@ -70,7 +70,7 @@ sys.stdin.read()
 def weights() -> Path:
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp is not installed: pip install xllamacpp")
-    digest = str(load_card("embedded").revision).removeprefix("sha256:")
+    digest = str(load_card("embedded-small").revision).removeprefix("sha256:")
     path = cache_folder() / "models" / digest[:16] / "model.gguf"
     if not path.is_file():
         pytest.skip("the embedded judge's weights are not in the cache: run `autoj judge` once")

@@ -15,7 +15,7 @@ from autoj.protocols import load_protocol
 from autoj.protocols.pairwise import choice_probabilities
 from autoj.records import Case, Completion, Decision, Failure, Rating, Response, Unreadable
 
-from .openai_server import Answer, completion, scored, serving
+from .openai_server import Answer, completion, error, scored, serving
 from .test_openai import answer, ask
 
 PAIR = (" Response 1", " Response 2", " Tie")
@@ -202,6 +202,8 @@ def test_a_judge_is_asked_in_words_and_its_first_tokens_are_read() -> None:
 def test_a_forced_opening_is_followed_into_what_was_not_written() -> None:
     def decide(body: dict[str, Any], n: int) -> Answer:
         opening = body["messages"][-1]["content"]
+        if "prompt_logprobs" in body:
+            return error(400, "Unrecognized request argument supplied: prompt_logprobs")
         if opening == OPENING:
             return scored([logs(_Tie=0.5, _Response=0.5)], prompt_tokens=10, completion_tokens=1)
         assert opening == f"{OPENING} Response"
@@ -212,7 +214,8 @@ def test_a_forced_opening_is_followed_into_what_was_not_written() -> None:
     assert probabilities(got) == pytest.approx((0.45, 0.05, 0.5))
     assert isinstance(got, Completion)
     assert (got.prompt_tokens, got.completion_tokens) == (21, 2)
-    assert len(server.bodies) == 2
+    # One of them asked for the log-probabilities of the prompt, which this server refuses.
+    assert len(server.bodies) == 3
 
 
 def test_the_protocols_read_what_comes_back() -> None:

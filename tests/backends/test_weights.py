@@ -30,7 +30,7 @@ def card(tmp_path, monkeypatch):
     source = tmp_path / "source.gguf"
     source.write_bytes(CONTENT)
     return replace(
-        load_card("embedded-base"),
+        load_card("embedded-small-base"),
         revision="sha256:" + hashlib.sha256(CONTENT).hexdigest(),
         options={"url": source.as_uri(), "size_bytes": len(CONTENT)},
     )
@@ -93,7 +93,7 @@ def test_a_file_of_ones_own_needs_no_digest(tmp_path):
 
 def test_a_card_without_a_digest_is_refused():
     with pytest.raises(ConfigError, match="sha256"):
-        fetch_weights(replace(load_card("embedded-base"), revision="main"))
+        fetch_weights(replace(load_card("embedded-small-base"), revision="main"))
 
 
 def test_the_cache_folder_can_be_chosen(monkeypatch):

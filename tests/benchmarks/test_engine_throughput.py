@@ -9,8 +9,8 @@ pytest.importorskip("transformers", reason="the extra `hf` is not installed: no 
 pytest.importorskip("openvino_genai", reason="the extra `embedded` is not installed")
 
 from benchmarks.engine_throughput import (
-    _LLAMA2_13B,
-    _TINY,
+    LLAMA2_13B,
+    TINY,
     Size,
     make_requests,
     random_backend,
@@ -19,7 +19,7 @@ from benchmarks.engine_throughput import (
 from benchmarks.roofline import Machine, Shape, read_seconds, shape_of, write_seconds
 
 # 13.0 billion weights without the embeddings that are looked up; 800 kB per token in bfloat16.
-LLAMA2_13B = Shape(
+NEEDS = Shape(
     n_weights=12_852_024_320, weight_bytes=25_704_048_640, cache_bytes=819_200,
     attention_flops=819_200,
 )  # fmt: skip
@@ -27,28 +27,28 @@ H100 = Machine(bytes_per_second=3e12, flops=600e12)
 
 
 def test_the_roofline_of_an_h100_is_in_the_order_of_what_is_aimed_at() -> None:
-    reading = read_seconds(LLAMA2_13B, H100, 700)
+    reading = read_seconds(NEEDS, H100, 700)
     assert reading == pytest.approx(700 * 25.7e9 / 600e12, rel=0.02)
     assert 60 / reading > 1_500
-    writing = write_seconds(LLAMA2_13B, H100, 60, 700, 250)
+    writing = write_seconds(NEEDS, H100, 60, 700, 250)
     assert writing == pytest.approx(250 * (25.7e9 + 60 * 825 * 819_200) / 3e12, rel=0.01)
     assert 400 < 60 * 60 / (60 * reading + writing) < 800
-    alone = write_seconds(LLAMA2_13B, H100, 1, 700, 250)
+    alone = write_seconds(NEEDS, H100, 1, 700, 250)
     assert alone == pytest.approx(250 * 26.4e9 / 3e12, rel=0.01)
 
 
 def test_a_models_shape_is_counted() -> None:
-    shape = shape_of(random_backend(_TINY, "cpu")._model)
+    shape = shape_of(random_backend(TINY, "cpu")._model)
     width, inner, layers, vocabulary = 32, 64, 2, 512
     per_layer = 2 * width**2 + 2 * width * width // 2 + 3 * width * inner + 2 * width
     assert shape.n_weights == layers * per_layer + width + width * vocabulary
     assert shape.weight_bytes == 2 * shape.n_weights
     assert shape.cache_bytes == 2 * layers * 2 * 8 * 2
-    assert set(_TINY) == set(_LLAMA2_13B)
+    assert set(TINY) == set(LLAMA2_13B)
 
 
 def test_prompts_have_about_the_wanted_length_and_are_distinct() -> None:
-    backend = random_backend(_TINY, "cpu")
+    backend = random_backend(TINY, "cpu")
     size = Size(n_requests=5, prompt_tokens=400, new_tokens=3)
     requests = make_requests(backend, size, scored=False)
     lengths = {len(backend._encoder.prompt(request)) for request in requests}

@@ -28,10 +28,10 @@ def test_two_judges_stand_side_by_side_with_published_rows(
     monkeypatch.setattr(
         "autoj.tasks.engine.load_backend", lambda card, on_fetch=None: Recorder(card=card)
     )
-    judges = ["embedded", "embedded-base"]
+    judges = ["embedded-small", "embedded-small-base"]
     code, out, err = run("bench", "ablation", *judges, "--data", pairs, "--out", tmp_path / "runs")
     assert code == 0, err
-    for words in ("less embedded", "published", "55.0", "8.42", "the paper's own sets"):
+    for words in ("less embedded-small", "published", "55.0", "8.42", "the paper's own sets"):
         assert words in out
     folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
     assert folders == judges
@@ -40,7 +40,7 @@ def test_two_judges_stand_side_by_side_with_published_rows(
     code, out, _ = run("bench", "ablation", *runs, "--data", pairs, "--json")
     told = json.loads(out)
     assert [each["judge"] for each in told["results"]] == judges
-    assert told["differences"]["embedded-base"][0]["figure"] == "averaged accuracy"
+    assert told["differences"]["embedded-small-base"][0]["figure"] == "averaged accuracy"
 
 
 def test_one_judge_is_refused(run, pairs: Path) -> None:

@@ -247,6 +247,6 @@ def test_a_cap_holds_for_critic_and_comparison(call, tmp_path, files):
 
 
 def test_a_trained_critic_is_asked_in_the_way_it_was_trained_on():
-    assert own_protocol(load_card("embedded"), "single") == "single-verdict"
+    assert own_protocol(load_card("embedded-small"), "single") == "single-verdict"
     assert own_protocol(load_card("autoj-13b"), "single") == "single"
     assert own_protocol(load_card("gpt-4"), "single-zh") == "single-zh"

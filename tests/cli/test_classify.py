@@ -46,9 +46,9 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> list[Recorder]:
         loaded.append(Recorder(answer, card=card))
         return loaded[-1]
 
-    for module in ("_judges", "select", "classify"):
+    for module in ("tasks.jurors", "cli.select", "cli.classify"):
         monkeypatch.setattr(
-            f"autoj.cli.{module}.load_card", lambda name: replace(JUDGE, name=name, model=name)
+            f"autoj.{module}.load_card", lambda name: replace(JUDGE, name=name, model=name)
         )
     monkeypatch.setattr("autoj.tasks.engine.load_backend", load_backend)
     for module in ("cli.classify", "runs.scenario_settings"):

@@ -11,10 +11,11 @@ import pytest
 
 from autoj.backends.base import Backend
 from autoj.backends.scripted import Answer
-from autoj.cli._showing import show_jury
+from autoj.cli import _console
 from autoj.errors import DataError
 from autoj.jsonl import whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request
+from autoj.reports.show import shown
 from autoj.tasks import engine
 
 from ..scripted import Killed, Recorder, by_hash
@@ -341,16 +342,16 @@ def test_a_jury_stays_as_it_was_where_it_cannot_go_on(run, bench, pairs_file, ca
     for flags in (("--orders", "one"), ("--limit", 2), ("--jury", "majority", "--limit", 2)):
         assert run("judge", pairs_file, "--judge", THREE, "--out", "r", *flags)[0] == 2
     assert {name: (folder / name).read_bytes() for name in before} == before
-    show_jury(folder, None, 2)
+    _console.show_either(shown(folder, first=2))
     assert "mean of their probabilities" in capsys.readouterr().out
 
 
 def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_file, capsys):
     assert run("judge", pairs_file, "--judge", THREE, "--out", "r")[0] == 0
-    show_jury(Path("r"), None, 2)
-    shown = capsys.readouterr().out
-    assert "3 judges, mean of their probabilities" in shown
-    assert "6 more in" in shown
+    _console.show_either(shown(Path("r"), first=2))
+    printed = capsys.readouterr().out
+    assert "3 judges, mean of their probabilities" in printed
+    assert "6 more in" in printed
     code, out, _ = run("show", "r", "--json")
     assert code == 0
     assert len(json.loads(out)["verdicts"]) == N_CASES
@@ -359,7 +360,7 @@ def test_a_jurys_folder_is_shown_and_says_when_it_is_not_done(run, bench, pairs_
     with pytest.raises(Killed):
         run("judge", pairs_file, "--judge", THREE + ",hash.yaml", "--out", "r")
     with pytest.raises(DataError, match="some of its judges have not finished"):
-        show_jury(Path("r"), None, 2)
+        shown(Path("r"), first=2)
 
 
 def test_more_judges_than_fit_are_numbered_and_hostile_text_is_spelled_out(run, bench, tmp_path):

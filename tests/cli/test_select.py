@@ -13,11 +13,11 @@ import typer
 from typer.testing import CliRunner, Result
 
 from autoj.cli import _console
-from autoj.cli._showing import show_selection
 from autoj.cli.select import select
 from autoj.errors import AutojError, ConfigError, SpecMismatch, UnknownComponent
 from autoj.jsonl import read_records, whole_lines, write_records
 from autoj.records import Failure, JudgeCard, Request, Verdict
+from autoj.reports.show import shown
 from autoj.runs import RunFolder
 from autoj.tasks import engine as loading
 from autoj.tasks.selection_folder import PickedResponse
@@ -341,14 +341,14 @@ def test_a_run_that_picked_is_shown_and_hostile_text_is_spelled_out(run, judges,
     for by in ("ratings", "pairs"):
         done = run("h.jsonl", "--judge", "script.yaml", "--by", by, "--out", by)
         assert done.exit_code == 0, done.output
-        show_selection(Path(by), 20)
-        shown = capsys.readouterr().out
-        assert shown == done.stdout
-        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
-        assert "\\x1b[2J" in shown
+        _console.show_either(shown(Path(by)))
+        printed = capsys.readouterr().out
+        assert printed == done.stdout
+        assert not {"\x1b", "\x07", "\u202e"} & set(printed)
+        assert "\\x1b[2J" in printed
         assert picked(by)[hostile].response == responses[1]["text"]
         _console.set_json(True)
-        show_selection(Path(by), 20)
+        _console.show_either(shown(Path(by)))
         _console.set_json(False)
         assert json.loads(capsys.readouterr().out)["summary"]["n_picked"] == 1
 

@@ -45,9 +45,22 @@ def test_what_is_trained_judges_at_once_and_can_be_exported(run, files):
     code, _, err = run("train", recipe, "--data", data, "--validation", data, "--out", "mine")
     assert code == 0
     assert "is finished" in err
-    code, _, err = run("export-model", "mine", "--format", "merged", "--out", "merged")
+    check = ("--validation", data, "--limit", 3)
+    code, _, err = run("export-model", "mine", "--format", "merged", "--out", "merged", *check)
     assert code == 0
+    assert "merged is in merged" in err
+    assert "0 of 3 verdicts moved (0.0% [" in err
     assert load_card("merged").protocols == ("pairwise-by-rating", "single-verdict")
+    for arguments, said in (
+        (("--format", "gguf-q9"), "gguf-q9"),
+        (("--format", "gguf-q8_0"), "--validation"),
+        (("--format", "gguf", "--calibration", data), "takes no calibration texts"),
+        (("--format", "merged", "--validation", "none.jsonl"), "none.jsonl"),
+    ):
+        code, _, err = run("export-model", "mine", "--out", "bad", *arguments)
+        assert (code, "Traceback" in err) == (2, False)
+        assert said in err
+        assert not Path("bad").exists()
 
 
 WRONG = [

@@ -7,15 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from autoj.cluster import shard_runs
-from autoj.cluster.shard_runs import ShardProgress, ShardRuns, judge_shard
+from autoj.cluster import shard_runs, worker
+from autoj.cluster.shard_runs import ShardProgress, open_shards
+from autoj.cluster.worker import ShardError, judge_shard
 from autoj.datasets import open_cases
-from autoj.errors import ConfigError
-from autoj.jsonl import whole_lines
-from autoj.runs import make_spec
+from autoj.datasets.base import Cases
+from autoj.errors import ConfigError, DataError, RunBusy, SpecMismatch
+from autoj.jsonl import read_records, whole_lines
+from autoj.records import Request
+from autoj.runs import RunSpec, make_spec
+from autoj.runs.budget import Budget
+from autoj.runs.ledger import RecordedAnswer
 from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
 
-from ..scripted import CARD, Recorder
+from ..scripted import CARD, Recorder, by_hash
 
 
 @pytest.fixture
@@ -30,52 +36,168 @@ def lines_of(path: Path) -> list[bytes]:
     return sorted(whole_lines(path))
 
 
+def judged(cases: Cases, spec: RunSpec, out: Path, n_shards: int) -> Run:
+    with open_shards(cases, spec, out, n_shards) as shards:
+        assert {judge_shard(cases, shard) for shard in shards.runs} == {"judged"}
+        return shards.merge()
+
+
 def test_shards_merge_to_what_one_process_judges(
     pairs_file: Path, tmp_path: Path, scripted: Recorder
 ) -> None:
     cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
-    # Seven distinct cases, so that shards 8 and 9 have none.
-    shards = ShardRuns.of(cases, spec, tmp_path / "many", 9)
-    progress = ShardProgress(shards)
-    assert [*progress.counted()] == [(0, 0)] * 9
-    assert [judge_shard(cases, shard) for shard in shards.runs] == [None] * 9
-    n_done, n_planned = (sum(column) for column in zip(*progress.counted(), strict=True))
-    assert n_planned == 2 * 8
-    # The copy shares its answers with its original.
-    assert n_done == len(scripted.asked) == 2 * 7 - 1
-    merged = shards.merge()
+    with open_shards(cases, spec, tmp_path / "many", 9) as shards:
+        progress = ShardProgress(shards)
+        assert [progress.counted(run) for run in shards.runs] == [0] * 8
+        # Seven distinct cases in eight parts, so that one shard has none.
+        assert sorted(map(shards.n_questions, shards.runs)) == [0, *[2] * 7]
+        assert {judge_shard(cases, shard) for shard in shards.runs} == {"judged"}
+        # Two cases share the answer to one order, which is asked once.
+        assert sum(map(progress.counted, shards.runs)) == len(scripted.asked) == 2 * 7 - 1
+        merged = shards.merge()
     one = judge(cases, spec, tmp_path / "one", backend=Recorder())
     for name in ("ledger.jsonl", "verdicts.jsonl", "plan.jsonl"):
         assert lines_of(merged.path / name) == lines_of(one.path / name)
 
 
-def test_a_second_start_asks_nothing(pairs_file: Path, tmp_path: Path, scripted: Recorder) -> None:
+def test_a_second_start_asks_nothing_with_another_number_of_shards_neither(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
     cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
-    shards = ShardRuns.of(cases, spec, tmp_path / "many", 2)
-    for _ in range(2):
-        assert [judge_shard(cases, shard) for shard in shards.runs] == [None, None]
-        assert shards.merge().n_judged == 8
+    for n_shards in (2, 2, 3, 2):
+        run = judged(cases, spec, tmp_path / "many", n_shards)
+        assert (run.n_judged, run.counts.n_failed) == (8, 0)
     assert len(scripted.asked) == 2 * 7 - 1
+
+
+def test_what_other_shards_have_answered_is_not_asked_again(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        # One is finished, the other was left in the middle.
+        assert judge_shard(cases, shards.runs[0]) == "judged"
+        budget = Budget(max_requests=3)
+        judge(cases, shards.runs[1].spec, shards.runs[1].path, budget=budget)
+        left = shards.runs[1].path
+    n_before = len(scripted.asked)
+    with open_shards(cases, spec, tmp_path / "many", 3) as shards:
+        assert [run.known for run in shards.runs] == [(), (left,), (left,), (left,)]
+        assert {judge_shard(cases, shard) for shard in shards.runs} == {"judged"}
+        assert shards.merge().n_judged == 8
+    keys = [request.key for request in scripted.asked]
+    assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before
+    answers = [*read_records(tmp_path / "many" / "ledger.jsonl", RecordedAnswer)]
+    # Each was paid for by this run, whichever of its shards asked.
+    assert not any(answer.reused for answer in answers)
+
+
+def test_a_shard_gives_up_its_rest_and_its_pieces_ask_only_that(
+    pairs_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        slow = max(shards.runs, key=shards.n_questions)
+
+        def answer(request: Request) -> str:
+            if len(backend.asked) == 3:
+                slow.give_up.touch()
+            return by_hash(request)
+
+        backend = Recorder(answer)
+        monkeypatch.setattr("autoj.tasks.judge.load_engine", lambda card, watch: backend)
+        assert judge_shard(cases, slow) == "given up"
+        n_asked = len(backend.asked)
+        pieces = shards.split(slow, 2)
+        assert len(pieces) == 2
+        assert {piece.known for piece in pieces} == {(slow.path,)}
+        assert slow.name not in {run.name for run in shards.runs}
+        assert {judge_shard(cases, shard) for shard in shards.runs} == {"judged"}
+        assert shards.merge().n_judged == 8
+    keys = [request.key for request in backend.asked]
+    assert n_asked < 8
+    # One answer may have been in flight when the shard was stopped.
+    assert len(keys) - len({*keys}) <= 1
+    assert len({*keys}) == 2 * 7 - 1
+
+
+def test_shards_of_equal_rows_from_before_are_taken_up(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    judge(cases, replace(spec, shard="1/2"), tmp_path / "many-shards" / "1-of-2")
+    n_before = len(scripted.asked)
+    assert judged(cases, spec, tmp_path / "many", 2).n_judged == 8
+    keys = [request.key for request in scripted.asked]
+    assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before > 0
+
+
+def test_two_drivers_do_not_share_a_run(pairs_file: Path, tmp_path: Path) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    with (
+        open_shards(cases, spec, tmp_path / "many", 2),
+        pytest.raises(RunBusy),
+        open_shards(cases, spec, tmp_path / "many", 3),
+    ):
+        pass
+
+
+def test_shards_of_other_settings_are_refused(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    judged(cases, spec, tmp_path / "many", 2)
+    other = make_spec("judge", CARD, orders="one")
+    with (
+        pytest.raises(SpecMismatch, match="orders: was 'both'"),
+        open_shards(cases, other, tmp_path / "many", 3),
+    ):
+        pass
+
+
+def test_rows_that_are_added_later_join_the_shards(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    data = tmp_path / "pairs.jsonl"
+    lines = pairs_file.read_bytes().splitlines(keepends=True)
+    data.write_bytes(b"".join(lines[:5]))
+    spec = make_spec("judge", CARD)
+    judged(open_cases(data), spec, tmp_path / "many", 2)
+    data.write_bytes(b"".join(lines))
+    assert judged(open_cases(data), spec, tmp_path / "many", 2).n_judged == 8
+    assert len(scripted.asked) == 2 * 7 - 1
+
+
+def test_bad_rows_leave_no_folder(tmp_path: Path) -> None:
+    data = tmp_path / "bad.jsonl"
+    data.write_text('{"query": "q", "responses": ["one", "two"]}\n{"query": 1}\n')
+    spec = make_spec("judge", CARD)
+    with pytest.raises(DataError), open_shards(open_cases(data), spec, tmp_path / "many", 2):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.jsonl"]
 
 
 def test_a_workers_error_keeps_its_advice(pairs_file: Path, tmp_path: Path) -> None:
     card = replace(CARD, backend="scripted", model=str(tmp_path / "none"))
     cases, spec = open_cases(pairs_file), make_spec("judge", card)
-    shard = ShardRuns.of(cases, spec, tmp_path / "many", 2).runs[0]
-    error = judge_shard(cases, shard)
-    assert error is not None
-    assert (error.shard, error.of_user) == ("1/2", True)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        error = judge_shard(cases, shards.runs[0])
+    assert isinstance(error, ShardError)
+    assert (error.shard, error.of_user) == ("1-of-2", True)
     assert error.message
     assert error.hint is None or error.hint not in error.message
 
 
+def refused(cases: Cases, spec: RunSpec, out: Path, n_shards: int, why: str) -> None:
+    with pytest.raises(ConfigError, match=why), open_shards(cases, spec, out, n_shards):
+        pass
+
+
 def test_what_cannot_be_dealt_out_is_refused(pairs_file: Path, tmp_path: Path) -> None:
-    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
-    with pytest.raises(ConfigError, match="shard 1/2 cannot be dealt out"):
-        ShardRuns.of(cases, replace(spec, shard="1/2"), tmp_path / "out", 4)
+    cases, spec, out = open_cases(pairs_file), make_spec("judge", CARD), tmp_path / "out"
+    refused(cases, replace(spec, shard="1/2"), out, 4, "shard 1/2 cannot be dealt out")
     for n in (1, shard_runs.MOST_SHARDS + 1):
-        with pytest.raises(ConfigError, match="2 to 100,000 shards"):
-            ShardRuns.of(cases, spec, tmp_path / "out", n)
-    judge(cases, spec, tmp_path / "out", backend=Recorder())
-    with pytest.raises(ConfigError, match=r"its shards, .*out-shards, are not"):
-        ShardRuns.of(cases, spec, tmp_path / "out", 4)
+        refused(cases, spec, out, n, "2 to 100,000 shards")
+    judge(cases, spec, out, backend=Recorder())
+    refused(cases, spec, out, 4, r"its shards, .*out-shards, are not")

@@ -261,3 +261,32 @@ def test_local_copies_that_are_the_public_files_have_their_checksums(
                 assert local.stat().st_size == file.size_bytes
                 n_verified += 1
     assert n_verified == 14
+
+
+def test_a_benchmarks_file_is_known_by_its_content_and_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = tmp_path / "innocent.jsonl"
+    copied.write_bytes(CONTENT)
+    entry = {
+        "licence": "MIT", "path": "made/one.jsonl", "url": copied.as_uri(),
+        "checksum": f"sha256:{SHA256}", "size_bytes": len(CONTENT),
+    }  # fmt: skip
+    use({"one": {**entry, "what": "A set"}}, tmp_path, monkeypatch)
+    monkeypatch.setenv("AUTOJ_DATA", str(tmp_path / "own"))
+    assert (catalog.is_test_file(copied), catalog.test_sets_here()) == (False, {})
+    place = tmp_path / "own" / "made" / "one.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT)
+    (tmp_path / "other").mkdir()
+    use({"one": {**entry, "what": "A set. Test only"}}, tmp_path / "other", monkeypatch)
+    assert catalog.test_sets_here() == {"one": place}
+    assert catalog.is_test_file(copied)
+    copied.write_bytes(CONTENT + b" ")
+    assert not catalog.is_test_file(copied)
+
+
+def test_the_papers_test_sets_are_known_as_such() -> None:
+    tests = {name for name in data_names() if load_entry(name).is_test}
+    assert {"eval-p", "eval-p-zh", "eval-c", "eval-r", "llmbar", "reward-bench"} <= tests
+    assert not tests & {"pairwise-train", "single-train", "arena-train", "arena-validation"}

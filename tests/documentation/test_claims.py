@@ -71,9 +71,13 @@ def test_each_flag_of_a_document_exists(name):
         for parameter in command.params
         for name in (*parameter.opts, *parameter.secondary_opts)
     }
-    # What tools that people come from call theirs stands in the first column of a table.
+    # What tools that people come from call theirs stands in the first column of a table, and the
+    # commands of harnesses that a judge goes into are lines of their own.
     text = re.sub(
-        r"^\| `(?:gen_judgment|rewardbench|run_generative)[^|]*\|", "", TEXTS[name], flags=re.M
+        r"^\| `(?:gen_judgment|rewardbench|run_generative)[^|]*\||^(?:inspect|lm_eval) .*$",
+        "",
+        TEXTS[name],
+        flags=re.M,
     )
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     # The last three are of `autoj` itself, of pip and of accelerate (--config_file).

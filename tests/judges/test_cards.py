@@ -111,7 +111,7 @@ def test_a_models_name_may_hold_colons() -> None:
 
 
 def test_other_weights_of_the_embedded_engine_keep_its_prompts_but_not_its_digest() -> None:
-    ours, other = load_card("embedded-base"), load_card("embedded:other.gguf")
+    ours, other = load_card("embedded-small-base"), load_card("embedded:other.gguf")
     assert (other.name, other.model, other.revision) == ("embedded:other.gguf", "other.gguf", None)
     assert (other.protocols, other.wrapper) == (ours.protocols, ours.wrapper)
 

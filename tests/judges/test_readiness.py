@@ -38,7 +38,7 @@ def machine(monkeypatch, tmp_path):
 
 
 def test_a_judge_of_an_extra_that_is_not_installed_lacks_it(machine):
-    card = load_card("embedded")
+    card = load_card("embedded-small")
     assert Readiness.of(card).lacks == ()
     assert "openvino" in _extras()["embedded"]
     machine.add("openvino")
@@ -48,7 +48,7 @@ def test_a_judge_of_an_extra_that_is_not_installed_lacks_it(machine):
 
 
 def test_weights_are_fetched_once(machine):
-    card = load_card("embedded")
+    card = load_card("embedded-small")
     assert Readiness.of(card) == Readiness(fetches=True, fetch_bytes=98_362_432)
     place = weights_file(card.revision.removeprefix("sha256:"))
     place.parent.mkdir(parents=True)

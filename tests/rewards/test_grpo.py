@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from autoj import Judge
 from autoj.backends.base import Outcome
 from autoj.records import Failure, Request
 from autoj.rewards import trl
+from autoj.rewards.scoring import RewardBy
 
 from .test_trl import Counting
 
@@ -26,17 +28,14 @@ def every_fifth_fails(request: Request) -> str | Outcome:
     return f"Rating: [[{1 + mark % 10}]]"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("concurrent", [False, True])
-def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool):
+def trained(reward: Any, folder: Path, **settings: Any) -> Any:
+    """A trainer of a toy model after its training."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from trl import GRPOConfig, GRPOTrainer
 
         from ..tiny_llama import make_model, make_tokenizer
 
-        backend = Counting(every_fifth_fails)
-        reward = trl(Judge(backend), protocol="single", concurrent=concurrent)
         tokenizer = make_tokenizer()
         tokenizer.pad_token = tokenizer.eos_token
         trainer = GRPOTrainer(
@@ -45,9 +44,7 @@ def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool)
             reward_funcs=[reward],
             train_dataset=datasets.Dataset.from_dict({"prompt": ["Which is better?"] * 8}),
             args=GRPOConfig(
-                output_dir=str(tmp_path),
-                max_steps=3,
-                per_device_train_batch_size=8,
+                output_dir=str(folder),
                 num_generations=4,
                 max_completion_length=6,
                 learning_rate=1e-3,
@@ -57,10 +54,20 @@ def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool)
                 use_cpu=True,
                 bf16=False,
                 disable_tqdm=True,
+                **settings,
             ),
         )
-        before = trainer.model.lm_head.weight.detach().clone()
+        trainer.before = trainer.model.lm_head.weight.detach().clone()
         trainer.train()
+    return trainer
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("concurrent", [False, True])
+def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool):
+    backend = Counting(every_fifth_fails)
+    reward = trl(Judge(backend), protocol="single", concurrent=concurrent)
+    trainer = trained(reward, tmp_path, max_steps=3, per_device_train_batch_size=8)
     logs = [row for row in trainer.state.log_history if "reward" in row]
     rewarded = [row["reward"] for row in logs]
     assert len(rewarded) == 3
@@ -68,5 +75,22 @@ def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool)
     name = "autoj_rating"
     assert all(1 <= row[f"rewards/{name}/mean"] <= 10 for row in logs)
     assert any(row["autoj/unrewarded"] > 0 for row in logs)
-    assert not before.equal(trainer.model.lm_head.weight)
+    assert not trainer.before.equal(trainer.model.lm_head.weight)
     assert backend.batches == [8, 8, 8]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["rating", "calibrated-rating"])
+def test_grpo_trains_on_the_rewards_of_a_real_judge(
+    tmp_path: Path, model_folder: Path, by: RewardBy
+):
+    with Judge.load("embedded") as judge:
+        trainer = trained(trl(judge, by=by), tmp_path, max_steps=2, per_device_train_batch_size=4)
+        again = trl(judge, by=by)(prompts=["Name a colour."] * 2, completions=["Red.", ")))"])
+    logs = [row for row in trainer.state.log_history if "reward" in row]
+    assert [row["autoj/unrewarded"] for row in logs] == [0.0, 0.0]
+    # Expected ratings of different texts differ, so that there is something to learn from.
+    assert all(row["reward_std"] > 0 for row in logs)
+    assert not trainer.before.equal(trainer.model.lm_head.weight)
+    assert None not in again
+    assert again[0] != again[1]

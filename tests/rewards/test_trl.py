@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from autoj import Judge
 from autoj.backends.base import OnText, Outcome
 from autoj.backends.scripted import Answer, ScriptedBackend
 from autoj.errors import ConfigError, DataError
-from autoj.records import Failure, Request
+from autoj.records import Calibration, Failure, JudgeCard, Request
 from autoj.rewards import trl
 
 from ..scripted import CARD
@@ -22,8 +23,8 @@ from ..scripted import CARD
 class Counting(ScriptedBackend):
     """A scripted backend that counts its calls and keeps its requests."""
 
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(CARD, answer)
+    def __init__(self, answer: Answer, card: JudgeCard = CARD) -> None:
+        super().__init__(card, answer)
         self.batches: list[int] = []
         self.prompts: list[str] = []
 
@@ -98,6 +99,39 @@ def test_the_expected_rating_is_the_mean_of_the_distribution():
 
     reward = trl(Judge(Counting(halves)), by="expected-rating")
     assert reward(prompts=["Why?"], completions=["x"]) == [pytest.approx(4.0)]
+
+
+def test_a_calibrated_rating_is_in_the_log_odds_by_which_the_judge_compares():
+    def rated(request: Request) -> tuple[float, ...]:
+        assert request.choices is not None
+        wanted = 7 if "good" in request.messages[-1].content else 3
+        share = [1e-12] * len(request.choices)
+        share[wanted - 1] = 1.0
+        return tuple(map(math.log, share))
+
+    weights = {"exclamation_marks": 0.5, "characters": 0.1}
+    calibration = Calibration(temperature=2.0, surface=weights)
+    card = replace(CARD, calibration={"pairwise-by-rating": calibration})
+    judge = Judge(Counting(rated, card))
+    pair = ("so good!", "not so")
+    better, worse = trl(judge, by="calibrated-rating")(prompts=["Why?"] * 2, completions=list(pair))
+    (verdict,) = judge.compare_many([("Why?", *pair)], protocol="pairwise-by-rating")
+    assert verdict.probabilities is not None
+    a, b, tie = verdict.probabilities
+    assert tie == 0
+    assert better - worse == pytest.approx(math.log(a / b))
+    # 4 / 2 for the ratings, and the rest for the style.
+    style = (0.5 * math.log(2) + 0.1 * (math.log1p(8) - math.log1p(6))) / 2
+    assert better - worse == pytest.approx(2 + style)
+    with pytest.raises(ConfigError, match="needs a calibration of ratings"):
+        trl(Judge(Counting(rated)), by="calibrated-rating")
+
+
+def test_no_critique_is_written_for_a_number():
+    card = replace(CARD, critique=True, protocols=("single-verdict",))
+    asked = Counting(lambda request: (-1.0,) * len(request.choices or ()), card)
+    assert trl(Judge(asked))(prompts=["Why?"], completions=["x"]) == [pytest.approx(5.5)]
+    assert asked.batches == [1]
 
 
 def test_a_completion_is_compared_with_the_reference_in_its_column():

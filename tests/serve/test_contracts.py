@@ -81,6 +81,38 @@ def test_a_failed_judgment_is_never_a_number(served) -> None:
     served(test, answer=lambda request: "I would rather not say.")
 
 
+@pytest.mark.parametrize(("label", "reward"), [("Red.", 1.0), ("Red, green, blue, black.", 0.0)])
+def test_a_reward_may_come_of_a_comparison_with_the_label(served, label, reward) -> None:
+    async def test(client: Any) -> None:
+        body = {**REWARDS["/reward/slime"], "label": label}
+        answer = await client.post("/reward/slime?by=reference", json=body)
+        assert answer.json() == reward
+        body = {**REWARDS["/reward/openrlhf"], "labels": [label]}
+        answer = await client.post("/reward/openrlhf?by=reference&protocol=pairwise", json=body)
+        assert answer.json()["rewards"] == [reward]
+
+    served(test)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "field"),
+    [
+        ("by=reference", 422, "label"),
+        ("by=group", 422, "by"),
+        ("by=rank", 422, None),
+        ("by=calibrated-rating", 422, None),
+        ("protocol=none", 422, None),
+    ],
+)
+def test_a_kind_of_reward_that_cannot_be_had_is_refused(served, asked, status, field) -> None:
+    async def test(client: Any) -> None:
+        body = {**REWARDS["/reward/slime"], "label": None}
+        answer = await client.post(f"/reward/slime?{asked}", json=body)
+        assert (answer.status_code, answer.json().get("field")) == (status, field), answer.text
+
+    served(test)
+
+
 def test_an_openai_client_gets_a_completion(served) -> None:
     openai = pytest.importorskip("openai")
 

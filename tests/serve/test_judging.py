@@ -163,10 +163,25 @@ def test_text_is_streamed_before_the_verdict(served) -> None:
             for event in answer.text.replace("\r", "").strip().split("\n\n")
         ]
         assert [event["event"] for event in events] == ["text", "text", "verdict"]
-        assert json.loads(events[0]["data"])["text"].endswith("Response 2.")
+        parts = [json.loads(event["data"]) for event in events[:2]]
+        assert [(part["answer"], part["shown"]) for part in parts] == [(0, [0, 1]), (1, [1, 0])]
+        assert parts[0]["text"].endswith("Response 2.")
         assert json.loads(events[-1]["data"])["winner"] == "b"
         refused = await client.post("/v1/compare", json={**PAIR, "stream": True, "protocol": "x"})
         assert refused.status_code == 422
+
+    served(test)
+
+
+def test_a_query_gets_its_scenario_with_the_criteria(served) -> None:
+    async def test(client: Any) -> None:
+        query = {"query": "Translate to French: good morning"}
+        found = (await client.post("/v1/scenario", json=query)).json()
+        assert found["scenario"] == "text_to_text_translation"
+        assert 0.5 < found["probability"] <= 1
+        assert all(its["name"] and its["content"] for its in found["criteria"])
+        refused = await client.post("/v1/scenario", json={"query": " "})
+        assert (refused.status_code, refused.json()["field"]) == (422, "query")
 
     served(test)
 

@@ -81,6 +81,20 @@ def test_a_hostile_critique_is_shown_as_text_in_a_browser(address) -> None:
         page.wait_for_selector("#facts > *", state="attached")
         assert "No winner: the orders disagree" in page.inner_text("#outcome")
         assert "onerror" in page.inner_text("#answers")
+        assert [part.inner_text() for part in page.query_selector_all("#answers h3")] == [
+            "Response a shown first (Response 1 is response a)",
+            "Response b shown first (Response 1 is response a)",
+        ]
+        facts = page.inner_text("#facts")
+        assert "a shown first\nresponse a" in facts
+        assert "b shown first\nresponse b" in facts
+        page.wait_for_selector("#scenario:not([hidden])")
+        assert "criteria" in page.inner_text("#scenario summary")
+        assert page.query_selector_all("#scenario dt")
         assert page.query_selector("#answers img") is None
+        # One response alone is rated; the judge's protocols for that are listed.
+        page.fill("#b", "")
+        listed = [its.get_attribute("value") for its in page.query_selector_all("#protocol option")]
+        assert listed == ["", "single"]
         assert (page.title(), errors) == ("autoj", [])
         browser.close()

@@ -17,6 +17,8 @@ uvicorn = pytest.importorskip("uvicorn")
 schemathesis = pytest.importorskip("schemathesis")
 
 from autoj.backends.scripted import ScriptedBackend  # noqa: E402
+from autoj.scenarios import shipped_library  # noqa: E402
+from autoj.scenarios.classifier import load_classifier  # noqa: E402
 from autoj.serve.app import make_app  # noqa: E402
 from autoj.serve.service import Service  # noqa: E402
 from autoj.serve.settings import ServiceSettings  # noqa: E402
@@ -37,6 +39,9 @@ def schema() -> Iterator[Any]:
         running.start()
         while not server.started or service.engine(None).state == "loading":
             time.sleep(0.001)
+        # Read at the first query otherwise, which may take longer than a client waits.
+        load_classifier().classify(["q"])
+        shipped_library()
         port = listening.getsockname()[1]
         yield schemathesis.openapi.from_url(f"http://127.0.0.1:{port}/openapi.json")
         server.should_exit = True

@@ -8,7 +8,12 @@ from typing import Any
 
 import yaml
 
+from autoj import Judge
 from autoj.protocols.base import load_text
+from autoj.records import Verdict
+from autoj.training.judge.loading import TrainingJob
+from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.train import train
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # Prompts of few tokens train fast, so the tokenizer is made of them.
@@ -25,7 +30,7 @@ WORDS += [
 ]
 
 
-def make_model(folder: Path, seed: int = 0) -> Path:
+def make_model(folder: Path, seed: int = 0, **shape: int) -> Path:
     """Save a small Llama with a tokenizer of its own."""
     import torch
     import transformers
@@ -48,11 +53,10 @@ def make_model(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=64,
-        intermediate_size=128,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
+        **{"hidden_size": 64, "intermediate_size": 128, **shape},
         max_position_embeddings=1024,
         tie_word_embeddings=True,
         # Larger than a real model's, so that a few steps get somewhere.
@@ -152,3 +156,33 @@ def recipe(start: Path, *objectives: dict[str, Any], **fields: Any) -> dict[str,
 def write_recipe(path: Path, content: dict[str, Any]) -> Path:
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     return path
+
+
+PREFERENCE = {"kind": "preference", "protocol": "pairwise-by-rating"}
+
+
+def trained(folder: Path, start: Path | str, **fields: Any) -> Path:
+    """A judge that learnt preferences from four pairs, in its folder."""
+    data = write_rows(folder / "rows.jsonl", pair_rows(4))
+    settings = {"batch_samples": 2, "micro_batch_samples": 2, "epochs": 2, **fields}
+    content = recipe(Path("x"), PREFERENCE, **settings)
+    content["base"] = {"judge": str(start)}
+    path = write_recipe(folder / "recipe.yaml", content)
+    job = TrainingJob(recipe=read_recipe(path), data=(data,))
+    out = folder / "judge"
+    train(job, out)
+    return out
+
+
+def verdict_of(folder: Path) -> Verdict:
+    with Judge.load(str(folder)) as judge:
+        return judge.compare("Name a river.", "The Nile.", "It is a mountain.")
+
+
+def pairs_file(folder: Path) -> Path:
+    """Pairs that the judges of this file were not trained on."""
+    rows = [
+        {"id": f"v{number}", "query": f"Say {number}.", "responses": [f"It is {number}.", "No."]}
+        for number in range(6)
+    ]
+    return write_rows(folder / "validation.jsonl", rows)

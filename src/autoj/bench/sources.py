@@ -252,6 +252,12 @@ def _default_protocol(card: JudgeCard, language: str) -> str:
 
 
 def _aligned(folder: RunFolder, spec: RunSpec, cases: Sequence[Case]) -> Judged:
+    if spec.second_order is not None:
+        raise ConfigError(
+            f"{folder.path} has the second orders of unsure pairs alone, and a judge is measured "
+            "by both orders of all",
+            hint="The command that made it asks the rest without --second-order.",
+        )
     return Judged(
         judge=spec.judge.name,
         source=f"run {folder.path} ({spec.protocol})",

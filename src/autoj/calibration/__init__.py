@@ -1,6 +1,7 @@
 """Calibration: from a preference to probabilities of a, b and tie; style features."""
 
 from autoj.calibration.model import (
+    log_odds_of_rating,
     outcome_probabilities,
     preference_of_probabilities,
     preference_of_ratings,
@@ -10,6 +11,7 @@ from autoj.calibration.style_features import STYLE_FEATURES, style_features, sty
 
 __all__ = [
     "STYLE_FEATURES",
+    "log_odds_of_rating",
     "outcome_probabilities",
     "preference_of_probabilities",
     "preference_of_ratings",

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import sys
 
+from autoj.calibration.style_features import style_score
 from autoj.records import Calibration
 
 _LEAST = sys.float_info.min
@@ -67,6 +68,24 @@ def outcome_probabilities(
     a, b = _logistic(x - calibration.tie), _logistic(-x - calibration.tie)
     # A sum of two is the same in either order; rounding must not put the rest below 0.
     return a, b, max(0.0, 1.0 - (a + b))
+
+
+def log_odds_of_rating(rating: float, query: str, response: str, calibration: Calibration) -> float:
+    """A response's rating in log-odds, as a calibration of pairs counts it.
+
+    The difference of two of them is the x of this model, and with a tie band of 0 the log-odds that
+    one response beats the other: what a Bradley-Terry reward model returns.
+
+    Args:
+        rating: the expected rating of the response, read alone.
+        query: the request, of which a style feature takes the words.
+        response: the text, whose style features count where the calibration has weights for them.
+        calibration: of differences of two ratings.
+
+    >>> log_odds_of_rating(6.0, "Why?", "So.", Calibration(temperature=2.0))
+    3.0
+    """
+    return (rating + style_score(query, response, calibration.surface)) / calibration.temperature
 
 
 def tie_width(calibration: Calibration) -> float:

@@ -93,11 +93,12 @@ def style_lead(case: Case, weights: Mapping[str, float]) -> float:
         The difference of two weighted sums: exchanging the responses changes its sign and nothing
         else.
     """
-    a, b = (_score(case.query, response.text, weights) for response in case.responses)
+    a, b = (style_score(case.query, response.text, weights) for response in case.responses)
     return a - b
 
 
-def _score(query: str, response: str, weights: Mapping[str, float]) -> float:
+def style_score(query: str, response: str, weights: Mapping[str, float]) -> float:
+    """The weighted sum of a response's style features; features without a weight count nothing."""
     found = zip(STYLE_FEATURES, style_features(query, response), strict=True)
     return math.fsum(weights.get(name, 0.0) * value for name, value in found)
 

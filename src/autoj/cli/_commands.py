@@ -97,7 +97,7 @@ COMMANDS = {
     ),
     "export-model": Listed(
         "autoj.cli.export_model:export_model",
-        "Write a trained judge as one model, a GGUF file, an OpenVINO folder or an adapter.",
+        "Write a judge in another form: one model, GGUF, OpenVINO, an adapter, or in fewer bits.",
     ),
     "serve": Listed(
         "autoj.cli.serve:serve",

@@ -19,7 +19,8 @@ def _beginning(typed: str, names: Iterable[str]) -> list[str]:
 
 def judges(incomplete: str) -> list[str]:
     """Judges that have a card."""
-    return _beginning(incomplete, find("autoj.judges:judge_names")())
+    names = [*find("autoj.judges:ALIASES"), *find("autoj.judges:judge_names")()]
+    return _beginning(incomplete, names)
 
 
 def protocols(incomplete: str) -> list[str]:

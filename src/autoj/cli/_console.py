@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import orjson
 import typer
@@ -17,7 +18,27 @@ from rich.text import Text
 from autoj.errors import AutojError
 from autoj.reports.text import visible_text
 
+if TYPE_CHECKING:
+    # Every command prints, and few show runs.
+    from autoj.reports.show import Shown
+
+
+class Measurement(Protocol):
+    """The figures of a benchmark."""
+
+    @property
+    def n_failed(self) -> int:
+        """Judgments without an answer."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures as plain values."""
+
+    def keep(self, place: Path | None = None) -> None:
+        """Saves the figures in a place, else beside their run."""
+
+
 Found = TypeVar("Found")
+Measured = TypeVar("Measured", bound=Measurement)
 
 _PIPED_COLUMNS = 80
 
@@ -54,6 +75,31 @@ def show(
     print_result(view(found))
     for message in messages:
         print_message(message)
+
+
+def show_either(found: Shown) -> None:
+    """Show what is stored or was just made, and end with exit code 1 where something failed."""
+    show(found, lambda its: its.record(), lambda its: its.view(), *found.hints)
+    exit_if(found.failed)
+
+
+def show_measured(
+    found: Measured,
+    place: Path | None,
+    view: Callable[[Measured], RenderableType],
+    *messages: str,
+) -> None:
+    """Keep a measurement, show it, and end with exit code 1 where a judgment failed.
+
+    Args:
+        found: the measurement.
+        place: a file for it; None keeps it in the folder of its run.
+        view: makes a table of it, for a terminal.
+        messages: as for `show`.
+    """
+    found.keep(place)
+    show(found, lambda its: its.as_json(), view, *messages)
+    exit_if(found.n_failed)
 
 
 def exit_if(failed: object) -> None:

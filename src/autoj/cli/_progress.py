@@ -78,9 +78,9 @@ class TerminalWatch(Watch):
             # Whoever reads a file lazily knows no more than what was read.
             print_message(f"{self._what}: {n_done:,} done{money}")
             return
-        print_message(
-            f"{self._what}: {n_done:,} of {n_total:,}, about {left / 60:.0f} min left{money}"
-        )
+        # Before the first one is done nothing says how long they take.
+        rest = f", about {left / 60:.0f} min left" if n_done else ""
+        print_message(f"{self._what}: {n_done:,} of {n_total:,}{rest}{money}")
 
 
 @contextmanager

@@ -10,13 +10,13 @@ from autoj.audit.card import audit_card
 from autoj.audit.plan import N_PROBED, N_SAMPLE, audit_spec, plan_audit
 from autoj.audit.run import run_audit
 from autoj.cli import _completion, _console, _data_options, _options
-from autoj.cli._cases import tell_format
-from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
 from autoj.datasets import catalog, open_cases
 from autoj.judges import load_card
 from autoj.metrics.result import Result, save_result
 from autoj.reports.audit import audit_view
+from autoj.runs.spec_checks import check_one
+from autoj.tasks.cases import tell_format
 from autoj.tasks.default_paths import audit_folder
 
 _RESULT = "audit.json"
@@ -92,11 +92,11 @@ def audit(
         unknown_scenario=unknown_scenario,
         scenarios=scenarios,
     )
-    data = open_cases(on or catalog.find("eval-p"), format)
-    tell_format(data.paths[:1], data.format)
-    plan = plan_audit(data, spec, n_sample=limit, n_probed=probes, seed=seed)
-    root = out or audit_folder(plan.parts[0].spec, plan.parts[0].cases, data)
     with watching() as watch:
+        data = open_cases(on or catalog.find("eval-p"), format)
+        tell_format(data.paths[:1], data, watch)
+        plan = plan_audit(data, spec, n_sample=limit, n_probed=probes, seed=seed)
+        root = out or audit_folder(plan.parts[0].spec, plan.parts[0].cases, data)
         card = run_audit(plan, root, caps=(max_usd, max_requests), watch=watch)
     _finish(card, save or root / _RESULT)
 

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from autoj.bench.critique_quality import measure
-from autoj.bench.eval_c.critics import CritiqueSettings
-from autoj.bench.sources import StoredRun
 from autoj.cli import _completion, _console, _data_options, _options
-from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
 from autoj.reports.bench_critique_quality import critique_quality_view
 from autoj.runs.budget import Budget
@@ -58,23 +55,10 @@ def critique_quality(
 
     Example: autoj bench critique-quality --judge embedded --limit 20
     """
-    check_one({"--judge": judge, "--run": run}, least=0)
-    source: measure.CritiqueRunSource | None = None if run is None else StoredRun(run)
-    if judge is not None:
-        settings = CritiqueSettings(protocol=protocol, on_overflow=on_overflow)
-        source = measure.CritiqueJudge(judge=judge, settings=settings, out=out)
+    source = measure.critique_source(judge, run, out, protocol=protocol, on_overflow=on_overflow)
+    budget = Budget(max_usd, max_requests)
     with watching() as watch:
         found = measure.measure_critique_quality(
-            source,
-            cases=cases,
-            limit=limit,
-            budget=Budget(max_usd, max_requests),
-            watch=watch,
+            source, cases=cases, limit=limit, budget=budget, watch=watch
         )
-    found.keep(save)
-    _console.show(
-        found,
-        measure.CritiqueMeasurement.as_json,
-        lambda its: critique_quality_view(its, by),
-    )
-    _console.exit_if(found.n_failed)
+    _console.show_measured(found, save, lambda its: critique_quality_view(its, by))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from autoj.bench.eval_c import critics, measure
-from autoj.bench.sources import StoredRun, open_set
+from autoj.bench.eval_c.choosing import NamedCritic, chosen_comparison
+from autoj.bench.eval_c.measure import CriticMeasurement, default_set, measure_critic
+from autoj.bench.sources import open_set
 from autoj.cli import _console, _critic_options, _data_options, _options
-from autoj.cli._checks import check_one
 from autoj.cli._progress import watching
-from autoj.errors import ConfigError
 from autoj.reports.bench_eval_c import critic_view
 from autoj.runs.budget import Budget
 
@@ -49,66 +46,38 @@ def eval_c(
 
     Example: autoj bench eval-c --critic autoj-13b --judge gpt-4
     """
-    ours = _critic(critic, critiques, critic_name)
-    theirs = _critic(against, against_critiques, against_name)
-    check_one(
-        {"--critic": critic, "--critiques": critiques, "--run": run, "--votes": votes},
-        reason=": critiques to compare, or an existing comparison",
+    source = chosen_comparison(
+        NamedCritic(critic, critiques, critic_name),
+        NamedCritic(against, against_critiques, against_name),
+        judge,
+        run=run,
+        votes=votes,
+        language=language,
+        protocol=protocol,
+        critic_protocol=critic_protocol,
+        orders=orders,
+        one_vote=write_votes is not None,
+        on_conflict=on_conflict,
+        on_overflow=on_overflow,
+        seed=seed,
+        limit=limit,
+        keep_ratings=keep_ratings,
     )
-    check_one({"--against": against, "--against-critiques": against_critiques}, least=0)
-    if ours is None and theirs is not None:
-        raise ConfigError(
-            "--against cannot be used with --run or --votes, which have both critics already"
-        )
-    if write_votes is not None and (votes is not None or orders == "both"):
-        raise ConfigError(measure.ONE_VOTE)
-    source: measure.ComparisonSource
-    compare_by = measure.comparing_protocol(protocol, language)
-    if votes is not None:
-        source = measure.Votes(path=votes, protocol=compare_by, judge=judge)
-    elif run is not None:
-        source = StoredRun(run)
-    else:
-        assert ours is not None
-        source = measure.new_comparison(
-            ours,
-            theirs,
-            judge,
-            language=language,
-            against=against_name,
-            protocol=protocol,
-            critic_protocol=critic_protocol,
-            orders=orders,
-            on_conflict=on_conflict,
-            on_overflow=on_overflow,
-            seed=seed,
-            limit=limit,
-            keep_ratings=keep_ratings,
-        )
-    budget = Budget(max_usd, max_requests)
     with watching() as watch:
-        found = measure.measure_critic(
-            open_set(data or measure.default_set(language), watch),
+        found = measure_critic(
+            open_set(data or default_set(language), watch),
             source,
             critic=critic_name,
             against=against_name,
             out=out,
-            budget=budget,
+            budget=Budget(max_usd, max_requests),
             watch=watch,
         )
     if write_votes is not None:
         found.write_votes(write_votes)
         _console.print_message(f"the votes are in {write_votes}")
     found.keep(save)
-    _console.show(found, measure.CriticMeasurement.as_json, lambda its: critic_view(its, by))
+    _console.show(found, CriticMeasurement.as_json, lambda its: critic_view(its, by))
     if found.n_not_written:
         _console.print_message(f"critiques that could not be written: {found.n_not_written:,}")
     _console.exit_if(found.n_failed)
-
-
-def _critic(
-    judge: str | None, file: Path | None, name: str | None
-) -> critics.CritiqueSource | None:
-    if judge is not None:
-        return critics.WritingJudge(judge=judge, name=name)
-    return None if file is None else critics.CritiqueFile(path=file, name=name)

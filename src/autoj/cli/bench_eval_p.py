@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from autoj.bench.eval_p import choosing
 from autoj.bench.eval_p.evaluate import read_unseen
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
-from autoj.cli import _data_options, _options, _pair_options, _pairs
+from autoj.cli import _console, _data_options, _options, _pair_options
 from autoj.cli._progress import watching
-from autoj.datasets import catalog
+from autoj.reports.bench_eval_p import pairs_view
 from autoj.runs.budget import Budget
 
 
@@ -55,19 +56,18 @@ def eval_p(
 
     Example: autoj bench eval-p --predictions labels.jsonl --swapped labels_exchanged.jsonl
     """
-    default = "eval-p" if language == "en" else "eval-p-zh"
     with watching() as watch:
-        cases = open_set(data or catalog.find(default), watch)
-        asked = _pairs.asked_judge(
+        cases = open_set(data or choosing.default_set(language), watch)
+        asked = choosing.asked_judge(
             judge, protocol, language, on_overflow, unknown_scenario, scenarios
         )
         found = measure_pairs(
             cases,
-            _pairs.one_source(asked, run, predictions, swapped, scores),
+            choosing.one_source(asked, run, predictions, swapped, scores),
             bench="eval-p",
-            validation=_pairs.validation_set(validation, validation_scores),
+            validation=choosing.validation_set(validation, validation_scores),
             unseen=None if unseen is None else read_unseen(unseen),
-            against=_pairs.other_source(against, against_swapped, against_scores),
+            against=choosing.other_source(against, against_swapped, against_scores),
             by=by,
             sample=limit,
             seed=seed,
@@ -76,4 +76,4 @@ def eval_p(
             budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    _pairs.show_pairs(found, by, save)
+    _console.show_measured(found, save, lambda its: pairs_view(its, by))

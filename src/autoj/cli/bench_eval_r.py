@@ -5,16 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from autoj.bench.eval_r.measure import (
-    PublishedRatings,
-    RatingSource,
-    SelectionMeasurement,
-    default_set,
-    measure_selection,
-    rating_judges,
-)
+from autoj.bench.eval_r.choosing import grading_judge, listed_sizes, rating_sources
+from autoj.bench.eval_r.measure import default_set, measure_selection
 from autoj.bench.eval_r.selection import SIZES
-from autoj.bench.sources import StoredRun, open_set
+from autoj.bench.sources import open_set
 from autoj.cli import _completion, _console, _data_options, _options
 from autoj.cli._progress import watching
 from autoj.errors import ConfigError
@@ -80,43 +74,22 @@ def eval_r(
 
     Example: autoj bench eval-r --judge embedded --data candidates.jsonl --n 8,16
     """
-    sources: list[RatingSource] = [
-        *rating_judges(_names(judge), out, protocol=protocol, on_overflow=on_overflow, limit=limit),
-        *map(StoredRun, run or ()),
-        *map(PublishedRatings, _names(published)),
-    ]
+    sources = rating_sources(
+        judge, run or (), published, out, protocol=protocol, on_overflow=on_overflow, limit=limit
+    )
     if save is not None and len(sources) != 1:
         raise ConfigError("--save writes the result of one judge, but several are named")
-    grades = out and out / "grades"
-    grading = [grader] if grader else []
-    graders = rating_judges(grading, grades, protocol=grader_protocol, on_overflow=on_overflow)
-    budget = Budget(max_usd, max_requests)
+    grading = grading_judge(grader, out, protocol=grader_protocol, on_overflow=on_overflow)
     with watching() as watch:
         found = measure_selection(
             open_set(data or default_set(), watch),
             sources,
-            sizes=_sizes(n),
-            grader=graders[0] if graders else None,
+            sizes=listed_sizes(n),
+            grader=grading,
             limit=limit,
-            budget=budget,
+            budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    found.keep(save)
-    _console.show(
-        found,
-        SelectionMeasurement.as_json,
-        lambda its: best_of_n_view(its.results, its.baselines),
-        *published_hints(found),
+    _console.show_measured(
+        found, save, lambda its: best_of_n_view(its.results, its.baselines), *published_hints(found)
     )
-    _console.exit_if(found.n_failed)
-
-
-def _names(listed: str | None) -> list[str]:
-    return [name.strip() for name in (listed or "").split(",") if name.strip()]
-
-
-def _sizes(listed: str) -> list[int]:
-    try:
-        return [int(size) for size in _names(listed)]
-    except ValueError:
-        raise ConfigError(f"--n takes whole numbers, such as 8,16,32; found {listed!r}") from None

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from autoj.bench.eval_p import choosing
 from autoj.bench.eval_p.measure import measure_pairs
 from autoj.bench.sources import open_set
-from autoj.cli import _data_options, _options, _pair_options, _pairs
+from autoj.cli import _console, _data_options, _options, _pair_options
 from autoj.cli._progress import watching
+from autoj.reports.bench_eval_p import pairs_view
 from autoj.runs.budget import Budget
 
 
@@ -51,13 +53,15 @@ def pairs(
     """
     with watching() as watch:
         cases = open_set(data, watch)
-        asked = _pairs.asked_judge(judge, protocol, "en", on_overflow, unknown_scenario, scenarios)
+        asked = choosing.asked_judge(
+            judge, protocol, "en", on_overflow, unknown_scenario, scenarios
+        )
         found = measure_pairs(
             cases,
-            _pairs.one_source(asked, run, predictions, swapped, scores),
+            choosing.one_source(asked, run, predictions, swapped, scores),
             bench=f"pairs-{data.name.partition('.')[0]}",
-            validation=_pairs.validation_set(validation, validation_scores),
-            against=_pairs.other_source(against, against_swapped, against_scores),
+            validation=choosing.validation_set(validation, validation_scores),
+            against=choosing.other_source(against, against_swapped, against_scores),
             by=by,
             sample=limit,
             seed=seed,
@@ -66,4 +70,4 @@ def pairs(
             budget=Budget(max_usd, max_requests),
             watch=watch,
         )
-    _pairs.show_pairs(found, by, save)
+    _console.show_measured(found, save, lambda its: pairs_view(its, by))

@@ -5,17 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from autoj.bench.sources import StoredRun, rating_spec
-from autoj.bench.system_level.measure import (
-    MeanRatings,
-    ModelRatings,
-    RankingMeasurement,
-    RatedModels,
-    measure_ranking,
-)
+from autoj.bench.system_level.measure import measure_ranking, model_ratings
 from autoj.cli import _console, _options
 from autoj.cli._progress import watching
-from autoj.errors import ConfigError
 from autoj.reports.bench_system_level import ranking_view
 from autoj.runs.budget import Budget
 
@@ -79,27 +71,19 @@ def system_level(
 
     Example: autoj bench system-level --judge embedded --limit 20
     """
-    if run is not None and ratings is not None:
-        raise ConfigError("give --run or --ratings, not both")
-    source: ModelRatings
-    if ratings is not None:
-        source = MeanRatings(ratings)
-    elif run is not None:
-        source = StoredRun(run)
-    else:
-        source = RatedModels(
-            spec=rating_spec(judge, protocol, on_overflow=on_overflow),
-            outputs=outputs or (),
-            sample=limit,
-            seed=seed,
-            exclude=exclude,
-            out=out,
-        )
+    source = model_ratings(
+        judge,
+        run=run,
+        ratings=ratings,
+        protocol=protocol,
+        on_overflow=on_overflow,
+        outputs=outputs or (),
+        sample=limit,
+        seed=seed,
+        exclude=exclude,
+        out=out,
+    )
     budget = Budget(max_usd, max_requests)
     with watching() as watch:
         found = measure_ranking(source, reference=reference, budget=budget, watch=watch)
-    found.keep(save)
-    _console.show(
-        found, RankingMeasurement.as_json, lambda its: ranking_view(its.result, its.lengths)
-    )
-    _console.exit_if(found.result.details.get("n_failed"))
+    _console.show_measured(found, save, lambda its: ranking_view(its.result, its.lengths))

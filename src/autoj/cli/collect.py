@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from autoj.cli import _collect_options, _console, _options
-from autoj.cli._cases import tell_stream
 from autoj.cli._progress import watching
 from autoj.construct.collect_file import collect_recipe, collect_to_file, listed
 from autoj.construct.recipe import Collect, PairFile
 from autoj.reports.collect import collected_record, collected_view
+from autoj.tasks.cases import tell_stream
 
 
 def collect(
@@ -37,8 +37,6 @@ def collect(
 
     Example: autoj collect votes.jsonl hf-dataset:stanfordnlp/SHP:train --out pairs.jsonl
     """
-    for source in sources:
-        tell_stream(Path(source))
     stage = Collect(
         stage="collect",
         languages=listed(languages),
@@ -50,5 +48,7 @@ def collect(
     like = PairFile(data="", name=name, scenario=scenario, limit=limit, format=format, map=columns)
     recipe = collect_recipe(sources, like, stage, seed=seed, scenarios=scenarios)
     with watching() as watch:
+        for source in sources:
+            tell_stream(Path(source), watch)
         done = collect_to_file(recipe, out, queries=queries, watch=watch)
     _console.show(done, collected_record, collected_view)

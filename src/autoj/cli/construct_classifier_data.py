@@ -8,27 +8,17 @@ from typing import Annotated
 
 import typer
 
-from autoj.bench.scenario_classifier.measure import SetMeasurement, measure_classifiers
-from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice
+from autoj.bench.scenario_classifier.measure import measure_on_unseen
 from autoj.cli import _console, _options, _progress
 from autoj.construct.classifier_data.estimate import estimate_classifier_data
-from autoj.construct.classifier_data.pipeline import (
-    ClassifierData,
-    comparable,
-    construct_classifier_data,
-)
-from autoj.construct.classifier_data.recipe import (
-    ClassifierDataRecipe,
-    read_classifier_data_recipe,
-)
-from autoj.errors import DataError
+from autoj.construct.classifier_data.pipeline import comparable, construct_classifier_data
+from autoj.construct.classifier_data.recipe import read_classifier_data_recipe
 from autoj.reports.construct_classifier_data import (
     classifier_data_estimate_view,
     classifier_data_record,
     classifier_data_view,
 )
 from autoj.runs.budget import Budget
-from autoj.runs.watch import Watch
 from autoj.training.classifier.job import ClassifierTrainer
 
 
@@ -83,24 +73,10 @@ def classifier_data(
         done = construct_classifier_data(
             wanted, out, trainer, budget=budget, watch=watch, as_reviewed=as_reviewed
         )
-        measured = _measured(done, wanted, watch)
+        names = [str(done.classifier), *comparable(wanted)]
+        measured = measure_on_unseen(names, done.test, done.test_reviewed, watch=watch)
     _console.show(
         done,
         lambda its: classifier_data_record(its, measured),
         lambda its: classifier_data_view(its, measured),
     )
-
-
-def _measured(
-    done: ClassifierData, recipe: ClassifierDataRecipe, watch: Watch
-) -> list[SetMeasurement]:
-    """The new classifier beside others, also on the real queries that none of them has learnt."""
-    names = [str(done.classifier), *comparable(recipe)]
-    try:
-        sets = SetChoice(data=done.test, second=str(done.test_reviewed))
-        return measure_classifiers(sets, classifiers=names, watch=watch)
-    except DataError as error:
-        # None is left where all are in the training data of another classifier.
-        watch.message(f"{error.message}; the figures are those on the whole test file alone")
-        sets = SetChoice(data=done.test, second=NO_SET)
-        return measure_classifiers(sets, classifiers=names, watch=watch)

@@ -14,12 +14,12 @@ from autoj.reports.exports import export_record, export_run
 def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, finished or not.")],
     format: Annotated[
-        Literal["csv", "parquet", "jsonl", "alpaca_eval", "mt_bench", "reward_bench"],
+        Literal["csv", "parquet", "jsonl", "alpaca_eval", "mt_bench", "reward_bench", "inspect"],
         _options.output(
             metavar="FORMAT",
             help="csv and parquet: a row per pair or rated response; jsonl: a case with its whole "
             "verdict; alpaca_eval: annotations.json; mt_bench: a model_judgment file; "
-            "reward_bench: per-prompt results.",
+            "reward_bench: per-prompt results; inspect: scores that precomputed_scores reads.",
         ),
     ],
     out: Annotated[Path, _options.output(help="The file to write.")],

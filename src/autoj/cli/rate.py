@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from autoj.cli import _data_options, _options
-from autoj.cli._cases import JoinRule, Map, Questions, Turn, find_cases
-from autoj.cli._judges import JudgeNames, asked_judges
-from autoj.cli._judging import run_cluster, run_jury, show_run
+from autoj.cli import _console, _data_options, _options
+from autoj.cli._cases import JoinRule, Map, Questions, Turn
+from autoj.cli._judges import JudgeNames
+from autoj.cli._judging import judging
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
-from autoj.judges import load_card
+from autoj.reports.show import finished
 from autoj.runs.budget import Budget
-from autoj.tasks.judge import judge as judge_data
-from autoj.tasks.jurors import Jury
+from autoj.tasks.asked import named_judges
+from autoj.tasks.cases import open_named
 
 
 def rate(
@@ -55,36 +53,42 @@ def rate(
 
     Example: autoj rate responses.jsonl --limit 20
     """
-    settings: dict[str, Any] = {
-        "protocol": protocol,
-        "critique": critique,
-        "critic": None if critic is None else load_card(critic),
-        "max_tokens": max_tokens,
-        "on_overflow": on_overflow,
-        "reject_empty": reject_empty,
-        "skip_bad_rows": skip_bad_rows,
-        "limit": limit,
-        "samples": samples,
-        "temperature": temperature,
-        "shard": shard,
-        "classifier": classifier or ("fast" if classify else None),
-        "unknown_scenario": unknown_scenario,
-        "scenarios": scenarios,
-    }
-    asked = asked_judges("rate", judge, None, **settings)
-    cases = find_cases(
-        data, None, None, format, columns=columns, join=join, questions=questions, turn=turn
+    asked = named_judges(
+        "rate",
+        judge,
+        protocol=protocol,
+        critique=critique,
+        critic=critic,
+        max_tokens=max_tokens,
+        on_overflow=on_overflow,
+        reject_empty=reject_empty,
+        skip_bad_rows=skip_bad_rows,
+        limit=limit,
+        samples=samples,
+        temperature=temperature,
+        shard=shard,
+        classify=classify,
+        classifier=classifier,
+        unknown_scenario=unknown_scenario,
+        scenarios=scenarios,
     )
+    with watching() as watch:
+        cases = open_named(
+            data,
+            None,
+            None,
+            format,
+            columns,
+            join=join,
+            questions=questions,
+            turn=turn,
+            watch=watch,
+        )
     if plan:
         show_plan(cases, asked, out, cache)
         return
+    judge_cases = judging(asked, cluster, shards)
     budget = Budget(max_usd, max_requests)
-    if cluster or shards:
-        run_cluster(cases, asked, out, by, cluster, shards, budget, cache)
-        return
-    if isinstance(asked, Jury):
-        run_jury(asked, cases, out, by, budget, cache)
-        return
     with watching() as watch:
-        run = judge_data(cases, asked, out, budget=budget, watch=watch, cache=cache)
-    show_run(run, by)
+        run = judge_cases(cases, asked, out, budget=budget, watch=watch, cache=cache)
+    _console.show_either(finished(run, by))

@@ -8,19 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from autoj.cli import _console, _data_options, _options
-from autoj.cli._cases import Map, find_cases
+from autoj.cli._cases import Map
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
-from autoj.errors import ConfigError
 from autoj.judges import load_card
-from autoj.reports.cost import session_record
-from autoj.reports.select import selection_record, selection_view, summarise_selection
-from autoj.runs.kind import PICKS_FILE
+from autoj.reports.show import finished_selection
+from autoj.tasks.cases import open_named
 from autoj.tasks.select import select as pick
-from autoj.tasks.selection_folder import make_select_spec, read_selections
-
-_N_SHOWN = 20
-"""Cases whose picks are listed above the summary."""
+from autoj.tasks.selection_folder import make_select_spec
 
 
 def select(
@@ -73,8 +68,6 @@ def select(
 
     Example: autoj select candidates.jsonl --judge embedded
     """
-    if by == "ratings" and orders != "both":
-        raise ConfigError("--orders needs --by pairs: each response is rated alone")
     spec = make_select_spec(
         load_card(judge),
         by,
@@ -89,17 +82,11 @@ def select(
         unknown_scenario=unknown_scenario,
         scenarios=scenarios,
     )
-    cases = find_cases(data, None, None, format, columns=columns)
+    with watching() as watch:
+        cases = open_named(data, format=format, columns=columns, watch=watch)
     if plan:
         show_plan(cases, spec, out, cache)
         return
     with watching() as watch:
         run = pick(cases, spec, out, caps=(max_usd, max_requests), watch=watch, cache=cache)
-    summary = summarise_selection(read_selections(run.folder), spec)
-    _console.show(
-        summary,
-        lambda its: selection_record(run, its) | session_record(run),
-        lambda its: selection_view(run, its, _N_SHOWN),
-        f"the picks are in {run.path / PICKS_FILE}",
-    )
-    _console.exit_if(summary.n_failed or run.stopped)
+    _console.show_either(finished_selection(run))

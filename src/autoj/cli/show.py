@@ -7,21 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from autoj.cli import _options
-from autoj.cli._showing import (
-    show_case,
-    show_classified,
-    show_judged,
-    show_jury,
-    show_only,
-    show_selection,
-    show_win_rates,
-)
-from autoj.errors import ConfigError
-from autoj.runs.kind import kind_of
+from autoj.cli import _console, _options
+from autoj.reports.show import shown
 from autoj.verdicts.only import Only
-
-_N_LINES = 12
 
 
 def show(
@@ -63,21 +51,5 @@ def show(
 
     Example: autoj show runs/pairs-embedded-1a2b3c4d line-7
     """
-    if sum(asked is not None for asked in (case, only, convention)) > 1:
-        raise ConfigError("give one of a case, --only and --convention")
-    if convention is not None:
-        show_win_rates(run, convention)
-        return
-    kind = kind_of(run)
-    if only is not None:
-        show_only(run, only, first)
-    elif case is not None:
-        show_case(run, case, None if full else _N_LINES)
-    elif kind == "jury":
-        show_jury(run, by, first)
-    elif kind == "classify":
-        show_classified(run)
-    elif kind == "select":
-        show_selection(run, first)
-    else:
-        show_judged(run, by, first)
+    found = shown(run, case, by=by, first=first, full=full, only=only, convention=convention)
+    _console.show_either(found)

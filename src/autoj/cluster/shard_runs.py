@@ -1,133 +1,265 @@
-"""The shards of a run: a folder for each beside the whole run's, their progress, and the merge."""
+"""The shards of a run: a folder for each beside the whole run's, their progress, and the merge.
+
+`OUT-shards/shards.json` lists the shards that make up the run now. A shard that gives up its rest,
+or that another number of shards replaces, leaves the list; its folder stays, and the shards that
+share cases with it take its answers before they ask.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autoj.cluster.dealing import PartSizes, deal, overlap, part_sizes
+from autoj.cluster.worker import GIVE_UP, ShardRun
 from autoj.datasets.base import Cases
-from autoj.errors import AutojError, ConfigError, EmptyShard, UserError
-from autoj.runs import RunSpec, merge_runs
-from autoj.runs.files import FAILURES, LEDGER, PLAN
+from autoj.errors import ConfigError, DataError, SpecMismatch
+from autoj.jsonl import read_records, write_records
+from autoj.runs import RunFolder, RunSpec, is_finished, merge_runs
+from autoj.runs.files import FAILURES, LEDGER
+from autoj.runs.growth import MAY_GROW
+from autoj.runs.lock import is_locked, locked
+from autoj.runs.opening import discarded_if_unused
+from autoj.runs.settings import differences, read_settings, read_spec, settings_of, stable_part
+from autoj.runs.shards import Shard
+from autoj.system_errors import storage_error
 from autoj.tasks.default_paths import run_folder
-from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
+_log = logging.getLogger(__name__)
+
 MOST_SHARDS = 100_000
+_LIST = "shards.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardRun:
-    """One shard of a run, as a worker judges it."""
+class _Listed:
+    """The content of `shards.json`."""
 
-    spec: RunSpec
-    """The whole run's settings, with its shard."""
-    path: Path
-    """Its folder, absolute: on storage that all workers and the driver share."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardError:
-    """An error of a worker, as it travels to the driver."""
-
-    shard: str
-    message: str
-    hint: str | None
-    of_user: bool
-    """True where the caller can fix it, as a bad row; False where the engine failed."""
+    n_shards: int
+    """The number that was asked for."""
+    sizes: PartSizes
+    shards: dict[str, str]
+    """Of each folder its shard."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardRuns:
-    """All shards of a run."""
+    """All shards of a run, as `open_shards` gives them to one driver at a time."""
 
-    out: Path
-    """The folder of the whole run, absolute."""
-    runs: tuple[ShardRun, ...]
+    def __init__(self, out: Path, spec: RunSpec, listed: _Listed) -> None:
+        self.out = out
+        """The folder of the whole run, absolute."""
+        self.runs: tuple[ShardRun, ...] = ()
+        """The shards that make up the run now."""
+        self._spec, self._folder = spec, _folder_of(out)
+        self._take(listed)
 
-    @classmethod
-    def of(cls, cases: Cases, spec: RunSpec, out: Path | None, n_shards: int) -> ShardRuns:
-        """The shards of a run, each with its folder under `OUT-shards/`.
+    def _take(self, listed: _Listed) -> None:
+        self._listed = listed
+        parsed = {name: _parsed(text) for name, text in listed.shards.items()}
+        self._n_questions = {name: listed.sizes.questions(its) for name, its in parsed.items()}
+        found = {path: read_spec(path).shard for path in _runs_in(self._folder)}
+        earlier = {
+            path: _parsed(text)
+            for path, text in found.items()
+            if text is not None and path.name not in parsed
+        }
+        self.runs = tuple(
+            ShardRun(
+                spec=replace(self._spec, shard=listed.shards[name]),
+                path=self._folder / name,
+                known=tuple(path for path, other in earlier.items() if overlap(its, other)),
+            )
+            for name, its in parsed.items()
+        )
+
+    def deal_again(self, n_shards: int) -> None:
+        """Deals out all parts but those of finished shards.
 
         Args:
-            cases: the data, which every worker reads anew.
-            spec: the settings of the whole run.
-            out: the folder of the whole run; None takes the default one.
-            n_shards: the number of shards, 2 to 100,000; several for each worker even out their
-                times.
-
-        Raises:
-            ConfigError: the settings name a shard already, the number is out of range, or the run
-                is there and its shards are not.
+            n_shards: the most shards for what is open.
         """
-        if spec.shard is not None:
-            raise ConfigError(
-                f"shard {spec.shard} cannot be dealt out to a cluster",
-                hint="Leave out --shard: every worker takes a shard of all cases.",
-            )
-        if not 2 <= n_shards <= MOST_SHARDS:
-            raise ConfigError(
-                f"a run on a cluster has 2 to {MOST_SHARDS:,} shards, not {n_shards:,}"
-            )
-        whole = (out or run_folder(spec, cases)).absolute()
-        folder = whole.with_name(f"{whole.name}-shards")
-        if whole.exists() and not folder.exists() and any(whole.iterdir()):
-            raise ConfigError(
-                f"{whole} is there, and its shards, {folder}, are not",
-                hint="Leave out --cluster to go on in this process, or choose another --out.",
-            )
-        runs = (
-            ShardRun(
-                spec=replace(spec, shard=f"{k}/{n_shards}"), path=folder / f"{k}-of-{n_shards}"
-            )
-            for k in range(1, n_shards + 1)
-        )
-        return cls(out=whole, runs=tuple(runs))
+        kept = {run.name: _shard_of(run) for run in self.runs if _is_judged(run.path)}
+        done = {part for shard in kept.values() for part in shard.parts}
+        sizes = self._listed.sizes
+        rest = [part for part in range(1, sizes.of + 1) if part not in done]
+        dealt = deal(rest, sizes, n_shards)
+        self._list({*kept}, dealt, f"{{}}-of-{n_shards}", n_shards)
+
+    def _list(self, kept: set[str], added: Sequence[Shard], name: str, n_shards: int) -> set[str]:
+        """Writes the list: those that stay, and new ones, whose names are returned."""
+        shards = {its: text for its, text in self._listed.shards.items() if its in kept}
+        taken = {*shards, *(path.name for path in _runs_in(self._folder))}
+        for number, shard in enumerate(added, start=1):
+            shards[_free(name.format(number), {*taken, *shards})] = str(shard)
+        listed = replace(self._listed, n_shards=n_shards, shards=shards)
+        write_records(self._folder / _LIST, [listed])
+        self._take(listed)
+        return {*shards} - kept
+
+    def n_questions(self, run: ShardRun) -> int:
+        """The number of questions of a shard, critiques after verdicts included."""
+        return self._n_questions[run.name]
+
+    def may_split(self, run: ShardRun) -> bool:
+        """True where a shard has several parts."""
+        return len(_shard_of(run).parts) > 1
+
+    def split(self, run: ShardRun, n_pieces: int) -> list[ShardRun]:
+        """Replaces a shard that has given up its rest by pieces, which take over its answers.
+
+        Args:
+            run: the shard; no worker is at it any more.
+            n_pieces: the most pieces.
+        """
+        pieces = deal(_shard_of(run).parts, self._listed.sizes, n_pieces)
+        kept = {*self._listed.shards} - {run.name}
+        names = self._list(kept, pieces, f"{run.name}-{{}}", self._listed.n_shards)
+        run.give_up.unlink(missing_ok=True)
+        return [its for its in self.runs if its.name in names]
 
     def merge(self) -> Run:
         """Merges the shards that have cases into the whole run, and opens it."""
-        merge_runs([run.path for run in self.runs if (run.path / "run.json").is_file()], self.out)
+        listed = [run.path for run in self.runs if (run.path / "run.json").is_file()]
+        merge_runs(listed, self.out)
         return Run.open(self.out)
 
 
-def judge_shard(cases: Cases, shard: ShardRun) -> ShardError | None:
-    """Judges one shard in its folder, from where an earlier worker stopped.
+@contextmanager
+def open_shards(
+    cases: Cases, spec: RunSpec, out: Path | None, n_shards: int
+) -> Iterator[ShardRuns]:
+    """Opens the shards of a run, each with its folder under `OUT-shards/`.
 
-    An error is returned, not raised: ours hold what a pickled exception would lose.
+    A run that has shards keeps them. Where their number was another, those that are finished stay,
+    and all others are dealt out again.
+
+    Args:
+        cases: the data; read here where it must be dealt out.
+        spec: the settings of the whole run.
+        out: the folder of the whole run; None takes the default one.
+        n_shards: the number of shards, 2 to 100,000; several for each worker even out their times.
+
+    Raises:
+        ConfigError: the settings name a shard already, the number is out of range, or the run is
+            there and its shards are not.
+        SpecMismatch: the shards that are there were made with other settings.
+        RunBusy: another driver has them.
+        DataError: a row cannot be read.
+        StorageFull: the disk is full.
     """
-    try:
-        judge(cases, shard.spec, shard.path)
-    except EmptyShard:
-        return None
-    except AutojError as error:
-        return ShardError(
-            shard=str(shard.spec.shard),
-            message=error.message,
-            hint=error.hint,
-            of_user=isinstance(error, UserError),
+    if spec.shard is not None:
+        raise ConfigError(
+            f"shard {spec.shard} cannot be dealt out to a cluster",
+            hint="Leave out --shard: every worker takes a shard of all cases.",
         )
-    return None
+    if not 2 <= n_shards <= MOST_SHARDS:
+        raise ConfigError(f"a run on a cluster has 2 to {MOST_SHARDS:,} shards, not {n_shards:,}")
+    whole = (out or run_folder(spec, cases)).absolute()
+    folder = _folder_of(whole)
+    if whole.exists() and not folder.exists() and any(whole.iterdir()):
+        raise ConfigError(
+            f"{whole} is there, and its shards, {folder}, are not",
+            hint="Leave out --cluster to go on in this process, or choose another --out.",
+        )
+    with discarded_if_unused(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, folder) from error
+        with locked(folder):
+            for left in folder.glob(f"*{GIVE_UP}"):
+                # Of a driver that was killed.
+                left.unlink()
+            yield _opened(cases, spec, whole, n_shards)
+
+
+def _opened(cases: Cases, spec: RunSpec, whole: Path, n_shards: int) -> ShardRuns:
+    folder = _folder_of(whole)
+    listed = next(read_records(folder / _LIST, _Listed), None)
+    if listed is None or listed.n_shards != n_shards:
+        _check_settings(_runs_in(folder), spec, cases)
+        sizes = part_sizes(cases, spec, n_shards) if listed is None else listed.sizes
+        runs = ShardRuns(whole, spec, listed or _Listed(n_shards=0, sizes=sizes, shards={}))
+        runs.deal_again(n_shards)
+        return runs
+    return ShardRuns(whole, spec, listed)
+
+
+def _folder_of(whole: Path) -> Path:
+    return whole.with_name(f"{whole.name}-shards")
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folders of all shards, of earlier ones, too."""
+    return sorted(path.parent for path in folder.glob("*/run.json"))
+
+
+def _parsed(text: str) -> Shard:
+    shard = Shard.parse(text)
+    assert shard is not None, "a shard of a run with several is not all of it"
+    return shard
+
+
+def _shard_of(run: ShardRun) -> Shard:
+    return _parsed(run.spec.shard or "")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no folder has."""
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}.{number}"
+    return found
+
+
+def _check_settings(paths: Sequence[Path], spec: RunSpec, cases: Cases) -> None:
+    """Refuses shards whose answers the run could not take."""
+    if not paths:
+        return
+    wanted = stable_part(settings_of(spec, cases))
+    for path in paths:
+        found = differences(stable_part(read_settings(path)), wanted)
+        wrong = [its for its in found if its.name not in (*MAY_GROW, "shard")]
+        if wrong:
+            raise SpecMismatch(path, map(str, wrong))
+
+
+def _is_judged(path: Path) -> bool:
+    """True where every question of a shard has its answer."""
+    if not (path / "run.json").is_file() or is_locked(path):
+        return False
+    folder = RunFolder(path)
+    try:
+        return is_finished(folder, folder.spec())
+    except DataError as error:
+        _log.warning("%s; its shard is dealt out again", error.message)
+        return False
 
 
 class ShardProgress:
     """Counts the answers of all shards from their files, reading each line once."""
 
     def __init__(self, shards: ShardRuns) -> None:
-        self._counts = [
-            tuple(_LineCount(run.path / name) for name in (PLAN, LEDGER, FAILURES))
-            for run in shards.runs
-        ]
+        self._shards = shards
+        self._counts: dict[str, tuple[_LineCount, _LineCount]] = {}
 
-    def counted(self) -> Iterator[tuple[int, int]]:
-        """Of each shard the questions that are answered and all that are planned so far.
+    def counted(self, run: ShardRun) -> int:
+        """The answers of a shard, and questions that failed, at most the number of its questions.
 
-        A question that failed and was answered later stands in both files, and equal questions
-        share one answer: the first number is never more than the second.
+        A question that failed and was answered later stands in both files.
         """
-        for planned, answered, failed in self._counts:
-            total = planned.count()
-            yield min(answered.count() + failed.count(), total), total
+        if run.name not in self._counts:
+            self._counts[run.name] = (
+                _LineCount(run.path / LEDGER),
+                _LineCount(run.path / FAILURES),
+            )
+        n_lines = sum(each.count() for each in self._counts[run.name])
+        return min(n_lines, self._shards.n_questions(run))
 
 
 class _LineCount:

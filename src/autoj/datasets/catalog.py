@@ -60,6 +60,11 @@ class Entry:
     """Instructions to obtain it by hand, where there is no address."""
 
     @property
+    def is_test(self) -> bool:
+        """True for a benchmark's set, on which judges are measured and never fitted."""
+        return "Test only" in self.what
+
+    @property
     def is_verified(self) -> bool:
         """True where each of its files has a known checksum."""
         return all(file.checksum is not None for file in self.files)
@@ -75,6 +80,25 @@ class Entry:
 def data_names() -> tuple[str, ...]:
     """The names of all entries, in the catalogue's order."""
     return tuple(_entries(_CATALOG))
+
+
+def test_sets_here() -> dict[str, Path]:
+    """The benchmarks' sets that are on this machine, by name."""
+    found = {name: _lookup(entry) for name, entry in _entries(_CATALOG).items() if entry.is_test}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def is_test_file(path: Path) -> bool:
+    """True where a file is one of a benchmark's, whatever it is called: the checksums are equal."""
+    size = path.stat().st_size if path.is_file() else None
+    return size is not None and any(
+        file.checksum is not None
+        and file.size_bytes in (None, size)
+        and file.checksum.of(path) == file.checksum.digest
+        for entry in _entries(_CATALOG).values()
+        if entry.is_test
+        for file in entry.files
+    )
 
 
 def load_entry(name: str) -> Entry:

@@ -1,5 +1,5 @@
 """Judges: a card names the model, its wrapper (chat format) and its protocols."""
 
-from autoj.judges.cards import card_text, judge_names, load_card
+from autoj.judges.cards import ALIASES, card_text, judge_names, load_card
 
-__all__ = ["card_text", "judge_names", "load_card"]
+__all__ = ["ALIASES", "card_text", "judge_names", "load_card"]

@@ -24,6 +24,9 @@ from autoj.yaml_files import STR, compose, read_fields
 FOLDER_CARD = "judge.yaml"
 """The card of a judge's folder, as training writes it."""
 
+ALIASES = {"embedded": "embedded-1.5b", "embedded-base": "embedded-1.5b-base"}
+"""Other names of shipped cards: those of the embedded judge that is taken where none is named."""
+
 # A server applies its own template to messages.
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
@@ -121,8 +124,8 @@ def load_card(name: str) -> JudgeCard:
     """Loads a judge's card.
 
     Args:
-        name: a shipped card's name, the path of a card of your own (`….yaml`), a folder that holds
-            a `judge.yaml`, as training writes it, or `backend:model`, such as
+        name: a shipped card's name or an alias of it, the path of a card of your own (`….yaml`), a
+            folder that holds a `judge.yaml`, as training writes it, or `backend:model`, such as
             `vllm:my-org/my-judge`, for a model without one.
 
     Raises:
@@ -139,7 +142,7 @@ def load_card(name: str) -> JudgeCard:
     backend, colon, model = name.partition(":")
     if colon and model:
         return _bare_card(name, backend, model)
-    raise UnknownComponent("judge", name, judge_names())
+    raise UnknownComponent("judge", name, (*ALIASES, *judge_names()))
 
 
 def card_text(name: str) -> str:
@@ -154,7 +157,7 @@ def card_text(name: str) -> str:
     """
     path = _card_file(name)
     if path is None:
-        raise UnknownComponent("card", name, judge_names())
+        raise UnknownComponent("card", name, (*ALIASES, *judge_names()))
     _read_card(path)
     text = path.read_bytes().decode("utf-8-sig")
     for node in sorted(_places_beside(path), key=lambda node: -int(node.start_mark.index)):
@@ -180,8 +183,9 @@ def _places_beside(path: Path) -> Iterator[yaml.ScalarNode]:
 
 def _card_file(name: str) -> Path | None:
     """The file of a card; None where the name does not belong to a file."""
-    if name in judge_names():
-        return _FOLDER / f"{name}.yaml"
+    shipped = ALIASES.get(name, name)
+    if shipped in judge_names():
+        return _FOLDER / f"{shipped}.yaml"
     if name.endswith((".yaml", ".yml")):
         return Path(name)
     inside = Path(name) / FOLDER_CARD
@@ -199,7 +203,7 @@ def _bare_card(name: str, backend: str, model: str) -> JudgeCard:
     # such judges (Tables 13 and 14). The embedded engine is ours and keeps its own card's prompts,
     # without the adapter, which belongs to other weights.
     if backend == "embedded":
-        base = load_card("embedded-base")
+        base = load_card("embedded-small-base")
         return replace(base, name=name, title=model, model=model, revision=None)
     if backend == "scalar":
         # A reward model generates no text; one token is the least that `max_tokens` can be.

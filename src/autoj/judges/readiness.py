@@ -116,7 +116,8 @@ def _address(card: JudgeCard) -> str | None:
 
 def _fetches(card: JudgeCard) -> bool:
     if card.backend == "embedded" and card.revision is not None:
-        return not weights_file(card.revision.removeprefix("sha256:")).is_file()
+        kept = weights_file(card.revision.removeprefix("sha256:"))
+        return not (kept.is_file() or card.locate(card.model).exists())
     if card.backend not in _FROM_THE_HUB or card.locate(card.model).exists():
         return False
     return not (_hub_cache() / f"models--{card.model.replace('/', '--')}" / "snapshots").is_dir()

@@ -17,6 +17,7 @@ from autoj.metrics import (
 from autoj.metrics._bootstrap import cluster_weights, from_totals, student_interval
 from autoj.metrics._classification import class_f1, f1, f1_difference
 from autoj.metrics._comparison import Difference, difference, difference_of, holm
+from autoj.metrics._full_asking import FullAsking
 from autoj.metrics._intervals import (
     RATINGS,
     SHARES,
@@ -38,6 +39,7 @@ __all__ = [
     "TOO_FEW_VALUES",
     "Difference",
     "Floats",
+    "FullAsking",
     "Ints",
     "Row",
     "Span",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from autoj.metrics._bootstrap import from_totals
-from autoj.metrics._intervals import Floats, Span
+from autoj.metrics._intervals import Floats, Ints, Span
 from autoj.metrics.base import Rows, Score, contributions
 from autoj.records import Estimate
 
@@ -35,6 +35,38 @@ def prediction_powered(
     values, clusters = contributions(
         rows, lambda row: _contribution(judged(row), labelled(row)), k=7
     )
+    return _estimate(
+        name, values, clusters, len(rows) - len(values), span, "no judged case has a label"
+    )
+
+
+def prediction_powered_of(
+    name: str, judged: Floats, labelled: Floats, clusters: Ints, *, span: Span, undefined: str
+) -> Estimate:
+    """The same from scores that were computed elsewhere.
+
+    Args:
+        name: the figure's name.
+        judged: `[n]`, each case's score by the judge; not a number where it is unscored.
+        labelled: `[n]`, its score by the label; not a number without one.
+        clusters: `[n]`, a number shared by the cases of one query.
+        span: the lowest and the highest possible value of the figure.
+        undefined: the reason to give where no case has a label.
+    """
+    known = ~np.isnan(judged)
+    has = (known & ~np.isnan(labelled))[known]
+    score, label = judged[known], np.nan_to_num(labelled[known])
+    values = np.stack(
+        [np.ones(len(score)), score, has, score * has, label * has, score**2 * has,
+         score * label * has], axis=1,
+    )  # fmt: skip
+    return _estimate(name, values, clusters[known], len(judged) - len(score), span, undefined)
+
+
+def _estimate(
+    name: str, values: Floats, clusters: Ints, n_unscored: int, span: Span, undefined: str
+) -> Estimate:
+    """The corrected mean from the contributions of all judged cases."""
     found = from_totals(
         name,
         values,
@@ -42,8 +74,8 @@ def prediction_powered(
         _corrected,
         span=span,
         fisher=False,
-        undefined="no judged case has a label",
-        n_unscored=len(rows) - len(values),
+        undefined=undefined,
+        n_unscored=n_unscored,
         # The labels are the uncertain part, so their number sets the degrees of freedom.
         n_telling=len(np.unique(clusters[values[:, 2] > 0])),
     )

@@ -16,10 +16,11 @@ def compute(rows: Rows) -> Estimate:
             could not be read is unscored.
     """
     labelled = select(rows, is_labelled)
-    return proportion("agreement", labelled, _score)
+    return proportion("agreement", labelled, share)
 
 
-def _score(row: Row) -> float | None:
+def share(row: Row) -> float | None:
+    """1 where both orders of a labelled pair name the label, else 0; None where one is unknown."""
     if row.consistent is None:
         return None
     return float(row.consistent and row.winners[0] == row.label)

@@ -116,6 +116,13 @@ def is_labelled(row: Row) -> bool:
     return row.label is not None
 
 
+def is_right(row: Row) -> float | None:
+    """1 where the verdict's winner is the label, else 0; None without a winner or a label."""
+    if row.winner is None or row.label is None:
+        return None
+    return float(row.winner == row.label)
+
+
 def scored(rows: Rows, score: Score) -> tuple[Floats, Ints]:
     """The known scores, `[n_scored]`, and the cluster of each."""
     values, clusters = contributions(

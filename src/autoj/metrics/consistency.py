@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoj.metrics.base import Rows, proportion
+from autoj.metrics.base import Row, Rows, proportion
 from autoj.records import Estimate
 
 
@@ -12,6 +12,9 @@ def compute(rows: Rows) -> Estimate:
     Args:
         rows: pairs judged in both orders; a case with an order that could not be read is unscored.
     """
-    return proportion(
-        "consistency", rows, lambda row: None if row.consistent is None else float(row.consistent)
-    )
+    return proportion("consistency", rows, share)
+
+
+def share(row: Row) -> float | None:
+    """1 where both orders of a pair name the same winner, else 0; None where one is unknown."""
+    return None if row.consistent is None else float(row.consistent)

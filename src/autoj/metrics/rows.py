@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 
 from autoj.metrics.base import Row
-from autoj.records import Case, CaseOutline, Verdict, Winner, likeliest
+from autoj.records import BudgetedVerdict, Case, CaseOutline, Verdict, Winner, likeliest
 
 
 def cluster_number(cluster: str) -> int:
@@ -48,6 +48,23 @@ def pair_row(case: Case | CaseOutline, verdict: Verdict, tie_band: float = 0.0) 
         probabilities=known,
         lengths=_lengths(case),
     )
+
+
+def rows_by_turn(row: Row, verdict: BudgetedVerdict) -> tuple[Row, Row | None]:
+    """A pair by the first order where that is sure, and by both orders if it was drawn.
+
+    Args:
+        row: its row, from all orders that were asked.
+        verdict: its verdict.
+    """
+    cheap = row
+    if verdict.first_sure:
+        first = row.winners[0] if row.winners else None
+        # A sure first order stands for both.
+        cheap = row._replace(
+            winner=first, winners=(first, first), consistent=None if first is None else True
+        )
+    return cheap, row if verdict.drawn and verdict.n_orders == 2 else None
 
 
 def rating_rows(case: Case, verdict: Verdict) -> list[Row]:

@@ -98,9 +98,12 @@ def compute(rows: Rows) -> Estimate:
     Args:
         rows: pairs; a case without a winner is unscored.
     """
-    return proportion(
-        "win rate", rows, lambda row: None if row.winner is None else _SHARE[row.winner]
-    )
+    return proportion("win rate", rows, share)
+
+
+def share(row: Row) -> float | None:
+    """A pair's share of the win rate of a; None without a winner."""
+    return None if row.winner is None else _SHARE[row.winner]
 
 
 def corrected(rows: Rows) -> Estimate:
@@ -112,7 +115,7 @@ def corrected(rows: Rows) -> Estimate:
     return prediction_powered(
         "win rate, corrected by the labels",
         rows,
-        lambda row: None if row.winner is None else _SHARE[row.winner],
+        share,
         lambda row: None if row.label not in WINNERS else _SHARE[row.label],
         span=(0.0, 1.0),
     )

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from autoj.calibration import style_lead
 from autoj.records import (
+    BudgetedVerdict,
     Case,
     Decision,
     Failure,
@@ -209,10 +210,22 @@ def _verdict_lines(verdict: Verdict, record: CaseRecord) -> Text:
         if record.calibration is not None and len(verdict.winners) == 2:
             how += " and calibrated"
         text.append(f"\n{how}: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
+    if isinstance(verdict, BudgetedVerdict):
+        text.append(f"\n{_orders_asked(verdict)}")
     if isinstance(verdict, MarkedVerdict) and verdict.confidence is not None:
         mark = "unsure (?)" if verdict.unsure else "sure"
         text.append(f"\nConfidence: {verdict.confidence:.3f}, which the judge's card calls {mark}")
     return text
+
+
+def _orders_asked(verdict: BudgetedVerdict) -> str:
+    if verdict.first_confidence is None:
+        first = "the first gives no probabilities"
+    else:
+        sure = "sure" if verdict.first_sure else "unsure"
+        first = f"the first is {sure}, with {verdict.first_confidence:.3f}"
+    drawn = "; the pair is of the random share that is asked in full" if verdict.drawn else ""
+    return f"Orders asked: {verdict.n_orders} of 2, {first}{drawn}"
 
 
 def _vote(winner: Winner | None, share: float | None) -> str:

@@ -10,12 +10,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.metrics.rows import response_labels
-from autoj.records import Calibration, Case, Estimate, Verdict
+from autoj.records import BudgetedVerdict, Calibration, Case, Estimate, Verdict
 from autoj.reports import render
 from autoj.reports.case import first_critique
 from autoj.reports.cost import cost_record, cost_text, session_record
 from autoj.reports.scenario_sources import Breakdown, is_worth_telling, naming_table, naming_text
-from autoj.reports.summary import RunSummary, summarise, summary_record
+from autoj.reports.summary import RunSummary, SecondOrders, summarise, summary_record
 from autoj.reports.verdict_cells import (
     figure_label,
     label_cell,
@@ -31,6 +31,7 @@ from autoj.reports.verdict_cells import (
 )
 from autoj.runs import RunCounts, RunSpec, resolve_run
 from autoj.runs.cost import Cost
+from autoj.runs.second_order import SecondOrder
 from autoj.tasks.run import Run
 from autoj.verdicts.critique_faults import shown_critiques
 
@@ -95,7 +96,29 @@ def _numbers(case: Case) -> list[float | None]:
 
 
 def _orders(verdict: Verdict) -> str:
+    if isinstance(verdict, BudgetedVerdict) and verdict.n_orders == 1 and verdict.first_confidence:
+        return "first sure"
     return {True: "agree", False: "differ", None: "-"}[verdict.consistent]
+
+
+_SCORED_BY = {
+    "token ids": "exactly, by the numbers of their tokens",
+    "prompt": "exactly, each as the end of a prompt",
+    "likeliest": "among the likeliest tokens",
+}
+
+
+def scored_by_text(counts: object) -> str | None:
+    """The ways in which a server has scored choices, as `run.json` counts them; None without any.
+
+    >>> scored_by_text({"likeliest": 2, "token ids": 1200})
+    'exactly, by the numbers of their tokens 1,200; among the likeliest tokens 2'
+    """
+    if not isinstance(counts, Mapping) or not counts:
+        return None
+    # A stranger's run.json may state anything.
+    known = [(said, counts.get(way)) for way, said in _SCORED_BY.items()]
+    return "; ".join(f"{said} {n:,}" for said, n in known if type(n) is int) or None
 
 
 def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
@@ -109,7 +132,7 @@ def run_view(run: Run, summary: RunSummary, n_shown: int) -> RenderableType:
         ),
         *_foot(run.spec),
         Text(),
-        summary_table(summary, run.spec, run.counts, run.cost),
+        summary_table(summary, run.spec, run.counts, run.cost, _scored_by(run)),
         Text(),
         *first_critique(listed),
     )
@@ -172,7 +195,12 @@ def stored_view(
     """Some cases of a stored run with their verdicts, and its figures."""
     table = verdict_table(listed, run.spec)
     foot = _foot(run.spec)
-    return Group(table, *foot, Text(), summary_table(summary, run.spec, cost=run.cost))
+    figures = summary_table(summary, run.spec, cost=run.cost, scored_by=_scored_by(run))
+    return Group(table, *foot, Text(), figures)
+
+
+def _scored_by(run: Run) -> str | None:
+    return scored_by_text(run.folder.settings().get("scored_by"))
 
 
 def _foot(spec: RunSpec) -> list[RenderableType]:
@@ -189,6 +217,7 @@ def summary_table(
     spec: RunSpec,
     counts: RunCounts | None = None,
     cost: Cost | None = None,
+    scored_by: str | None = None,
 ) -> RenderableType:
     """The figures of a run; with `counts`, also this session's speed; with `cost`, its dollars."""
     rows = [("judge", f"{spec.judge.name} ({spec.protocol})"), ("cases", _cases(summary))]
@@ -200,8 +229,12 @@ def summary_table(
             rows.append(("a and b", names))
     if spec.calibration is not None:
         rows.append(("probabilities", _calibrated(spec.calibration)))
+    if scored_by is not None:
+        rows.append(("choices scored", scored_by))
     if spec.n_draws > 1:
         rows.append(("samples", _draws(summary, spec)))
+    if spec.second_order is not None and summary.second_orders is not None:
+        rows.append(("second orders", _second_orders(summary.second_orders, spec.second_order)))
     rows += [
         (figure_label(each, summary.authors), render.estimate_line(each))
         for each in summary.estimates
@@ -244,6 +277,17 @@ def _draws(summary: RunSummary, spec: RunSpec) -> str:
         text += f"; {summary.n_split:,} votes without a majority"
     if summary.rating_sd is not None:
         text += f"; standard deviation of a rating {summary.rating_sd:.2f} on average"
+    return text
+
+
+def _second_orders(counts: SecondOrders, rule: SecondOrder) -> str:
+    n_pairs = counts.n_unsure + counts.n_drawn + counts.n_saved
+    text = (
+        f"{counts.n_unsure:,} asked where the first is below {rule.below:g}, {counts.n_drawn:,} of "
+        f"a random {render.percent(rule.always_full)} of all pairs, {counts.n_saved:,} saved"
+    )
+    if n_pairs:
+        text += f" ({render.percent(counts.n_saved / (2 * n_pairs))} of the calls)"
     return text
 
 

@@ -25,14 +25,18 @@ from autoj.reports.verdict_cells import (
     wins_text,
 )
 from autoj.runs.cost import Cost
-from autoj.tasks.jurors import Jury
+from autoj.tasks.jurors import Escalation, Jury
 from autoj.tasks.jury import JuryRun
-from autoj.verdicts.jury import JURY_RULES, JuryVerdict
+from autoj.verdicts.jury import JURY_RULES, NOT_ASKED, JuryVerdict
 
 _WIDTH = 80
 _MOST_NAMED = 3
 """Most jurors with names above their columns; more are numbered."""
-_METHODS = {"mean": "mean of their probabilities", "majority": "majority of their votes"}
+_METHODS = {
+    "mean": "mean of their probabilities",
+    "majority": "majority of their votes",
+    "escalate": "the second decides where the first is unsure",
+}
 
 
 def jury_table(pairs: Iterable[tuple[Case, JuryVerdict]], jury: Jury) -> render.Listing:
@@ -71,6 +75,8 @@ def _vote(verdict: Verdict) -> Text:
     """A juror's winner, or "failed", "unread" or "differ" without one."""
     if verdict.winner is not None:
         return Text(verdict.winner)
+    if verdict.rule == NOT_ASKED:
+        return Text(render.MISSING)
     if verdict.n_failed:
         return Text("failed", style="yellow")
     return Text("unread" if verdict.n_unreadable else "differ", style="yellow")
@@ -106,7 +112,9 @@ def jury_record(run: JuryRun, summary: JurySummary) -> dict[str, Any]:
         "run": str(run.path),
         "jury": run.jury.method or "mean rating",
         "judges": judges,
-        "summary": asdict(summary),
+        "summary": {
+            name: value for name, value in asdict(summary).items() if value or name != "in_full"
+        },
         "verdicts": [verdict for _, verdict in run.outlined()],
     }
 
@@ -138,6 +146,8 @@ def jury_summary_view(
 def _head(summary: JurySummary, jury: Jury, costs: Mapping[str, Cost | None]) -> Table:
     how = "mean rating" if jury.method is None else _METHODS[jury.method]
     rows = [("jury", f"{len(jury.jurors)} judges, {how}"), ("cases", render.count(summary.n_cases))]
+    if jury.escalation is not None:
+        rows.append(("unsure", escalation_text(jury.escalation)))
     if jury.paired:
         rows.append(("wins", wins_text(summary.jury.winners)))
         if (names := side_names(summary.authors)) is not None:
@@ -145,14 +155,32 @@ def _head(summary: JurySummary, jury: Jury, costs: Mapping[str, Cost | None]) ->
     rule_label = "decided" if jury.paired else "no rating"
     for rule, n in sorted(summary.rules.items(), key=lambda item: -item[1]):
         rows.append((rule_label, f"{n:,}: {JURY_RULES[rule]}"))
-    for each in summary.jury.estimates:
+    for each in (*summary.jury.estimates, *summary.in_full):
         if each.value is not None:
             rows.append((figure_label(each, summary.authors), render.estimate_line(each)))
     if summary.naming is not None and is_worth_telling(summary.naming, bool(summary.parts)):
         rows.append(("scenarios", naming_text(summary.naming)))
     if (spent := jury_cost_text(costs)) is not None:
         rows.append(("cost", spent))
+        if jury.escalation is not None:
+            rows += [
+                (f"of {name}", render.usd(cost.run_usd))
+                for name, cost in costs.items()
+                if cost is not None
+            ]
     return render.facts(rows)
+
+
+def escalation_text(rule: Escalation) -> str:
+    """The sentence that says of which pairs the second judge is asked.
+
+    >>> escalation_text(Escalation(below=0.6, always_full=0.1))
+    'orders that differ, no winner, or a confidence below 0.6; and a random 10.0 % of all pairs'
+    """
+    confidence = "no winner" if rule.below is None else "no winner, or a confidence below "
+    confidence += "" if rule.below is None else f"{rule.below:g}"
+    share = render.percent(rule.always_full)
+    return f"orders that differ, {confidence}; and a random {share} of all pairs"
 
 
 def _votes_table(summary: JurySummary) -> render.Listing:

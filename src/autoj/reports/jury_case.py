@@ -12,7 +12,9 @@ from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import winner_text
 from autoj.runs import CaseRecord
 from autoj.tasks.jury import JuryCase
-from autoj.verdicts.jury import JURY_RULES, JuryVerdict
+from autoj.verdicts.jury import JURY_RULES, EscalatedVerdict, JuryVerdict
+
+_MEAN = "Mean of the votes"
 
 
 def stored_case_view(found: CaseRecord | JuryCase, n_lines: int | None = None) -> RenderableType:
@@ -54,5 +56,6 @@ def _decision(found: JuryCase, verdict: JuryVerdict) -> Text:
         text.append(f" ({JURY_RULES[verdict.rule]})")
     if verdict.probabilities is not None:
         a, b, tie = verdict.probabilities
-        text.append(f"\nMean of the votes: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
+        of = f"Of {verdict.decided_by}" if isinstance(verdict, EscalatedVerdict) else _MEAN
+        text.append(f"\n{of}: P(a) {a:.3f}, P(b) {b:.3f}, P(tie) {tie:.3f}")
     return text

@@ -17,8 +17,10 @@ from autoj.metrics.rows import cluster_number, pair_row, rating_rows
 from autoj.records import WINNERS, Case, CaseOutline, Estimate, Verdict, Winner
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs.authors import NOBODY, Authors, AuthorTally
+from autoj.runs.second_order import is_drawn
 from autoj.tasks.jurors import Jury
 from autoj.tasks.jury_folder import read_jury_verdicts
+from autoj.verdicts.jury import NOT_ASKED
 
 _OUTCOMES: tuple[Winner | None, ...] = (*WINNERS, None)
 
@@ -66,6 +68,8 @@ class JurySummary:
     """Origins of the scenarios; None if no case has one."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
     """The same by scenario or group, if a classifier named some."""
+    in_full: tuple[Estimate, ...] = ()
+    """Of an escalation: what the stronger judge would give if it were asked about all pairs."""
 
 
 def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -> JurySummary:
@@ -106,6 +110,7 @@ def summarise_jury(path: Path, jury: Jury, breakdown: Breakdown | None = None) -
         authors=authors.found(),
         naming=named.whole(),
         naming_parts=named.parts(),
+        in_full=whole.in_full.estimates(),
     )
 
 
@@ -120,16 +125,24 @@ class _Reading:
         """Of pairs: the winner of each case, as its index in `_OUTCOMES`."""
         self.clusters = array("q")
         self._jury, self._juror = jury, juror
+        self.in_full = metrics.FullAsking(orders=False)
         self.rows: Rows = tally(self._pairs(path)) if jury.paired else list(self._ratings(path))
 
     def _pairs(self, path: Path) -> Iterator[metrics.Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, CaseOutline):
             mine = self._count(verdict if self._juror is None else verdict.judges[self._juror])
-            self.winners[mine.winner or "unknown"] += 1
             self.outcomes.append(_OUTCOMES.index(mine.winner))
             self.clusters.append(cluster_number(case.cluster))
+            if mine.rule == NOT_ASKED:
+                continue
+            self.winners[mine.winner or "unknown"] += 1
             # Votes of all kinds of judges are compared, so each row's verdict is the whole one.
-            yield pair_row(case, mine)._replace(winner=mine.winner, averaged=mine.winner)
+            row = pair_row(case, mine)._replace(winner=mine.winner, averaged=mine.winner)
+            if self._juror is None and self._jury.escalation is not None:
+                is_drawn_case = is_drawn(case.id, self._jury.escalation.always_full)
+                cheap = verdict.judges[0].winner if verdict.rule == "drawn" else mine.winner
+                self.in_full.add(row._replace(winner=cheap), row if is_drawn_case else None)
+            yield row
 
     def _ratings(self, path: Path) -> Iterator[metrics.Row]:
         for case, verdict in read_jury_verdicts(path, self._jury, Case):

@@ -25,12 +25,14 @@ def plan_view(estimates: Sequence[RunEstimate]) -> RenderableType:
 
 
 def _one(found: RunEstimate) -> RenderableType:
-    about = "" if found.is_exact else "about "
+    about = ("at most " if found.is_most else "") + ("" if found.is_exact else "about ")
     rows = [
         ("judge", f"{found.judge} ({found.protocol})"),
         ("cases", render.count(found.n_cases)),
         ("requests", f"{about}{found.n_left:,} to send{_known(found)}"),
     ]
+    if found.is_most:
+        rows.append(("counted", "as if asked everywhere; it is asked where an answer is unsure"))
     if found.n_too_long:
         rows.append(("too long", f"{about}{found.n_too_long:,} requests fail without being sent"))
     if found.n_left:

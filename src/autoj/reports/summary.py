@@ -6,17 +6,38 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autoj import metrics
-from autoj.metrics.base import Rows, is_labelled, mean, select, tally
-from autoj.metrics.rows import pair_row, rating_rows
-from autoj.records import Case, CaseOutline, Estimate, Verdict
+from autoj.metrics.base import Rows, is_labelled, is_right, mean, proportion, select, tally
+from autoj.metrics.rows import pair_row, rating_rows, rows_by_turn
+from autoj.records import BudgetedVerdict, Case, CaseOutline, Estimate, Verdict
 from autoj.reports.scenario_sources import Breakdown, NamedParts, ScenarioNaming
 from autoj.runs import RunSpec
 from autoj.runs.authors import NOBODY, Authors, AuthorTally
 from autoj.verdicts.critique_faults import count_faults, shown_critiques
+
+
+@dataclass(slots=True, kw_only=True)
+class SecondOrders:
+    """Pairs by the reason for which their second order was asked."""
+
+    n_unsure: int = 0
+    """The first order was unsure."""
+    n_drawn: int = 0
+    """The first order was sure, and the pair is one of the random share that is asked in full."""
+    n_saved: int = 0
+    """It was not asked."""
+
+    def add(self, verdict: BudgetedVerdict) -> None:
+        """Counts a pair."""
+        if verdict.n_orders < 2:
+            self.n_saved += 1
+        elif verdict.first_sure:
+            self.n_drawn += 1
+        else:
+            self.n_unsure += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +73,8 @@ class RunSummary:
     """Critiques that are cut or replaced, by the reason (`verdicts.critique_faults`)."""
     naming_parts: dict[str, ScenarioNaming] = field(default_factory=dict)
     """The same by scenario or group, if a classifier named some."""
+    second_orders: SecondOrders | None = None
+    """The second orders that were asked, of a run that asks them where the first one is unsure."""
 
 
 def summarise(
@@ -72,6 +95,7 @@ def summarise(
     n_judged = n_unreadable = n_failed = n_truncated = 0
     spread, named, authors = _Spread(), NamedParts(breakdown), AuthorTally()
     faults: Counter[str] = Counter()
+    in_full, second_orders = metrics.FullAsking(orders=True), SecondOrders()
 
     def counted() -> Iterator[metrics.Row]:
         nonlocal n_judged, n_unreadable, n_failed, n_truncated
@@ -86,7 +110,11 @@ def summarise(
             if spec.paired:
                 authors.add(case)
                 winners[verdict.winner or "unknown"] += 1
-                yield pair_row(case, verdict)
+                row = pair_row(case, verdict)
+                if isinstance(verdict, BudgetedVerdict):
+                    second_orders.add(verdict)
+                    in_full.add(*rows_by_turn(row, verdict))
+                yield row
             else:
                 assert isinstance(case, Case)
                 yield from rating_rows(case, verdict)
@@ -100,7 +128,7 @@ def summarise(
         n_unreadable=n_unreadable,
         n_failed=n_failed,
         n_truncated=n_truncated,
-        estimates=_estimates(rows, spec),
+        estimates=_estimates(rows, spec) + in_full.estimates(),
         parts={name: _estimates(part, spec) for name, part in parts.items()},
         n_split=spread.n_split,
         vote_share=_mean(spread.shares),
@@ -109,14 +137,17 @@ def summarise(
         naming=named.whole(),
         naming_parts=named.parts(),
         critique_faults=dict(faults),
+        second_orders=None if spec.second_order is None else second_orders,
     )
 
 
 def summary_record(summary: RunSummary) -> dict[str, Any]:
-    """A summary as plain values; without critiques that are cut it does not speak of any."""
+    """A summary as plain values; it speaks of cut critiques and of second orders if there are."""
     record = asdict(summary)
     if not summary.critique_faults:
         del record["critique_faults"]
+    if summary.second_orders is None:
+        del record["second_orders"]
     return record
 
 
@@ -149,6 +180,8 @@ def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
             return (mean("mean score", rows, lambda row: row.rating, span=None),)
         return (metrics.mean_rating.compute(rows),)
     estimates = [metrics.win_rate.compute(rows)]
+    if spec.second_order is not None:
+        return (*estimates, *_turn_estimates(rows))
     in_both_orders = spec.has_orders and spec.orders == "both"
     if in_both_orders:
         estimates.append(metrics.consistency.compute(rows))
@@ -162,3 +195,15 @@ def _estimates(rows: Rows, spec: RunSpec) -> tuple[Estimate, ...]:
     if n_labelled and (spec.calibration is not None or not spec.has_orders):
         estimates.append(metrics.averaged_accuracy.compute(rows))
     return tuple(estimates)
+
+
+def _turn_estimates(rows: Rows) -> list[Estimate]:
+    """The figures of a run that asks the second order only where the first one is unsure."""
+    labelled = select(rows, is_labelled)
+    asked_twice = select(rows, lambda row: len(row.winners) == 2)
+    found = [replace(metrics.consistency.compute(asked_twice), name="consistency, both asked")]
+    if len(labelled):
+        verdict_accuracy = proportion("verdict accuracy", labelled, is_right)
+        agreed = metrics.agreement.compute(asked_twice)
+        found += [verdict_accuracy, replace(agreed, name="agreement, both asked")]
+    return found

@@ -13,6 +13,7 @@ from autoj.training.classifier.train import ClassifierReport
 from autoj.training.judge.estimate import Estimated
 from autoj.training.judge.sampling import Extent
 from autoj.training.judge.scale import GPUS, MODEL_FLOPS_SHARE, ScalePlan
+from autoj.training.judge.speed import Speed
 from autoj.training.judge.train import Report
 
 _GIB = 1 << 30
@@ -33,9 +34,9 @@ def plan_view(estimated: Estimated) -> Group:
         ("memory, at most about", f"{estimated.memory_bytes / _GIB:.1f} GiB"),
         ("free memory", f"{estimated.available_bytes / _GIB:.1f} GiB"),
     ]
-    if estimated.tokens_per_second is not None and estimated.hours is not None:
+    if estimated.speed is not None and estimated.hours is not None:
         rows += [
-            ("speed here", f"about {estimated.tokens_per_second:,.0f} tokens/s"),
+            ("speed here", f"about {speed_words(estimated.speed)}"),
             ("time here", f"about {_duration(estimated.hours)}"),
         ]
     return Group(_PLAN, render.facts(rows), *render.notes(_sources(estimated)))
@@ -97,7 +98,7 @@ def _sources(estimated: Estimated) -> list[str]:
     if extent.n_too_long:
         share = f"{extent.n_too_long:,} of " + f"{extent.n_drawn or extent.n_samples:,}"
         said.append(f"{share} samples are longer than max_tokens and will be left out.")
-    if estimated.tokens_per_second is not None:
+    if estimated.speed is not None:
         said.append("The speed is that of one micro-batch of middle length, timed now.")
     return said
 
@@ -109,13 +110,25 @@ def _duration(hours: float) -> str:
     return f"{minutes:.0f} min" if minutes >= 2 else f"{minutes * 60:.0f} s"
 
 
+def speed_words(speed: Speed) -> str:
+    """Tokens per second, and the share of the peak that they are, with the origin of the peak."""
+    said = f"{speed.tokens_per_second:,.0f} tokens/s"
+    if speed.peak is None or speed.peak_share is None:
+        return said
+    found = f"{speed.peak.flops_per_second / 1e12:,.3g} TFLOP/s"
+    origin = "measured here by a matrix product" if speed.peak.is_measured else "as given"
+    return f"{said}, {speed.peak_share:.0%} of the peak (MFU; {found}, {origin})"
+
+
 def report_lines(report: Report) -> list[str]:
     """Updates, figures and folder of a trained judge; empty if it was trained before."""
     if report.n_steps is None:
         return []
     figures = ", ".join(f"{name} {value:.4g}" for name, value in sorted(report.best.items()))
+    pace = [] if report.speed is None else [speed_words(report.speed)]
     return [
         f"{report.n_steps:,} updates" + (f"; {figures}" if figures else ""),
+        *pace,
         f"the judge is in {report.folder}: autoj judge … --judge {report.folder}",
     ]
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from autoj.api import Judge
 from autoj.errors import DataError
-from autoj.rewards.single import loaded_judge, rating_of
+from autoj.rewards.scoring import RewardBy, score
+from autoj.rewards.single import case_to_score, loaded_judge, required
 
 
 def openrlhf_reward_func(
@@ -23,34 +24,48 @@ def openrlhf_reward_func(
     judge: str | Judge = "embedded",
     user_turn: tuple[str, str] | None = None,
     end: str = "",
+    by: RewardBy = "rating",
     **settings: Any,
 ) -> dict[str, Any]:
-    r"""Rates a batch of responses.
+    r"""Scores a batch of responses.
 
     Args:
         queries: each its prompt, then its response, with special tokens.
         prompts: as many prompts.
-        labels: as many labels, which the judge is not shown.
+        labels: as many labels: what "reference" compares with, else not shown.
         judge: a loaded judge, or what `Judge.load` takes, loaded once per process.
         user_turn: what stands before and after a user's message in the chat template, such as
             `("<|im_start|>user\n", "<|im_end|>")`: the last such message is what the judge is
             shown as the query. None shows the whole prompt.
         end: the special token that ends a response, which the judge is not shown.
-        settings: settings of `Judge.rate`.
+        by: the kind of reward, as in `trl`; "group" compares the responses to one prompt that are
+            in this call.
+        settings: settings of `Judge.rate` or `Judge.compare`.
 
     Returns:
-        `rewards` and `scores`, each of 1.0 to 10.0 per query, and `extra_logs`, which is empty.
+        `rewards` and `scores`, one per query on the scale of `by`; `extra_logs`, which is empty.
 
     Raises:
-        DataError: a query does not begin with its prompt, or a prompt has no user's message.
+        DataError: a query does not begin with its prompt, a prompt has no user's message, or a row
+            has no reference.
+        ConfigError: the judge cannot give this kind of reward.
         BackendError: a judgment failed or could not be read.
     """
-    pairs = [
-        (_asked(prompt, user_turn), _response(query, prompt, end))
-        for query, prompt in zip(queries, prompts, strict=True)
+    cases = [
+        case_to_score(
+            _asked(prompt, user_turn),
+            _response(query, prompt, end),
+            by,
+            label,
+            row=number,
+            field="labels",
+        )
+        for number, (query, prompt, label) in enumerate(
+            zip(queries, prompts, labels, strict=True), start=1
+        )
     ]
-    loaded = loaded_judge(judge) if isinstance(judge, str) else judge
-    rewards = [rating_of(verdict) for verdict in loaded.rate_many(pairs, **settings)]
+    found = score(loaded_judge(judge, by), cases, by, settings)
+    rewards = [required(reward, case.id) for reward, case in zip(found, cases, strict=True)]
     return {"rewards": rewards, "scores": list(rewards), "extra_logs": {}}
 
 

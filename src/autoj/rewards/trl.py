@@ -13,13 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoj.api import Judge
-from autoj.datasets._conversations import as_texts
 from autoj.errors import DataError
-from autoj.records import Case, Message, Response, normalise_query
 from autoj.rewards.scoring import RewardBy, check_by, score
-
-Turns = str | Sequence[Mapping[str, Any]]
-"""A text, or the messages of a conversation, each with `role` and `content`."""
+from autoj.rewards.single import case_to_score
+from autoj.rewards.turns import Turns, query_of, response_of
 
 
 def trl(
@@ -34,21 +31,23 @@ def trl(
 
     Args:
         judge: a loaded judge, or what `Judge.load` takes.
-        by: the kind of reward: "rating" and "expected-rating" give 1 to 10; "reference" and "group"
-            give 0 to 1, and "group" compares the completions that this process has of a prompt.
+        by: the kind of reward: "rating" and "expected-rating" give 1 to 10, "calibrated-rating"
+            log-odds; "reference" and "group" give 0 to 1, and "group" compares the completions that
+            this process has of a prompt.
         reference: the column with a text to compare with, for "reference".
         concurrent: True makes an async function, which TRL runs beside its other async rewards.
-        settings: settings of `Judge.rate` or `Judge.compare`: `protocol`, `orders`, …
+        settings: settings of `Judge.rate` or `Judge.compare`: `protocol`, `orders`, … No critique
+            is written unless `critique=True`.
 
     Returns:
         A callable that returns one reward per completion, and None where a judgment failed.
 
     Raises:
-        ConfigError: there is no such kind of reward.
+        ConfigError: there is no such kind of reward, or the judge cannot give it.
         UnknownComponent: there is no such judge.
     """
-    check_by(by)
     loaded = Judge.load(judge) if isinstance(judge, str) else judge
+    check_by(by, loaded.card)
     reward = TrlReward(loaded, by, reference, settings)
     return AsyncTrlReward(reward) if concurrent else reward
 
@@ -88,8 +87,15 @@ class TrlReward:
         """
         references = self._references(columns, len(prompts))
         cases = [
-            _case(number, prompt, completion, reference)
-            for number, (prompt, completion, reference) in enumerate(
+            case_to_score(
+                query_of(prompt, row),
+                response_of(completion, row),
+                self._by,
+                None if reference is None else response_of(reference, row),
+                row=row,
+                field=self._reference,
+            )
+            for row, (prompt, completion, reference) in enumerate(
                 zip(prompts, completions, references, strict=True), start=1
             )
         ]
@@ -109,12 +115,6 @@ class TrlReward:
                 field=self._reference,
             )
         texts: Sequence[Turns | None] = found
-        if None in texts:
-            raise DataError(
-                f"row {list(texts).index(None) + 1} has no reference response",
-                path="(call)",
-                field=self._reference,
-            )
         return texts
 
 
@@ -137,52 +137,3 @@ class AsyncTrlReward:
         return await asyncio.to_thread(
             self._reward, prompts, completions, completion_ids, **columns
         )
-
-
-def _case(number: int, prompt: Turns, completion: Turns, reference: Turns | None) -> Case:
-    query = _query(prompt, number)
-    if not query.strip():
-        raise DataError(f"row {number}: the query is empty", path="(call)", field="prompts")
-    shown = [completion] if reference is None else [completion, reference]
-    return Case(
-        id=f"row-{number}",
-        query=query,
-        responses=tuple(Response(text=_response(turns, number)) for turns in shown),
-        cluster=normalise_query(query),
-    )
-
-
-def _query(prompt: Turns, number: int) -> str:
-    if isinstance(prompt, str):
-        return prompt
-    last = max((i for i, turn in enumerate(prompt) if turn.get("role") == "user"), default=None)
-    if last is None:
-        raise DataError(f"row {number}: no message of a user", path="(call)", field="prompts")
-    turns = [
-        Message(role=turn["role"], content=_content(turn, number, "prompts"))
-        for turn in prompt[: last + 1]
-        if turn.get("role") in ("system", "user", "assistant")
-    ]
-    query, _ = as_texts([[*turns, Message(role="assistant", content="")]])
-    return query
-
-
-def _response(completion: Turns, number: int) -> str:
-    if isinstance(completion, str):
-        return completion
-    return _content(completion[-1], number, "completions") if completion else ""
-
-
-def _content(turn: Mapping[str, Any], number: int, field: str) -> str:
-    content = turn.get("content")
-    if content is None:
-        return ""
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    if any(part.get("type") != "text" for part in parts):
-        raise DataError(
-            f"row {number}: a message holds other things than text, which a judge of texts "
-            "cannot read",
-            path="(call)",
-            field=field,
-        )
-    return "".join(part["text"] for part in parts)

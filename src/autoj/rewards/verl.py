@@ -12,7 +12,8 @@ from typing import Any
 
 from autoj.api import Judge
 from autoj.errors import DataError
-from autoj.rewards.single import loaded_judge, rating_of
+from autoj.rewards.scoring import RewardBy, score_one
+from autoj.rewards.single import case_to_score, loaded_judge, required
 
 
 async def verl_compute_score(
@@ -23,25 +24,28 @@ async def verl_compute_score(
     *,
     judge: str | Judge = "embedded",
     query: str = "question",
+    by: RewardBy = "rating",
     **settings: Any,
 ) -> dict[str, float]:
-    """Rates one response; calls that wait at the same time are judged as one batch.
+    """Scores one response; calls that wait at the same time are judged as one batch.
 
     Args:
         data_source: the data set's name, which is not used.
         solution_str: the response.
-        ground_truth: the expected answer, which the judge is not shown.
+        ground_truth: the expected answer: what "reference" compares with, else not shown.
         extra_info: the row's other fields.
         judge: a loaded judge, or what `Judge.load` takes, loaded once per process.
         query: the field of `extra_info` that has the user's request.
-        settings: settings of `Judge.rate`. verl's own `reward_router_address` and
-            `reward_model_tokenizer` are left out.
+        by: the kind of reward, as in `trl`, without "group": verl hands over one response a call.
+        settings: settings of `Judge.rate` or `Judge.compare`. verl's own `reward_router_address`
+            and `reward_model_tokenizer` are left out.
 
     Returns:
-        `score`, from 1.0 to 10.0.
+        `score`, on the scale of `by`.
 
     Raises:
-        DataError: `extra_info` has no query.
+        DataError: `extra_info` has no query, or there is no reference.
+        ConfigError: the judge cannot give this kind of reward.
         BackendError: the judgment failed or could not be read.
     """
     asked = (extra_info or {}).get(query)
@@ -53,5 +57,6 @@ async def verl_compute_score(
         )
     for own in ("reward_router_address", "reward_model_tokenizer"):
         settings.pop(own, None)
-    loaded = loaded_judge(judge) if isinstance(judge, str) else judge
-    return {"score": rating_of(await loaded.arate(asked, solution_str, **settings))}
+    case = case_to_score(asked, solution_str, by, ground_truth, row=1, field="ground_truth")
+    scored = await score_one(loaded_judge(judge, by), case, by, {"critique": False, **settings})
+    return {"score": required(scored.reward, "the response", scored.lacking)}

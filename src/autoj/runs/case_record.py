@@ -12,9 +12,14 @@ from autoj.records import Asked, Calibration, Case, Failure, Judgment, Verdict
 from autoj.runs.files import FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Answers, LedgerReader
-from autoj.runs.plan import n_asked
 from autoj.runs.plan_rows import PlanRows, as_asked, checked_rows
-from autoj.runs.resolving import read_answer, read_follow, resolve_judgments, with_critiques
+from autoj.runs.resolving import (
+    all_known,
+    read_answer,
+    read_follow,
+    resolve_judgments,
+    with_critiques,
+)
 from autoj.runs.spec import RunSpec
 
 
@@ -101,9 +106,9 @@ def case_record(
     """
     reader = spec.reader(case)
     judgments = [(row, read_answer(case, row, answers, reader, path / LEDGER)) for row in first]
-    known = [outcome for _, outcome in judgments if outcome is not None]
+    known = all_known(case, spec, [outcome for _, outcome in judgments])
     verdict = None
-    if known and len(known) == n_asked(case, spec):
+    if known is not None:
         verdict = resolve_judgments(case, spec, known)
         rows = follow()
         judgments += [(row, read_follow(row, verdict, answers, reader)) for row in rows]

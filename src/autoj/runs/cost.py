@@ -54,7 +54,9 @@ class Meter:
         """
         if not self.is_priced:
             return
-        if isinstance(outcome, Completion) and not _is_reused(outcome):
+        if isinstance(outcome, RecordedAnswer):
+            self.count_earlier(outcome)
+        elif isinstance(outcome, Completion):
             self._n_answered += 1
             self._session_usd += self._price(outcome)
         if self._n_answered == 0:

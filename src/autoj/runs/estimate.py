@@ -68,6 +68,9 @@ class RunEstimate:
     is_exact: bool
     """True where every request was built and compared; else the counts are projected from a
     random 1,000 cases."""
+    is_most: bool = False
+    """True where fewer requests may do: what is asked only where an answer is unsure counts as
+    if it were asked everywhere."""
     seconds: float | None = None
     """None where nothing is left, or nothing says how fast the judge is."""
     timed_by: str | None = None
@@ -137,6 +140,7 @@ def estimate_run(
         completion_tokens=written,
         usd=_price(spec.priced_judge, prompt, written, counted.scored, reader),
         is_exact=len(drawn) == n_cases,
+        is_most=spec.second_order is not None,
     )
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,7 +36,15 @@ from typing import Any, TypeVar
 
 from autoj import jsonl
 from autoj.errors import DataError, SpecMismatch
-from autoj.records import Asked, Case, CaseOutline, MarkedVerdict, Verdict
+from autoj.records import (
+    Asked,
+    BudgetedVerdict,
+    Case,
+    CaseOutline,
+    MarkedVerdict,
+    ScoredCompletion,
+    Verdict,
+)
 from autoj.runs import files
 from autoj.runs.settings import read_settings, read_spec, write_settings
 from autoj.runs.spec import RunSpec
@@ -169,15 +178,18 @@ class RunFolder:
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdicts last written."""
-        return self.rows(files.VERDICTS, MarkedVerdict if self._is_marked() else Verdict)
+        return self.rows(files.VERDICTS, self._verdict_kind())
 
-    def _is_marked(self) -> bool:
-        """True where the judge's card says below which confidence a verdict is unsure."""
+    def _verdict_kind(self) -> type[Verdict]:
+        """The kind of its verdicts: they say more where the settings ask for it."""
         # A folder may have lost its settings and keep its verdicts.
         with suppress(DataError):
             spec = self.settings()["spec"]
-            return spec.get("protocol") in (spec["judge"].get("unsure") or {})
-        return False
+            if spec.get("second_order") is not None:
+                return BudgetedVerdict
+            if spec.get("protocol") in (spec["judge"].get("unsure") or {}):
+                return MarkedVerdict
+        return Verdict
 
     def judged(self) -> Iterator[tuple[Case, Verdict]]:
         """The cases with the verdicts last written; cases without a verdict are left out."""
@@ -230,6 +242,17 @@ class RunFolder:
         record = self.settings()
         if record.get("cost_usd") != usd:
             write_settings(self.path, {**record, "cost_usd": usd})
+
+    def record_scored_by(self) -> None:
+        """Records in `run.json` how often a server has scored choices in which way, if one has."""
+        path = self.path / files.LEDGER
+        if not any(b'"scored_by":' in line for line in jsonl.whole_lines(path)):
+            return
+        answers = jsonl.read_records(path, ScoredCompletion)
+        counts = Counter(each.scored_by for each in answers if each.scored_by is not None)
+        record = self.settings()
+        if record.get("scored_by") != counts:
+            write_settings(self.path, {**record, "scored_by": dict(sorted(counts.items()))})
 
     def add_timing(self, record: dict[str, Any]) -> None:
         """Records the counts and the time of a session that ends now."""

@@ -11,7 +11,7 @@ from autoj.records import Asked, Case, Failure, Judgment, Verdict
 from autoj.runs.ledger import MemoryLedger
 from autoj.runs.loop import ask
 from autoj.runs.plan import check_room, plan_case, plan_follow
-from autoj.runs.resolving import read_answer, resolve_judgments, with_critiques
+from autoj.runs.resolving import n_wanted, read_answer, resolve_judgments, with_critiques
 from autoj.runs.spec import RunSpec
 
 _CASES_AT_ONCE = 256
@@ -72,8 +72,15 @@ def _ask_in_memory(
 ) -> list[list[Judgment | Failure]]:
     check_room(cases[0], spec, backend)
     planned = [plan_case(case, spec, backend) for case in cases]
-    ask((item for its in planned for item in its), backend, ledger, lambda _: None)
-    readers = map(spec.reader, cases)
+    readers = [spec.reader(case) for case in cases]
+    if spec.second_order is not None:
+        ask((its[0] for its in planned), backend, ledger, lambda _: None)
+        planned = [
+            its[: n_wanted(case, spec, read_answer(case, its[0].asked, ledger, reader))]
+            for case, its, reader in zip(cases, planned, readers, strict=True)
+        ]
+    unasked = (item for its in planned for item in its if ledger.find(item.asked.key) is None)
+    ask(unasked, backend, ledger, lambda _: None)
     return [
         [read_answer(case, item.asked, ledger, reader) or _unanswered(item.asked) for item in its]
         for case, its, reader in zip(cases, planned, readers, strict=True)

@@ -12,19 +12,17 @@ from typing import Any
 
 from autoj.backends.base import Backend
 from autoj.errors import Cancelled, StorageFull
-from autoj.records import Completion, Failure
+from autoj.records import Asked, Case, Completion, Failure
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import PlanWriter, RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
-from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow
-from autoj.runs.resolving import (
-    resolve_first,
-    resolve_run,
-)
+from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
+from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
+from autoj.runs.second_order import SecondOrder
 from autoj.runs.spec import RunSpec
 from autoj.runs.watch import SILENT, Watch
 
@@ -44,7 +42,7 @@ class RunCounts:
 
     def add(self, outcome: Completion | Failure | None) -> None:
         """Counts an outcome; None is a request that an earlier session answered."""
-        if isinstance(outcome, RecordedAnswer) and outcome.reused:
+        if isinstance(outcome, RecordedAnswer):
             self.n_reused += 1
         elif isinstance(outcome, Completion):
             self.n_answered += 1
@@ -140,7 +138,10 @@ def judge_run(
         )
         opened.enter_context(_timed(session))
         opened.enter_context(_rewritten(folder))
-        session.ask("judging", PLAN, map(plan, folder.cases()))
+        if spec.second_order is None:
+            session.ask("judging", PLAN, map(plan, folder.cases()))
+        else:
+            session.ask_in_turn(spec.second_order)
         if spec.critique and not (budget is not None and budget.stopped):
             # What is asked then follows from the verdicts, so its plan is new.
             (folder.path / FOLLOW).unlink(missing_ok=True)
@@ -150,6 +151,7 @@ def judge_run(
             judged = resolve_first(folder, spec, ledger)
             session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+        folder.record_scored_by()
     return session.counts
 
 
@@ -167,9 +169,24 @@ class _Session:
     reuse: KnownAnswers | None
     counts: RunCounts = field(default_factory=RunCounts)
 
-    def ask(self, what: str, plan: str, planned: Iterable[Sequence[Planned]]) -> None:
-        """Asks the unanswered questions of a plan, and writes the plan as far as it is read."""
+    def ask(
+        self,
+        what: str,
+        plan: str,
+        planned: Iterable[Sequence[Planned]],
+        n_each: float | None = None,
+    ) -> None:
+        """Asks the unanswered questions of a plan, and writes the plan as far as it is read.
+
+        Args:
+            what: the name of the work, for the progress.
+            plan: the file of the plan.
+            planned: the questions about each case.
+            n_each: the questions about a case on average; None follows from the settings.
+        """
         n_done, n_total = 0, self._n_requests(critiques=plan == FOLLOW)
+        if n_each is not None:
+            n_total = round(n_each * self.folder.n_cases())
         is_first = self.spec.critique and plan == PLAN
         n_later = self._n_requests(critiques=True) if is_first else 0
 
@@ -194,6 +211,43 @@ class _Session:
             ask(lazily, self.backend, self.ledger, on_outcome, self.budget, self.reuse)
             if self.budget is None or not self.budget.stopped:
                 writer.finish()
+
+    def ask_in_turn(self, second_order: SecondOrder) -> None:
+        """Asks the first orders, and then the second ones of the pairs whose first is unsure.
+
+        Both turns plan all cases by what the ledger holds, so that a resumed run asks most second
+        orders along with the first, and the plan that is left is that of an uninterrupted one.
+        """
+        turn = partial(self._turn, again=False)
+        share = 1 + second_order.always_full
+        self.ask("judging", PLAN, map(turn, self.folder.cases()), share)
+        if self.budget is not None and self.budget.stopped:
+            return
+        turn = partial(self._turn, again=True)
+        n_rows = sum(len(self._rows(case)) for case in self.folder.cases())
+        share = n_rows / self.folder.n_cases()
+        self.ask("judging second orders", PLAN, map(turn, self.folder.cases()), share)
+
+    def _turn(self, case: Case, *, again: bool) -> list[Planned]:
+        """The questions about a case that its first order's answer, if there is one, leads to.
+
+        Args:
+            case: the case.
+            again: True does not ask again what failed in this session.
+        """
+        rows = self._rows(case)
+        has = self.ledger.find if again else self.ledger.holds
+        if all(has(row.key) for row in rows):
+            return [Planned(asked=row, request=None) for row in rows]
+        return plan_case(case, self.spec, self.backend)[: len(rows)]
+
+    def _rows(self, case: Case) -> list[Asked]:
+        """The rows of the questions that the outcome of a case's first order leads to."""
+        rows = rows_of(case, self.spec, self.backend.card)
+        if rows is None:
+            rows = [item.asked for item in plan_case(case, self.spec, self.backend)]
+        first = read_answer(case, rows[0], self.ledger, self.spec.reader(case))
+        return rows[: n_wanted(case, self.spec, first)]
 
     def _n_requests(self, *, critiques: bool) -> int:
         if not self.spec.paired:

@@ -177,9 +177,10 @@ class Ledger(LedgerReader):
             self._failed.append(self._failures[outcome.key])
         if time.monotonic() - self._synced > _SYNC_SECONDS and self._sync.done():
             # In another thread: a slow disk holds up no answer that comes meanwhile.
-            self._sync.result()
-            self._sync = self._syncing.submit(self._sync_files)
+            finished, self._sync = self._sync, self._syncing.submit(self._sync_files)
             self._synced = time.monotonic()
+            # An error is told once: a disk that was full may have room by the next time.
+            finished.result()
 
     def _sync_files(self) -> None:
         self._ledger.sync()

@@ -77,7 +77,7 @@ def plan_case(case: Case, spec: RunSpec, backend: Reader) -> list[Planned]:
 
 
 def n_asked(case: Case, spec: RunSpec) -> int:
-    """The number of questions that `plan_case` gives for a case."""
+    """The number of questions that `plan_case` gives for a case: the most that are asked."""
     return spec.n_draws * sum(map(len, _pages(case, spec)))
 
 

@@ -42,6 +42,25 @@ def take_sure_threshold(folder: RunFolder, spec: RunSpec) -> None:
     write_settings(folder.path, record)
 
 
+def take_second_order(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts the choice of pairs whose second order is asked into `run.json`, where it differs."""
+    known = folder.spec().second_order
+    if known == spec.second_order:
+        return
+    record = _without_critiques(folder, spec, folder.settings())
+    if spec.second_order is None:
+        del record["spec"]["second_order"]
+    else:
+        if known is None:
+            _log.warning(
+                "%s was begun in both orders of all pairs; second orders whose first one is sure "
+                "no longer count",
+                folder.path,
+            )
+        record["spec"]["second_order"] = asdict(spec.second_order)
+    write_settings(folder.path, record)
+
+
 def take_reading(folder: RunFolder, spec: RunSpec) -> None:
     """Puts the spec's prompt into `run.json`, where it reads the same answers in another way."""
     record = folder.settings()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +27,10 @@ from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.lock import is_locked
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.plan_rows import PlanRows
+from autoj.runs.second_order import is_drawn, order_confidence
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
-from autoj.verdicts.sureness import mark
+from autoj.verdicts.sureness import mark, with_budget
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +65,13 @@ def _all_answered(folder: RunFolder, spec: RunSpec, answers: LedgerReader) -> bo
     plan = PlanRows(folder, PLAN)
     for case in folder.cases():
         rows = plan.about(case, spec)
-        if len(rows) < n_asked(case, spec) or not all(answers.holds(row.key) for row in rows):
+        n_needed = n_asked(case, spec)
+        if spec.second_order is not None and rows:
+            ledger = folder.path / LEDGER
+            n_needed = n_wanted(
+                case, spec, read_answer(case, rows[0], answers, spec.reader(case), ledger)
+            )
+        if len(rows) < n_needed or not all(answers.holds(row.key) for row in rows[:n_needed]):
             return False
     plan.check_end()
     if not spec.critique:
@@ -140,12 +147,42 @@ def _resolved(
     for case in folder.cases():
         rows, reader = plan.about(case, spec), spec.reader(case)
         judgments = [read_answer(case, asked, answers, reader, ledger) for asked in rows]
-        known = [item for item in judgments if item is not None]
-        if known and len(known) == n_asked(case, spec):
-            yield case, resolve_judgments(case, spec, known)
-        else:
-            yield case, None
+        known = all_known(case, spec, judgments)
+        yield case, None if known is None else resolve_judgments(case, spec, known)
     plan.check_end()
+
+
+def n_wanted(case: Case, spec: RunSpec, first: Judgment | Failure | None) -> int:
+    """The number of questions that a run asks about a case, as far as it is known.
+
+    Args:
+        case: the case.
+        spec: the settings.
+        first: the outcome of the first question; None where there is none yet.
+    """
+    if spec.second_order is None:
+        return n_asked(case, spec)
+    if first is None:
+        return 2 if is_drawn(case.id, spec.second_order.always_full) else 1
+    return 2 if spec.second_order.wants(case.id, first) else 1
+
+
+def all_known(
+    case: Case, spec: RunSpec, outcomes: Sequence[Judgment | Failure | None]
+) -> list[Judgment | Failure] | None:
+    """The outcomes of all questions that a verdict takes; None where one of them is missing.
+
+    Args:
+        case: the case.
+        spec: the settings.
+        outcomes: of the questions that are planned, in order.
+    """
+    if not outcomes or outcomes[0] is None:
+        return None
+    n_needed = n_wanted(case, spec, outcomes[0])
+    # A run that once asked both orders of all pairs has more.
+    known = [outcome for outcome in outcomes[:n_needed] if outcome is not None]
+    return known if len(known) == n_needed else None
 
 
 def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Failure]) -> Verdict:
@@ -164,7 +201,16 @@ def resolve_judgments(case: Case, spec: RunSpec, judgments: list[Judgment | Fail
     )
     if case.scenario is not None:
         verdict = replace(verdict, scenario=case.scenario)
-    return verdict if spec.sure_threshold is None else mark(verdict, spec.sure_threshold)
+    if spec.sure_threshold is not None:
+        verdict = mark(verdict, spec.sure_threshold)
+    if spec.second_order is None:
+        return verdict
+    return with_budget(
+        verdict,
+        first_confidence=order_confidence(judgments[0]),
+        below=spec.second_order.below,
+        drawn=is_drawn(case.id, spec.second_order.always_full),
+    )
 
 
 def _resolve_scenario(case: Case, judge: str, judgments: list[Judgment | Failure]) -> Verdict:

@@ -22,7 +22,7 @@ class KnownAnswers(Protocol):
     """Answers that need not be asked for again."""
 
     def find(self, key: str) -> RecordedAnswer | None:
-        """The answer to a key, marked as reused; None where there is none."""
+        """The answer to a key; None where there is none."""
 
     def keep(self, answer: Completion) -> None:
         """Receives each new answer."""
@@ -33,21 +33,23 @@ class LedgerAnswers:
 
     Args:
         folders: the folders of these runs; they are only read.
+        reused: False where they are parts of the run that takes them, which they cost.
 
     Raises:
         DataError: a ledger is damaged.
     """
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], *, reused: bool = True) -> None:
         self._ledgers = [LedgerReader(folder) for folder in folders]
+        self._reused = reused
 
     def find(self, key: str) -> RecordedAnswer | None:
-        """The answer to a key, marked as reused; None where no run has one."""
+        """The answer to a key; None where no run has one."""
         for ledger in self._ledgers:
             found = ledger.find(key)
             if isinstance(found, Completion):
                 fields = {name: getattr(found, name) for name in Completion.__dataclass_fields__}
-                return RecordedAnswer(**fields, reused=True)
+                return RecordedAnswer(**fields, reused=self._reused)
         return None
 
     def keep(self, answer: Completion) -> None:

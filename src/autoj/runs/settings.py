@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -37,7 +37,7 @@ _KEPT = Path("run.json")
 _LATER = (
     ("spec", "seed"), ("spec", "sample"), ("spec", "samples"), ("spec", "shard"),
     ("spec", "classifier"), ("spec", "unknown_scenario"), ("spec", "scenarios"), ("spec", "prompt"),
-    ("spec", "critic"),
+    ("spec", "critic"), ("spec", "second_order"),
     ("data", "derivation"),
 )  # fmt: skip
 
@@ -52,8 +52,9 @@ def settings_of(spec: RunSpec, cases: Cases) -> dict[str, Any]:
     }
     settings = asdict(spec)
     # Written where there is something to say: runs from before these fields stay as they are.
-    if spec.critic is None:
-        del settings["critic"]
+    for later in ("critic", "second_order"):
+        if settings[later] is None:
+            del settings[later]
     for card in (settings["judge"], settings.get("critic")):
         if card is not None and not card["unsure"]:
             del card["unsure"]
@@ -144,8 +145,11 @@ def _spec_reader() -> TypeAdapter[RunSpec]:
 
 
 def spec_digest(spec: RunSpec, cases: Cases) -> str:
-    """Eight hex digits that identify settings and data."""
-    wanted = stable_part(settings_of(spec, cases))
+    """Eight hex digits that identify settings and data.
+
+    A run may ask the second orders that it has left out, so those settings are no part of it.
+    """
+    wanted = stable_part(settings_of(replace(spec, second_order=None), cases))
     return hashlib.sha256(orjson.dumps(wanted, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
 
 

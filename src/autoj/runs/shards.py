@@ -60,10 +60,6 @@ class Shard:
     def __str__(self) -> str:
         return f"{','.join(map(str, self.parts))}/{self.of}"
 
-    def holds(self, turn: int) -> bool:
-        """True where it gets the case dealt at a turn, counted from 0."""
-        return turn % self.of + 1 in self.parts
-
 
 def _shard(parts: set[int], of: int) -> Shard | None:
     return None if len(parts) == of else Shard(parts=tuple(sorted(parts)), of=of)
@@ -128,6 +124,21 @@ def _fields(case: Case) -> dict[str, Any]:
     return {field.name: getattr(case, field.name) for field in fields(Case)}
 
 
+class Turns:
+    """The turn at which each case is dealt; cases that may share a key have one turn."""
+
+    def __init__(self) -> None:
+        self._turns: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """The number of distinct cases so far."""
+        return len(self._turns)
+
+    def of(self, case: Case) -> int:
+        """The turn of a case, counted from 0; the cases come in the order of the data."""
+        return self._turns.setdefault(_content(case), len(self._turns))
+
+
 class Dealer:
     """Deals cases out to shards, keeps those of one shard and counts them all.
 
@@ -136,7 +147,8 @@ class Dealer:
 
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
-        self._turns: dict[int, int] = {}
+        self._parts = frozenset(shard.parts)
+        self._turns = Turns()
         self.n_cases = 0
         """Cases dealt out, to any shard."""
         self.n_kept = 0
@@ -150,8 +162,7 @@ class Dealer:
     def deal(self, cases: Iterable[Case]) -> Iterator[PlacedCase]:
         """The cases of the shard, each with its position among all."""
         for case in cases:
-            turn = self._turns.setdefault(_content(case), len(self._turns))
-            if self.shard.holds(turn):
+            if self._turns.of(case) % self.shard.of + 1 in self._parts:
                 self.n_kept += 1
                 yield PlacedCase.of(case, self.n_cases)
             self.n_cases += 1

@@ -29,8 +29,9 @@ from autoj.runs.scenario_settings import (
     find_own_scenarios,
     library_of,
 )
+from autoj.runs.second_order import SecondOrder, read_second_order
 from autoj.runs.shards import Shard
-from autoj.runs.spec_checks import check_critic, check_draws, check_lock
+from autoj.runs.spec_checks import check_critic, check_draws, check_lock, check_second_order
 from autoj.scenarios import Library
 from autoj.verdicts.resolve import OnConflict
 
@@ -83,6 +84,9 @@ class RunSpec:
     scenarios are what is asked for."""
     scenarios: OwnScenarios | None = None
     """The user's own scenarios; None is ours alone."""
+    second_order: SecondOrder | None = None
+    """The pairs whose second order is asked; None asks that of all pairs. Another value is no other
+    run: it asks what it lacks."""
     prompt: str | None = None
     """The text of the prompt's file, where the protocol is a user's own; None where it is ours."""
 
@@ -206,6 +210,8 @@ def make_spec(
     classifier: str | None = None,
     unknown_scenario: OnUnknownScenario | None = None,
     scenarios: Path | None = None,
+    second_order: str | None = None,
+    always_full: float | None = None,
 ) -> RunSpec:
     """Makes a spec, with the card's defaults for all that is left out.
 
@@ -233,6 +239,11 @@ def make_spec(
             `autoj train classifier` wrote; None leaves them without.
         unknown_scenario: the treatment of rows whose scenario is unknown.
         scenarios: a folder with scenarios of the user's own.
+        second_order: "unsure" asks the second order of a pair only where the first one's largest
+            probability is below the threshold of the card, "unsure:0.8" below one of your own;
+            None asks both orders of all pairs.
+        always_full: with `second_order`, the share of the pairs, 0 to 1, drawn at random, that is
+            asked in both orders all the same; None is a tenth.
 
     Raises:
         UnknownComponent: there is no such protocol.
@@ -265,6 +276,7 @@ def make_spec(
     if temperature is not None:
         decoding = replace(decoding, temperature=temperature)
     check_draws(card, chosen, decoding, 1 if samples is None else samples)
+    check_second_order(chosen, orders, samples, second_order, always_full)
     if critic is not None:
         check_critic(critic, chosen, critique)
     part = None if shard is None else Shard.parse(shard)
@@ -292,6 +304,11 @@ def make_spec(
         classifier=None if classifier is None else find_classifier(classifier),
         unknown_scenario=unknown_scenario,
         scenarios=None if scenarios is None else find_own_scenarios(scenarios),
+        second_order=(
+            None
+            if second_order is None
+            else read_second_order(second_order, card, chosen.name, always_full)
+        ),
         prompt=chosen.source if isinstance(chosen, OwnProtocol) else None,
     )
 

@@ -1,6 +1,8 @@
-"""Checks of a run's settings: a trained judge's own prompts, and samples that differ."""
+"""Checks of a run's settings: one source, a trained judge's own prompts, samples that differ."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from autoj.errors import ConfigError
 from autoj.protocols import digest_prompts, load_shipped, protocols_of
@@ -17,6 +19,22 @@ _ANY_CASE = Case(
     scenario="others",
     reference="a",
 )
+
+
+def check_one(given: Mapping[str, object], *, least: int = 1, reason: str = "") -> None:
+    """Refuses several of some settings, or none, where one is to be chosen.
+
+    Args:
+        given: the values by their flags' names; None where one is not given.
+        least: 0 where none may be given, too.
+        reason: the end of the message.
+
+    Raises:
+        ConfigError: several are given, or none.
+    """
+    if not least <= sum(value is not None for value in given.values()) <= 1:
+        *names, last = given
+        raise ConfigError(f"give one of {', '.join(names)} and {last}{reason}")
 
 
 def check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_draws: int) -> None:
@@ -38,6 +56,40 @@ def check_draws(card: JudgeCard, chosen: JudgeProtocol, decoding: Decoding, n_dr
         raise ConfigError(
             f"--samples {n_draws} at temperature 0 would give the same text {n_draws} times",
             hint="Add --temperature 0.7, or leave --samples out.",
+        )
+
+
+def check_second_order(
+    chosen: JudgeProtocol,
+    orders: str,
+    samples: int | None,
+    second_order: str | None,
+    always_full: float | None,
+) -> None:
+    """Refuses to save second orders where there are none, or where no first one is ever unsure."""
+    if second_order is None:
+        if always_full is not None:
+            raise ConfigError(
+                "--always-full is the share of pairs that is asked in full where --second-order or "
+                "--escalate saves questions; neither is given"
+            )
+        return
+    if chosen.reads_alone or chosen.subject != "pair" or orders != "both":
+        why = (
+            f"protocol {chosen.name!r} rates each response alone"
+            if chosen.reads_alone
+            else "there is one order alone"
+        )
+        raise ConfigError(f"--second-order {second_order} saves nothing here: {why}")
+    if not chosen.gives_probabilities or (samples or 1) > 1:
+        raise ConfigError(
+            f"--second-order {second_order} needs the probabilities of the first order, and "
+            + (
+                "--samples gives none"
+                if chosen.gives_probabilities
+                else f"protocol {chosen.name!r} gives none"
+            ),
+            hint="pairwise-verdict gives some, without --samples.",
         )
 
 

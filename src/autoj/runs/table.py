@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
-from autoj.records import Case, MarkedVerdict, Response, Verdict
+from autoj.records import BudgetedVerdict, Case, MarkedVerdict, Response, Verdict
 from autoj.runs.spec import RunSpec
 
 ColumnKind: TypeAlias = Literal["text", "number", "whole", "flag"]
@@ -26,6 +26,9 @@ _PAIR: Mapping[str, ColumnKind] = {
     "n_unreadable": "whole", "n_failed": "whole", "n_truncated": "whole",
 }  # fmt: skip
 _MARK: Mapping[str, ColumnKind] = {"confidence": "number", "unsure": "flag"}
+_BUDGET: Mapping[str, ColumnKind] = {
+    "n_orders": "whole", "first_confidence": "number", "first_sure": "flag", "drawn": "flag",
+}  # fmt: skip
 _RESPONSE: Mapping[str, ColumnKind] = {
     **_CASE,
     "response_number": "whole", "response": "text", "model": "text", "label": "number",
@@ -38,6 +41,8 @@ def columns_of(spec: RunSpec) -> Mapping[str, ColumnKind]:
     """The columns of a run's rows, in order."""
     if not _is_pairs(spec):
         return _RESPONSE
+    if spec.second_order is not None:
+        return {**_PAIR, **_MARK, **_BUDGET}
     return _PAIR if spec.sure_threshold is None else {**_PAIR, **_MARK}
 
 
@@ -99,7 +104,10 @@ def _pair(case: Case, verdict: Verdict) -> dict[str, Any]:
 def _mark(verdict: Verdict) -> dict[str, Any]:
     if not isinstance(verdict, MarkedVerdict):
         return {}
-    return {"confidence": verdict.confidence, "unsure": verdict.unsure}
+    found: dict[str, Any] = {"confidence": verdict.confidence, "unsure": verdict.unsure}
+    if isinstance(verdict, BudgetedVerdict):
+        found |= {name: getattr(verdict, name) for name in _BUDGET}
+    return found
 
 
 def _responses(case: Case, verdict: Verdict) -> Iterator[dict[str, Any]]:

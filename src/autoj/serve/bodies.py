@@ -90,6 +90,15 @@ def _case(body: PairCase | RatedCase | ChoiceCase | QueryCase, *texts: str) -> C
     )
 
 
+class ScenarioRequest(_Body):
+    """A query whose scenario is asked for."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"query": "Write a song about the sea."}]}
+    )
+    query: Query
+
+
 Given = TypeVar("Given", PairCase, RatedCase, ChoiceCase, QueryCase)
 
 

@@ -1,12 +1,15 @@
-"""Bodies that trainers and routers send; fields that we do not read are let through."""
+"""Bodies that trainers and routers send and are answered; fields we do not read are let through."""
 
 from __future__ import annotations
 
+import time
+import uuid
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from autoj.serve.bodies import Component, Deadline, Name, Query, Text
+from autoj.serve.problems import Problem
 
 Texts = Annotated[list[Text], Field(min_length=1)]
 _CHAT_TEXT = "<|im_start|>user\nWhat is 2 + 2?<|im_end|>\n<|im_start|>assistant\n"
@@ -165,6 +168,29 @@ class ScoreRequest(_Foreign):
     text_2: Text | Texts | None = None
     data_2: Text | Texts | None = None
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each document with its query.
+
+        Raises:
+            Problem: one of them is missing, or their numbers do not fit.
+        """
+        first = self.queries or self.text_1 or self.data_1
+        second = self.documents or self.items or self.text_2 or self.data_2
+        for given, name in ((first, "queries"), (second, "documents")):
+            if not given:
+                raise Problem(status=422, field=name, detail=f"{name}: it is missing")
+        queries = [first] if isinstance(first, str) else first or []
+        texts = [second] if isinstance(second, str) else second or []
+        if len(queries) == 1:
+            queries = queries * len(texts)
+        if len(queries) != len(texts):
+            raise Problem(
+                status=422,
+                field="queries",
+                detail=f"queries: {len(queries)}, for {len(texts)} documents; give one or as many",
+            )
+        return list(zip(queries, texts, strict=True))
+
 
 class RerankRequest(_Foreign):
     """vLLM's request to rank documents for a query."""
@@ -191,3 +217,39 @@ class PoolingRequest(_Foreign):
 
     model: Name | None = None
     input: Text | Texts
+
+
+def pooled(kind: str, model: str, data: list[dict[str, Any]]) -> dict[str, Any]:
+    """An answer of vLLM's endpoints for pooling models."""
+    return {
+        "id": f"{kind}-{uuid.uuid4().hex}",
+        "object": "list",
+        "created": int(time.time()),
+        "model": model,
+        "data": data,
+        "usage": {"prompt_tokens": 0, "total_tokens": 0},
+    }
+
+
+def chat_completion(model: str, text: str, finish: str, counts: tuple[int, int]) -> dict[str, Any]:
+    """An answer of OpenAI's endpoint; `counts` are tokens of the prompt and of the completion."""
+    reason = "content_filter" if finish == "filtered" else finish
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": reason,
+                "logprobs": None,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": counts[0],
+            "completion_tokens": counts[1],
+            "total_tokens": sum(counts),
+        },
+    }

@@ -1,11 +1,11 @@
 """Endpoints with the contracts of trainers and routers.
 
-A response is rated by the judge, from 1 to 10, and the rating is the reward. A judgment that failed
-or cannot be read is an error of HTTP, or what the contract has for it; it is never a number.
+A response is rated by the judge, from 1 to 10, and the rating is the reward; `?by=` asks for
+another kind. A judgment that failed or cannot be read is an error of HTTP, or what the contract has
+for it; it is never a number.
 """
 
 # No postponed annotations: FastAPI reads those of endpoints, whose types are imported when needed.
-import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +13,9 @@ from typing import Any
 
 import orjson
 
-from autoj.records import Case, Completion, Decoding, Failure, Message, Verdict, normalise_query
+from autoj.records import Case, Completion, Decoding, Failure, Message, normalise_query
 from autoj.records import Response as Judged
+from autoj.rewards.scoring import RewardBy, Scored, check_by, reward_of, settings_for
 from autoj.serve.contract_bodies import (
     ChatCase,
     ChatMessage,
@@ -27,13 +28,15 @@ from autoj.serve.contract_bodies import (
     ScoreRequest,
     SlimeRequest,
     VerifyRequest,
+    chat_completion,
+    pooled,
 )
 from autoj.serve.dialogue import cut_response
 from autoj.serve.engine import Engine
 from autoj.serve.judging import client_of
 from autoj.serve.problems import Problem
 from autoj.serve.questions import Judging, Writing
-from autoj.serve.service import Service, is_known, ratings_of, unscored
+from autoj.serve.service import Service, is_known, unscored
 
 JUDGE_FAILED = "judge_failed"
 """NeMo Gym's class of a row whose judge failed; such a row is asked again when a run resumes."""
@@ -46,27 +49,40 @@ def add_contracts(app: Any, service: Service) -> None:
     def as_json(value: Any) -> Response:
         return Response(orjson.dumps(value), media_type="application/json")
 
-    async def rated(
+    async def scored(
         request: Request,
         pairs: Sequence[tuple[str, str]],
         model: str | None = None,
         labels: Sequence[Any] | None = None,
-    ) -> list[Verdict]:
-        """The verdicts on some responses, each with its query."""
+    ) -> list[Scored]:
+        """The rewards of some responses, each with its query, by the kind that the address asks."""
         most = service.settings.most_rows
         if len(pairs) > most:
             raise Problem(
                 status=422, detail=f"{len(pairs):,} rows, and a request may have {most:,}"
             )
-        engine = service.engine(request.query_params.get("judge") or model)
-        question = service.question("rate", engine, {})
+        asked = request.query_params
+        engine = service.engine(asked.get("judge") or model)
+        by = _kind(asked.get("by", "rating"), engine)
+        compares = by == "reference"
+        stated = {"protocol": asked["protocol"]} if "protocol" in asked else {}
+        settings = settings_for(by, {"critique": False, **stated})
+        question = service.question("judge" if compares else "rate", engine, settings)
         shows_label = isinstance(question, Judging) and question.spec.needs_reference
-        given = labels if shows_label and labels else [None] * len(pairs)
+        given: Sequence[Any] = labels if labels is not None else [None] * len(pairs)
         cases = [
-            _case(query, [text], reference=None if label is None else str(label))
+            _case(
+                query,
+                [text, _compared(label)] if compares else [text],
+                reference=str(label) if shows_label and label is not None else None,
+            )
             for (query, text), label in zip(pairs, given, strict=True)
         ]
-        return await service.ask(client_of(request), engine, question, cases)
+        verdicts = await service.ask(client_of(request), engine, question, cases)
+        return [
+            Scored(reward=reward_of(engine.card, case, verdict, by), verdict=verdict)
+            for case, verdict in zip(cases, verdicts, strict=True)
+        ]
 
     @app.post("/reward/openrlhf", tags=["rewards"])
     async def openrlhf(request: Request, body: OpenRlhfRequest) -> Response:
@@ -83,15 +99,16 @@ def add_contracts(app: Any, service: Service) -> None:
             cut_response(text, prompt, f"query.{number}")
             for number, (text, prompt) in enumerate(zip(body.query, prompts, strict=True))
         ]
-        ratings = ratings_of(await rated(request, pairs, labels=labels))
-        return as_json({"rewards": ratings, "scores": ratings, "extra_logs": {"rating": ratings}})
+        found = numbers_of(await scored(request, pairs, labels=labels))
+        return as_json({"rewards": found, "scores": found, "extra_logs": {"rating": found}})
 
     @app.post("/reward/slime", tags=["rewards"])
     async def slime(request: Request, body: SlimeRequest) -> Response:
         """Reward a response for slime: a bare number."""
         query = body.prompt if isinstance(body.prompt, str) else _last_user(body.prompt)
-        (rating,) = ratings_of(await rated(request, [(query, body.response)], labels=[body.label]))
-        return as_json(rating)
+        pair = (query, body.response)
+        (reward,) = numbers_of(await scored(request, [pair], labels=[body.label]))
+        return as_json(reward)
 
     @app.post("/verify", tags=["rewards"])
     async def verify(request: Request, body: VerifyRequest) -> Response:
@@ -103,39 +120,39 @@ def add_contracts(app: Any, service: Service) -> None:
         given = body.responses_create_params.input
         query = given if isinstance(given, str) else _last_text(given, "user")
         text = _last_text(body.response.output, "assistant")
-        (verdict,) = await rated(request, [(query, text)])
-        if not is_known(verdict):
-            failed = {"_ng_failure_class": JUDGE_FAILED, "_ng_failure_reason": unscored(verdict)}
+        (found,) = await scored(request, [(query, text)])
+        if found.reward is None:
+            failed = {"_ng_failure_class": JUDGE_FAILED, "_ng_failure_reason": found.lacking}
             return as_json({**sent, **failed})
-        return as_json({**sent, "reward": verdict.ratings[0]})
+        return as_json({**sent, "reward": found.reward})
 
     @app.post("/score", tags=["rewards"])
     async def score(request: Request, body: ScoreRequest) -> Response:
         """Score documents for a query, as vLLM does."""
-        pairs = _scored_pairs(body)
-        verdicts = await rated(request, pairs, body.model)
+        pairs = body.pairs()
+        found = await scored(request, pairs, body.model)
         data = [
-            {"index": number, "object": "score", "score": rating}
-            for number, rating in enumerate(ratings_of(verdicts))
+            {"index": number, "object": "score", "score": reward}
+            for number, reward in enumerate(numbers_of(found))
         ]
-        return as_json(_listed("score", verdicts, data))
+        return as_json(pooled("score", found[0].verdict.judge, data))
 
     @app.post("/rerank", tags=["rewards"])
     async def rerank(request: Request, body: RerankRequest) -> Response:
         """Rank documents for a query, as vLLM does."""
         pairs = [(body.query, text) for text in body.documents]
-        verdicts = await rated(request, pairs, body.model)
+        found = await scored(request, pairs, body.model)
         results: list[dict[str, Any]] = [
-            {"index": number, "document": {"text": text}, "relevance_score": rating}
-            for number, (text, rating) in enumerate(
-                zip(body.documents, ratings_of(verdicts), strict=True)
+            {"index": number, "document": {"text": text}, "relevance_score": reward}
+            for number, (text, reward) in enumerate(
+                zip(body.documents, numbers_of(found), strict=True)
             )
         ]
         results.sort(key=lambda its: its["relevance_score"], reverse=True)
         return as_json(
             {
                 "id": f"rerank-{uuid.uuid4().hex}",
-                "model": verdicts[0].judge,
+                "model": found[0].verdict.judge,
                 "results": results[: body.top_n or None],
             }
         )
@@ -145,12 +162,12 @@ def add_contracts(app: Any, service: Service) -> None:
         """Reward responses for verl's client of vLLM."""
         texts = [body.input] if isinstance(body.input, str) else body.input
         pairs = [cut_response(text, None, f"input.{n}") for n, text in enumerate(texts)]
-        verdicts = await rated(request, pairs, body.model)
+        found = await scored(request, pairs, body.model)
         data = [
-            {"index": number, "label": "rating", "probs": [rating], "num_classes": 1}
-            for number, rating in enumerate(ratings_of(verdicts))
+            {"index": number, "label": "rating", "probs": [reward], "num_classes": 1}
+            for number, reward in enumerate(numbers_of(found))
         ]
-        return as_json(_listed("classify", verdicts, data))
+        return as_json(pooled("classify", found[0].verdict.judge, data))
 
     @app.post("/v1/chat/completions", tags=["judge"])
     async def chat(request: Request, body: ChatRequest) -> Response:
@@ -158,7 +175,7 @@ def add_contracts(app: Any, service: Service) -> None:
         engine = service.engine(body.model)
         if body.autoj is not None:
             written = await judged(request, engine, body.autoj, body.deadline_seconds)
-            return as_json(_completion(engine.name, written, "stop", (0, 0)))
+            return as_json(chat_completion(engine.name, written, "stop", (0, 0)))
         question = Writing(_decoding(body, engine))
         messages = tuple(
             Message(role=message.role, content=_text(message.content)) for message in body.messages
@@ -181,7 +198,7 @@ def add_contracts(app: Any, service: Service) -> None:
                 raise Problem(status=502, detail=message)
             case Completion():
                 counts = (answer.prompt_tokens, answer.completion_tokens)
-                return as_json(_completion(engine.name, answer.text, answer.finish, counts))
+                return as_json(chat_completion(engine.name, answer.text, answer.finish, counts))
         raise AssertionError("an engine answers by a completion or a failure")
 
     async def judged(
@@ -208,6 +225,34 @@ def add_contracts(app: Any, service: Service) -> None:
         decided = verdict.winner or "no winner" if pair else f"[[{verdict.ratings[0]:g}]]"
         last = f"Verdict: {decided}" if pair else f"Rating: {decided}"
         return "\n\n".join([*critiques[:1], last])
+
+
+def numbers_of(scored: Sequence[Scored]) -> list[float]:
+    """The reward of each response.
+
+    Raises:
+        Problem: one has none; a reward that is made up would be worse than none.
+    """
+    found: list[float] = []
+    for number, its in enumerate(scored):
+        if its.reward is None:
+            raise Problem(status=502, detail=f"response {number}: {its.lacking}")
+        found.append(its.reward)
+    return found
+
+
+def _kind(by: str, engine: Engine) -> RewardBy:
+    if by == "group":
+        raise Problem(
+            status=422, field="by", detail="by: a request has no group; use reference or a rating"
+        )
+    return check_by(by, engine.card)
+
+
+def _compared(label: Any) -> str:
+    if not isinstance(label, str):
+        raise Problem(status=422, field="label", detail="label: a text is needed for by=reference")
+    return label
 
 
 def _case(
@@ -245,25 +290,6 @@ def _last_text(items: Sequence[GymItem], role: str) -> str:
     raise Problem(status=422, detail=f"there is no message of the {role}")
 
 
-def _scored_pairs(body: ScoreRequest) -> list[tuple[str, str]]:
-    first = body.queries or body.text_1 or body.data_1
-    second = body.documents or body.items or body.text_2 or body.data_2
-    for given, name in ((first, "queries"), (second, "documents")):
-        if not given:
-            raise Problem(status=422, field=name, detail=f"{name}: it is missing")
-    queries = [first] if isinstance(first, str) else first or []
-    texts = [second] if isinstance(second, str) else second or []
-    if len(queries) == 1:
-        queries = queries * len(texts)
-    if len(queries) != len(texts):
-        raise Problem(
-            status=422,
-            field="queries",
-            detail=f"queries: {len(queries)}, for {len(texts)} documents; give one or as many",
-        )
-    return list(zip(queries, texts, strict=True))
-
-
 def _decoding(body: ChatRequest, engine: Engine) -> Decoding:
     stated: dict[str, Any] = {
         "temperature": body.temperature,
@@ -273,37 +299,3 @@ def _decoding(body: ChatRequest, engine: Engine) -> Decoding:
     }
     known = {name: value for name, value in stated.items() if value is not None}
     return replace(engine.card.decoding, **known)
-
-
-def _listed(kind: str, verdicts: Sequence[Verdict], data: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": f"{kind}-{uuid.uuid4().hex}",
-        "object": "list",
-        "created": int(time.time()),
-        "model": verdicts[0].judge,
-        "data": data,
-        "usage": {"prompt_tokens": 0, "total_tokens": 0},
-    }
-
-
-def _completion(model: str, text: str, finish: str, counts: tuple[int, int]) -> dict[str, Any]:
-    reason = "content_filter" if finish == "filtered" else finish
-    return {
-        "id": f"chatcmpl-{uuid.uuid4().hex}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": model,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": reason,
-                "logprobs": None,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": counts[0],
-            "completion_tokens": counts[1],
-            "total_tokens": sum(counts),
-        },
-    }

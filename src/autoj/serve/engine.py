@@ -10,15 +10,15 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, Literal
 
 from autoj.backends.base import Backend, OnText
-from autoj.errors import AutojError, Unavailable
-from autoj.records import JudgeCard
+from autoj.errors import AutojError, StorageFull, Unavailable
+from autoj.records import JudgeCard, Request
 from autoj.serve.questions import Question
-from autoj.serve.waiting import FairQueue, Job, QueueFull
+from autoj.serve.waiting import FairQueue, Job, OnPart, QueueFull
 
 State = Literal["loading", "ready", "down", "closed"]
 
@@ -78,7 +78,7 @@ class Engine:
         client: str,
         question: Question,
         subjects: Sequence[Any],
-        on_text: OnText | None = None,
+        on_part: OnPart | None = None,
     ) -> list[Future[Any]]:
         """Asks one question about some subjects: all of them are taken, or none.
 
@@ -86,7 +86,7 @@ class Engine:
             client: who asks; clients take turns.
             question: the question.
             subjects: cases or prompts.
-            on_text: receives the text while it is generated; for one subject.
+            on_part: receives the text while it is generated; for one subject.
 
         Returns:
             One future per subject. A cancelled one is not judged if its turn has not come.
@@ -95,7 +95,7 @@ class Engine:
             QueueFull: there is no room for them.
             Unavailable: the engine is not ready.
         """
-        jobs = [Job(question, subject, on_text) for subject in subjects]
+        jobs = [Job(question, subject, on_part) for subject in subjects]
         with self._changed:
             if self._state != "ready":
                 raise self._unready()
@@ -177,14 +177,18 @@ class Engine:
         """Answers a batch; False where the backend broke down."""
         started = time.monotonic()
         subjects = [job.subject for job in batch]
-        on_text = batch[0].on_text
+        on_part = batch[0].on_part
         try:
             found = batch[0].question.answer(
-                subjects, backend if on_text is None else _Heard(backend, on_text)
+                subjects, backend if on_part is None else _Heard(backend, on_part)
             )
         except AutojError as error:
             if isinstance(error, Unavailable):
                 return self._broken(batch, error)
+            if isinstance(error, StorageFull):
+                # Nobody's case is at fault, and the engine is as well as before.
+                self._fail(batch, error)
+                return True
             if len(batch) > 1:
                 # One client's bad case must not fail another's.
                 return self._judge_apart(batch, backend)
@@ -214,19 +218,33 @@ class Engine:
             _LOG.exception("judge %s cannot be closed", self.name)
 
     def _broken(self, batch: list[Job], error: Unavailable) -> bool:
+        self._fail(batch, error)
+        return False
+
+    def _fail(self, batch: list[Job], error: AutojError) -> None:
         for job in batch:
             if not job.answer.done():
                 job.answer.set_exception(error)
-        return False
 
 
 class _Heard:
-    """A backend whose text is also heard while it is generated."""
+    """A backend whose text is also heard while it is generated, by the number of its question."""
 
-    def __init__(self, backend: Backend, on_text: OnText) -> None:
+    def __init__(self, backend: Backend, on_part: OnPart) -> None:
         self.card, self.limits = backend.card, backend.limits
         self.count_tokens, self.close = backend.count_tokens, backend.close
-        self._backend, self._on_text = backend, on_text
+        self._backend, self._on_part = backend, on_part
+        self._written: dict[str, tuple[int, tuple[int, ...]]] = {}
 
-    def complete(self, requests: Any, on_text: OnText | None = None) -> Any:
-        return self._backend.complete(requests, self._on_text)
+    def complete(self, requests: Iterable[Request], on_text: OnText | None = None) -> Any:
+        return self._backend.complete(map(self._noted, requests), self._heard)
+
+    def _noted(self, request: Request) -> Request:
+        # Where choices are scored nothing is written.
+        if request.choices is None:
+            self._written.setdefault(request.key, (len(self._written), request.shown))
+        return request
+
+    def _heard(self, key: str, text: str) -> None:
+        if key in self._written:
+            self._on_part(*self._written[key], text)

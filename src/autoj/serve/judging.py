@@ -7,7 +7,15 @@ from typing import Any
 
 import orjson
 
-from autoj.serve.bodies import ClassifyRequest, CompareRequest, RateRequest, SelectRequest
+from autoj.scenarios import shipped_library
+from autoj.scenarios.classifier import load_classifier
+from autoj.serve.bodies import (
+    ClassifyRequest,
+    CompareRequest,
+    RateRequest,
+    ScenarioRequest,
+    SelectRequest,
+)
 from autoj.serve.problems import Problem, problem_of
 from autoj.serve.service import Service, record_of
 from autoj.serve.settings import GRACE_SECONDS
@@ -31,6 +39,13 @@ _ROWS: dict[str, dict[str, Any]] = {
     "compare": _VERDICT,
     "rate": {**_VERDICT, "winner": None, "probabilities": None, "ratings": [7.0]},
     "select": {**_VERDICT, "winner": None, "ratings": [3.0, 8.0], "selected": 1},
+    "scenario": {
+        "scenario": "writing_song_lyrics",
+        "group": "Creative Writing",
+        "probability": 0.93,
+        "description": "Song lyrics.",
+        "criteria": [{"name": "structure", "content": "The lyrics have verses and a chorus."}],
+    },
     "classify": {"id": "case", "scenario": "writing_song_lyrics", "state": "named"},
 }
 
@@ -68,11 +83,12 @@ def add_judging(app: Any, service: Service) -> None:
         engine = service.engine(body.judge)
         given = body.given(1)
         question = service.question(task, engine, body.settings())
-        text: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
+        parts: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
-        def on_text(key: str, part: str) -> None:
-            loop.call_soon_threadsafe(text.put_nowait, (key, part))
+        def on_part(number: int, shown: tuple[int, ...], text: str) -> None:
+            part = {"answer": number, "shown": shown, "text": text}
+            loop.call_soon_threadsafe(parts.put_nowait, part)
 
         asked = asyncio.ensure_future(
             service.ask(
@@ -81,15 +97,15 @@ def add_judging(app: Any, service: Service) -> None:
                 question,
                 [given[0].case()],
                 deadline_seconds=body.deadline_seconds,
-                on_text=on_text,
+                on_part=on_part,
             )
         )
         # What is refused at once is refused as any other request is.
         await asyncio.sleep(0)
         if asked.done():
             asked.result()
-        asked.add_done_callback(lambda _: text.put_nowait(None))
-        return EventSourceResponse(_events(text, asked), shutdown_grace_period=GRACE_SECONDS)
+        asked.add_done_callback(lambda _: parts.put_nowait(None))
+        return EventSourceResponse(_events(parts, asked), shutdown_grace_period=GRACE_SECONDS)
 
     @app.post("/v1/compare", responses=_answers("compare"), tags=["judge"])
     async def compare(request: Request, body: CompareRequest) -> Response:
@@ -116,29 +132,40 @@ def add_judging(app: Any, service: Service) -> None:
             )
         return await ask(request, body, body.by)
 
+    @app.post("/v1/scenario", responses=_answers("scenario", of_several=False), tags=["judge"])
+    async def scenario(body: ScenarioRequest) -> Response:
+        """Name the scenario of a query by the classifier `fast`, with the scenario's criteria."""
+        (guess,) = await asyncio.to_thread(load_classifier().classify, [body.query])
+        found = shipped_library().find(guess.scenario)
+        criteria = [{"name": its.name, "content": its.content} for its in found.criteria]
+        shown = {
+            "scenario": found.name, "group": found.group, "probability": guess.probability,
+            "description": found.description, "criteria": criteria,
+        }  # fmt: skip
+        return Response(orjson.dumps(shown), media_type="application/json")
+
     @app.post("/v1/classify", responses=_answers("classify"), tags=["judge"])
     async def classify(request: Request, body: ClassifyRequest) -> Response:
         """Name the scenario of a query."""
         return await ask(request, body, "classify")
 
 
-def _answers(name: str) -> dict[int | str, dict[str, Any]]:
-    one = {"summary": "one case", "value": _ROWS[name]}
-    many = {"summary": "`cases`", "value": {"judge": "embedded", "rows": [_ROWS[name]]}}
-    content = {"application/json": {"examples": {"one": one, "many": many}}}
+def _answers(name: str, *, of_several: bool = True) -> dict[int | str, dict[str, Any]]:
+    examples = {"one": {"summary": "one case", "value": _ROWS[name]}}
+    if of_several:
+        rows = {"judge": "embedded", "rows": [_ROWS[name]]}
+        examples["many"] = {"summary": "`cases`", "value": rows}
+    content = {"application/json": {"examples": examples}}
     return {200: {"description": "The row of each case, as in the run's file.", "content": content}}
 
 
 async def _events(
-    text: asyncio.Queue[tuple[str, str] | None], asked: asyncio.Future[list[Any]]
+    parts: asyncio.Queue[dict[str, Any] | None], asked: asyncio.Future[list[Any]]
 ) -> AsyncIterator[dict[str, str]]:
     """Events `text` with parts of the judge's text, then `verdict`, or `problem`."""
-    numbers: dict[str, int] = {}
     try:
-        while (heard := await text.get()) is not None:
-            key, part = heard
-            number = numbers.setdefault(key, len(numbers))
-            yield {"event": "text", "data": _json({"answer": number, "text": part})}
+        while (part := await parts.get()) is not None:
+            yield {"event": "text", "data": _json(part)}
         yield {"event": "verdict", "data": _json(record_of(asked.result()[0]))}
     except Exception as error:
         # The answer has begun: what goes wrong now can only be told inside it.

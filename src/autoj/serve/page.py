@@ -13,10 +13,10 @@ _POLICY = (
 )
 _HEADERS = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
 _FILES = {
-    "/": (templates, "page.html", "text/html"),
-    "/page.js": (templates, "page.js", "text/javascript"),
-    # The report's own style: both show the same things.
-    "/page.css": (report_templates, "report.css", "text/css"),
+    "/": ("text/html", [(templates, "page.html")]),
+    "/page.js": ("text/javascript", [(templates, "page.js")]),
+    # The report's own style comes first: both show the same things.
+    "/page.css": ("text/css", [(report_templates, "report.css"), (templates, "page.css")]),
 }
 
 
@@ -24,13 +24,13 @@ def add_page(app: Any) -> None:
     """Adds the page and its files to an application."""
     from fastapi import Response
 
-    for path, (package, name, media_type) in _FILES.items():
-        content = files(package).joinpath(name).read_bytes()
+    for path, (media_type, parts) in _FILES.items():
+        content = b"".join(files(package).joinpath(name).read_bytes() for package, name in parts)
         app.add_api_route(
             path,
             _sender(Response, content, media_type),
             include_in_schema=False,
-            name=name,
+            name=path,
         )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 from autoj.backends.base import Backend, OnText, Outcome
+from autoj.errors import StorageFull
 from autoj.records import Completion, Request
 from autoj.runs.ledger import Ledger
 from autoj.runs.lock import locked
@@ -38,11 +40,17 @@ class Recorded:
             self._opened = opened.pop_all()
         self.card, self.limits = self._backend.card, self._backend.limits
         self.count_tokens = self._backend.count_tokens
+        self._held: deque[Outcome] = deque()
 
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Answers known requests from the ledger, and records the answers to the others."""
+        """Answers known requests from the ledger, and records the answers to the others.
+
+        Raises:
+            StorageFull: the disk is full. Answers that came nevertheless are held until it has
+                room; until then no further question is asked.
+        """
         unknown: list[Request] = []
         for request in requests:
             known = self._ledger.find(request.key)
@@ -50,10 +58,35 @@ class Recorded:
                 yield known
             else:
                 unknown.append(request)
+        if unknown and self._held:
+            self._record_held()
+            yield from self.complete(unknown, on_text)
+            return
+        full: StorageFull | None = None
         for outcome in self._backend.complete(unknown, on_text):
-            self._ledger.record(outcome)
-            yield outcome
+            if full is None:
+                try:
+                    self._ledger.record(outcome)
+                except StorageFull as error:
+                    full = error
+                else:
+                    yield outcome
+                    continue
+            # It was paid for: the engine goes on to its end, and nothing is asked twice.
+            self._held.append(outcome)
+        if full is not None:
+            raise full
+
+    def _record_held(self) -> None:
+        while self._held:
+            self._ledger.record(self._held[0])
+            self._held.popleft()
 
     def close(self) -> None:
-        """Frees the backend, then syncs and closes the ledger."""
-        self._opened.close()
+        """Frees the backend, then syncs and closes the ledger.
+
+        Raises:
+            StorageFull: the disk is still full, and answers that were held are lost.
+        """
+        with self._opened:
+            self._record_held()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from autoj.errors import MissingExtra
@@ -33,6 +34,7 @@ def serve(
     service = Service(judges, settings)
     config = uvicorn.Config(
         make_app(service),
+        http=impatient(settings.body_seconds),
         host=settings.host,
         port=settings.port,
         log_level="warning",
@@ -42,3 +44,39 @@ def serve(
     )
     say(f"serving {', '.join(service.engines)} on http://{settings.host}:{settings.port}")
     uvicorn.Server(config).run()
+
+
+def impatient(seconds: float) -> type[asyncio.Protocol]:
+    """The HTTP protocol of uvicorn, which also hangs up where a request does not begin.
+
+    A connection on which nothing comes, or half a head, would be held for ever.
+
+    Args:
+        seconds: the time that the head of a request may take, and the first one to begin.
+    """
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class Impatient(AutoHTTPProtocol):  # type: ignore[misc]
+        _late: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self._late = self.loop.call_later(seconds, transport.close)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._forget()
+            elif self._late is None and not self.transport.is_closing():
+                self._late = self.loop.call_later(seconds, self.transport.close)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def _forget(self) -> None:
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+
+    return Impatient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache, partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from autoj.api.cases import checked
 from autoj.backends import load_backend
-from autoj.backends.base import Backend, OnText
+from autoj.backends.base import Backend
 from autoj.errors import UnknownComponent
 from autoj.judges import load_card
 from autoj.records import JudgeCard, Verdict
@@ -23,6 +23,7 @@ from autoj.serve.problems import Problem
 from autoj.serve.questions import Classifying, Judging, Question, Selecting
 from autoj.serve.recorded import Recorded
 from autoj.serve.settings import ServiceSettings
+from autoj.serve.waiting import OnPart
 from autoj.tasks.classify import ClassifiedQuery, make_classify_spec
 from autoj.tasks.selection_folder import make_select_spec
 
@@ -103,7 +104,7 @@ class Service:
         subjects: Sequence[Any],
         *,
         deadline_seconds: float | None = None,
-        on_text: OnText | None = None,
+        on_part: OnPart | None = None,
     ) -> list[Any]:
         """Asks a question about some subjects, and waits for all answers.
 
@@ -115,7 +116,7 @@ class Service:
             question: the question.
             subjects: cases or prompts.
             deadline_seconds: the most time that it may take; None is the service's.
-            on_text: receives text while it is generated, in another thread.
+            on_part: receives text while it is generated, in another thread.
 
         Raises:
             ConfigError: a case has a reference answer that the judge's protocol does not show.
@@ -126,7 +127,7 @@ class Service:
         if isinstance(question, Judging | Selecting):
             for case in subjects:
                 checked(case, question.spec)
-        waiting = engine.submit(client, question, subjects, on_text)
+        waiting = engine.submit(client, question, subjects, on_part)
         answers = [asyncio.wrap_future(its) for its in waiting]
         limit = deadline_seconds or self.settings.deadline_seconds
         try:
@@ -212,18 +213,3 @@ def unscored(verdict: Verdict) -> str:
     if verdict.n_failed:
         return f"{verdict.n_failed} of the judge's requests failed"
     return "the judge's answer could not be read"
-
-
-def ratings_of(verdicts: Iterable[Verdict]) -> list[float]:
-    """The rating of each verdict on one response.
-
-    Raises:
-        Problem: one has none; a reward that is made up would be worse than none.
-    """
-    found: list[float] = []
-    for number, verdict in enumerate(verdicts):
-        rating = verdict.ratings[0] if verdict.ratings else None
-        if rating is None:
-            raise Problem(status=502, detail=f"response {number}: {unscored(verdict)}")
-        found.append(rating)
-    return found

@@ -11,7 +11,9 @@ from typing import Any
 from autoj.errors import BackendError
 from autoj.serve.questions import Question
 
-OnText = Callable[[str, str], None]
+OnPart = Callable[[int, tuple[int, ...], str], None]
+"""Called with the number of a question about a subject, counted from 0, the responses that its page
+shows, and the text that was just generated."""
 
 
 class QueueFull(BackendError):
@@ -36,7 +38,7 @@ class Job:
 
     question: Question
     subject: Any
-    on_text: OnText | None = None
+    on_part: OnPart | None = None
     """Receives the text that is generated; such a job is a batch of its own."""
     answer: Future[Any] = field(default_factory=Future)
 
@@ -70,7 +72,7 @@ class FairQueue:
         for job in self._fitting(batch):
             if job.answer.set_running_or_notify_cancel():
                 batch.append(job)
-            if len(batch) == most or (batch and batch[0].on_text is not None):
+            if len(batch) == most or (batch and batch[0].on_part is not None):
                 break
         return batch
 
@@ -108,6 +110,6 @@ class FairQueue:
 
 
 def _together(first: Job, other: Job) -> bool:
-    if first.on_text is not None or other.on_text is not None:
+    if first.on_part is not None or other.on_part is not None:
         return False
     return first.question is other.question or first.question == other.question

@@ -109,6 +109,11 @@ def check_calibrated_run(path: Path, spec: RunSpec) -> None:
         raise ConfigError(
             f"{path} was judged in one order; a calibration is of both orders' averaged verdicts"
         )
+    if spec.second_order is not None:
+        raise ConfigError(
+            f"{path} has the second orders of unsure pairs alone; a calibration is of all pairs",
+            hint="The command that made it asks the rest without --second-order.",
+        )
 
 
 def judged_with_labels(folder: RunFolder, spec: RunSpec) -> list[tuple[Case, Verdict]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from autoj.datasets import open_queries, parse_map
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import read_records, write_records
 from autoj.records import Case, normalise_query
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier
+from autoj.tasks.cases import tell_format, tell_stream
 from autoj.tasks.classify import ClassifiedQuery, classify_cases
 from autoj.tasks.default_paths import scenarios_file
 
@@ -34,6 +36,51 @@ class ClassifiedFile:
     path: Path
     bad_rows: tuple[DataError, ...]
     """The rows that were left out."""
+
+
+def open_named_queries(
+    data: Path, format: str | None, columns: Sequence[str] | None, watch: Watch = SILENT
+) -> Cases:
+    """The data set of queries that is named.
+
+    Args:
+        data: a file, as `open_queries` takes it.
+        format: a format's name, if the fields fit several.
+        columns: the columns, as `--map` takes them, in place of a format.
+        watch: told how the file was recognised.
+
+    Raises:
+        ConfigError: several formats fit, or both a format and columns are given.
+        DataError: the file cannot be read.
+    """
+    mapped = parse_map(columns, queries_alone=True) if columns else None
+    tell_stream(data, watch)
+    cases = open_queries(data, format, mapped)
+    tell_format((data,), cases, watch)
+    return cases
+
+
+def check_named_by(
+    classifier: str | None, judge: str | None, of_judges: Mapping[str, object]
+) -> None:
+    """Refuses a classifier beside a judge, and a judge's settings without one.
+
+    Args:
+        classifier: the embedded classifier that is named, if any.
+        judge: the judge that is named, if any.
+        of_judges: the settings that only a judge has, by their flags; None where not given.
+
+    Raises:
+        ConfigError: they exclude each other.
+    """
+    if judge is not None and classifier is not None:
+        raise ConfigError("--judge and --classifier cannot be used together: give one")
+    if judge is None and any(value is not None for value in of_judges.values()):
+        *flags, last = of_judges
+        raise ConfigError(
+            f"{', '.join(flags)} and {last} need --judge; the embedded classifier has no such "
+            "settings"
+        )
 
 
 def classify_to_file(

@@ -50,10 +50,11 @@ def jury_folder(jury: Jury, cases: Cases) -> Path:
         cases: the data, as the user gave it.
     """
     specs = [juror.spec for juror in jury.jurors]
-    digests = " ".join(sorted(spec_digest(spec, cases) for spec in specs))
+    found = [spec_digest(spec, cases) for spec in specs]
+    digests = " ".join(sorted(found) if jury.escalation is None else found)
     digest = hashlib.sha256(digests.encode()).hexdigest()[:8]
     taken = pairs_alone(cases) if jury.paired else cases
-    begun = f"{data_name(cases)}-jury-"
+    begun = f"{data_name(cases)}-{'jury' if jury.escalation is None else 'escalate'}-"
     return _find(begun, digest, "", lambda path: check_jury(path, jury, taken))
 
 

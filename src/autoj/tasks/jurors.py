@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autoj.datasets.base import Cases, ReadRow
 from autoj.errors import ConfigError, DataError
@@ -32,12 +32,26 @@ class Juror:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """The pairs that the second of two judges is asked about."""
+
+    below: float | None
+    """A verdict of the first judge with a lower confidence is unsure, 0 to 1; None goes by its
+    orders alone."""
+    always_full: float
+    """The share of the pairs, 0 to 1, drawn at random, of which both are asked in any case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Jury:
     """Several judges, and the rule that decides: the content of `jury.json`."""
 
     jurors: tuple[Juror, ...]
-    method: Method | None
-    """None where responses are rated."""
+    method: Method | Literal["escalate"] | None
+    """None where responses are rated; "escalate" has the second judge decide where the first one is
+    unsure."""
+    escalation: Escalation | None = None
+    """The pairs that the second judge is asked about; None asks each judge about all."""
 
     @property
     def paired(self) -> bool:
@@ -63,6 +77,8 @@ def make_jury(
     if settings.get("critic") is not None:
         raise ConfigError("--critic is for one judge, but --judge names several")
     jurors = make_jurors(task, judges, **settings)
+    if settings.get("second_order") is not None:
+        raise ConfigError("--second-order is for one judge, but --judge names several")
     decides = choose_method(jurors, method) if task == "judge" else None
     return Jury(jurors=tuple(jurors), method=decides)
 

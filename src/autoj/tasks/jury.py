@@ -17,9 +17,16 @@ from autoj.runs.lock import locked
 from autoj.runs.opening import check_run, discarded_if_unused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
+from autoj.tasks.escalation import escalated, renew
 from autoj.tasks.judge import judge
 from autoj.tasks.jurors import Jury, pairs_alone
-from autoj.tasks.jury_folder import read_jury, read_jury_verdicts, write_jury, write_jury_verdicts
+from autoj.tasks.jury_folder import (
+    check_jury_kind,
+    read_jury,
+    read_jury_verdicts,
+    write_jury,
+    write_jury_verdicts,
+)
 from autoj.tasks.run import pandas_table
 from autoj.verdicts.jury import JuryVerdict
 
@@ -126,6 +133,7 @@ def judge_by_jury(
     """
     path = out or jury_folder(jury, cases)
     data = pairs_alone(cases) if jury.paired else cases
+    check_jury_kind(path, jury)
     _check_runs(path, jury, data)
     sessions: list[RunCounts] = []
     costs: dict[str, Cost | None] = {}
@@ -133,9 +141,17 @@ def judge_by_jury(
         write_jury(path, jury)
         for number, juror in enumerate(jury.jurors, start=1):
             place = f"judge {number} of {len(jury.jurors)}"
+            asked = data
+            if number > 1 and jury.escalation is not None:
+                left = escalated(data, path / jury.jurors[0].folder, jury.escalation)
+                renew(path / juror.folder, left)
+                if left is None:
+                    watch.message(f"{place}: {juror.name} is not asked, no verdict is unsure")
+                    continue
+                asked = left
             watch.message(f"{place}: {juror.name} ({juror.spec.protocol})")
             run = judge(
-                data, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache
+                asked, juror.spec, path / juror.folder, budget=budget, watch=watch, cache=cache
             )
             run.check_whole()
             sessions.append(run.counts)
@@ -151,7 +167,8 @@ def _check_runs(path: Path, jury: Jury, cases: Cases) -> None:
         SpecMismatch: a run was made with other settings or other data.
         RunBusy: another process is writing to one.
     """
-    for juror in jury.jurors:
+    # The second judge of an escalation has cases of its own, which follow from the first one's.
+    for juror in jury.jurors[: 1 if jury.escalation is not None else None]:
         folder = path / juror.folder
         if (folder / "run.json").is_file():
             with locked(folder):

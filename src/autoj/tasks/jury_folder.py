@@ -27,8 +27,16 @@ from autoj.runs.kind import JURY_FILE
 from autoj.runs.opening import check_run
 from autoj.runs.place import check_place
 from autoj.system_errors import storage_error
-from autoj.tasks.jurors import Jury
-from autoj.verdicts.jury import JuryVerdict, as_vote, jury_rating, jury_verdict
+from autoj.tasks.escalation import verdicts_of_both
+from autoj.tasks.jurors import Escalation, Jury
+from autoj.verdicts.jury import (
+    EscalatedVerdict,
+    JuryVerdict,
+    as_vote,
+    escalated_verdict,
+    jury_rating,
+    jury_verdict,
+)
 
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 
@@ -47,6 +55,26 @@ def write_jury(path: Path, jury: Jury) -> None:
     # Verdicts of other judges must not be read as those of the new ones.
     (path / files.VERDICTS).unlink(missing_ok=True)
     write_records(path / JURY_FILE, [jury])
+
+
+def check_jury_kind(path: Path, jury: Jury) -> None:
+    """Refuses a folder whose judges are asked about other cases than a jury's are.
+
+    Raises:
+        ConfigError: one is an escalation, and the other is not.
+        DataError: the folder's list of judges cannot be read.
+    """
+    if (path / JURY_FILE).is_file() and _escalates(path) != (jury.escalation is not None):
+        raise ConfigError(
+            f"{path} holds {'an escalation' if _escalates(path) else 'a jury'}, whose judges are "
+            "asked about other cases",
+            hint="Choose another --out.",
+        )
+
+
+def _escalates(path: Path) -> bool:
+    """True where the second judge of a jury is asked where the first one is unsure."""
+    return read_jury(path).escalation is not None
 
 
 def check_jury_place(path: Path) -> None:
@@ -100,7 +128,8 @@ def check_jury(path: Path, jury: Jury, cases: Cases) -> None:
     runs = [juror for juror in jury.jurors if (path / juror.folder / "run.json").is_file()]
     if not runs or found != {juror.folder for juror in jury.jurors}:
         raise DataError("holds other judges", path=path)
-    for juror in runs:
+    # The second judge of an escalation has cases of its own, which follow from the first one's.
+    for juror in runs[: 1 if jury.escalation is not None else None]:
         check_run(path / juror.folder, juror.spec, cases)
 
 
@@ -122,15 +151,22 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
     # The file is one line, replaced whole: a jury without the digest is one without verdicts.
     digest = files.FileDigest.of(path / files.VERDICTS)
     record = asdict(jury)
+    # A jury without these is stated as before there were any.
+    if jury.escalation is None:
+        del record["escalation"]
     for juror in record["jurors"]:
-        # No juror has a critic; a jury is stated as before there were any.
-        del juror["spec"]["critic"]
+        for later in ("critic", "second_order"):
+            if juror["spec"][later] is None:
+                del juror["spec"][later]
     write_records(path / JURY_FILE, [files.with_digests(record, {files.VERDICTS: digest})])
 
 
 def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
     runs = [RunFolder(path / juror.folder) for juror in jury.jurors]
     name = ", ".join(juror.name for juror in jury.jurors)
+    if jury.escalation is not None:
+        yield from _escalated(path, jury, jury.escalation)
+        return
     if len({run.n_cases() for run in runs}) > 1:
         raise DataError("the runs of its judges hold different numbers of cases", path=path)
     for said in zip_longest(*(run.verdicts() for run in runs)):
@@ -143,10 +179,19 @@ def _verdicts(path: Path, jury: Jury) -> Iterator[JuryVerdict]:
         if len({verdict.case_id for verdict in named}) > 1:
             ids = ", ".join(repr(verdict.case_id) for verdict in named)
             raise DataError(f"the runs of its judges hold different cases: {ids}", path=path)
+        assert jury.method != "escalate"
         if jury.method is None:
             yield jury_rating(named, name)
         else:
             yield jury_verdict([as_vote(verdict) for verdict in named], jury.method, name)
+
+
+def _escalated(path: Path, jury: Jury, rule: Escalation) -> Iterator[JuryVerdict]:
+    """The verdicts of two judges of which the second is asked where the first is unsure."""
+    first, second = (juror.name for juror in jury.jurors)
+    for mine, its in verdicts_of_both(path, jury):
+        stronger = None if its is None else replace(as_vote(its), judge=second)
+        yield escalated_verdict(replace(mine, judge=first), stronger, (first, second), rule.below)
 
 
 def has_decided(path: Path) -> bool:
@@ -179,7 +224,8 @@ def read_jury_verdicts(
     if digest is not None and state != "whole":
         raise damaged(file, None, files.describe(state, file, digest))
     cases = RunFolder(path / jury.jurors[0].folder).rows(files.CASES, kind)
-    for case, verdict in zip_longest(cases, read_records(file, JuryVerdict)):
+    kind_of_verdict = JuryVerdict if jury.escalation is None else EscalatedVerdict
+    for case, verdict in zip_longest(cases, read_records(file, kind_of_verdict)):
         if case is None or verdict is None or case.id != verdict.case_id:
             raise damaged(file, None, "its verdicts do not follow the cases of its judges")
         yield case, verdict

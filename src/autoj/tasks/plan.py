@@ -163,13 +163,24 @@ def plan_jury(
     path = out or jury_folder(jury, cases)
     check_jury_place(path)
     data = pairs_alone(cases) if jury.paired else cases
-    return [
-        replace(
-            plan_run(data, juror.spec, path / juror.folder, cache=cache, watch=watch),
-            judge=juror.name,
-        )
-        for juror in jury.jurors
+    found = [
+        plan_run(data, juror.spec, path / juror.folder, cache=cache, watch=watch)
+        if jury.escalation is None or number == 0
+        else _plan_at_most(data, juror.spec, cache=cache, watch=watch)
+        for number, juror in enumerate(jury.jurors)
     ]
+    return [replace(its, judge=juror.name) for its, juror in zip(found, jury.jurors, strict=True)]
+
+
+def _plan_at_most(cases: Cases, spec: RunSpec, *, cache: bool | None, watch: Watch) -> RunEstimate:
+    """Estimates a judge that is asked about some of the cases, as if it were asked about all.
+
+    Which ones follows from another judge's verdicts, so that its folder is left alone.
+    """
+    with _loaded(spec, watch) as (reader, _), reused(reader, spec.protocol, cache) as reuse:
+        return replace(
+            estimate_run(taken_cases(cases, spec, [])[0], spec, reader, reuse=reuse), is_most=True
+        )
 
 
 def _check_place(path: Path) -> None:

@@ -15,6 +15,7 @@ from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import Case, CaseOutline, Estimate, Verdict
 from autoj.runs.authors import NOBODY, Authors, AuthorTally
 from autoj.runs.kind import JURY_FILE, Kind, is_jury, kind_of
+from autoj.runs.spec import RunSpec
 from autoj.tasks.default_paths import RUNS
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
@@ -156,7 +157,7 @@ def _run(path: Path, changed: float) -> RunEntry:
     else:
         rows = tally(pair_row(case, its) for case, its in counts.of(run.folder.outlined()))
         if kind in ("judge", "compare"):
-            figure = _pair_figure(rows, both_orders=spec.has_orders and spec.orders == "both")
+            figure = _pair_figure(rows, both_orders=_both_orders(spec))
     return RunEntry(
         path=str(path),
         state="run",
@@ -172,6 +173,11 @@ def _run(path: Path, changed: float) -> RunEntry:
         figure=figure,
         authors=counts.authors.found(),
     )
+
+
+def _both_orders(spec: RunSpec) -> bool:
+    """True where every pair is asked in both orders."""
+    return spec.has_orders and spec.orders == "both" and spec.second_order is None
 
 
 def _jury(path: Path, changed: float) -> RunEntry:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from autoj.errors import ConfigError, DataError
-from autoj.metrics.base import proportion_of
+from autoj.metrics import Floats, Ints
+from autoj.metrics.base import mean_of, proportion_of
 from autoj.metrics.rows import cluster_number
 from autoj.records import (
     Case,
@@ -31,6 +33,11 @@ from autoj.runs import RunFolder, RunSpec
 from autoj.runs.budget import price_usd
 from autoj.runs.resolving import read_outcomes, resolve_judgments
 from autoj.verdicts.own_frame import to_winner
+
+Figure: TypeAlias = Literal["winner", "accuracy"]
+"""The figure that moves: the share of pairs with another winner, or the accuracy of winners."""
+N_FOLDS = 10
+"""Folds by query in which a threshold is judged on pairs that it was not fitted to."""
 
 SHARES = tuple(step / 10 for step in range(11))
 """The shares of pairs whose second order is asked, at which the curve is read."""
@@ -54,6 +61,25 @@ class SecondOrderPoint:
     """The share of winners that are the label; None where no pair has a label."""
     usd: float | None
     """The price of the answers, in US dollars; None where the judge's card states none."""
+    moved: Estimate | None
+    """The share of pairs with another winner than that of the whole run or, by accuracy, the
+    whole's accuracy less this one's; None where no pair has a label."""
+    same_ranking: bool | None
+    """True where the models behind the responses stand in the same order by their win rates; None
+    where fewer than two are named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedSecondOrder:
+    """The lowest threshold at which a figure moves by at most a stated amount."""
+
+    figure: Figure
+    at_most: float
+    """The amount, 0 to 1."""
+    point: SecondOrderPoint
+    """The run by that threshold."""
+    held_out: Estimate
+    """How far the figure moves by thresholds that were fitted without a pair's query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +95,8 @@ class SecondOrderPlan:
     """Pairs with an order that failed or could not be read, or without a winner."""
     points: tuple[SecondOrderPoint, ...]
     """By rising share of second orders; the first asks none, the last all."""
+    fitted: FittedSecondOrder | None = None
+    """The lowest threshold that moves a figure by little enough, if one was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +108,27 @@ class _Pair:
     usd: tuple[float | None, float | None]
 
 
-def plan_second_order(run: Path, shares: Sequence[float] = SHARES) -> SecondOrderPlan:
+def plan_second_order(
+    run: Path,
+    shares: Sequence[float] = SHARES,
+    *,
+    at_most: float | None = None,
+    figure: Figure = "winner",
+) -> SecondOrderPlan:
     """Read off what asking the second order only where the first is unsure would give.
 
     Args:
         run: the folder of a finished run in both orders, by a protocol that gives probabilities.
         shares: shares of the pairs, 0 to 1, rising, whose second order is asked: those with the
             lowest confidence. Pairs of equal confidence go together, so that fewer may be asked.
+        at_most: the most that a figure may move, 0 to 1, at the threshold to be fitted; None fits
+            none.
+        figure: "winner" moves by the share of pairs with another winner, "accuracy" by the
+            difference of the shares of winners that are the label, up or down.
 
     Raises:
-        ConfigError: the run is not one in both orders with probabilities and one sample.
+        ConfigError: the run is not one in both orders with probabilities and one sample, or the
+            accuracy is to be kept and no pair has a label.
         DataError: the folder holds no run, it is not finished, or no pair was read in both orders.
     """
     folder = RunFolder.existing(run)
@@ -100,14 +139,80 @@ def plan_second_order(run: Path, shares: Sequence[float] = SHARES) -> SecondOrde
     if not pairs:
         raise DataError("has no pair that was read in both orders and has a winner", path=run)
     confidence = np.array([pair.confidence for pair in pairs])
+    fitted = None if at_most is None else _fit(run, pairs, confidence, figure, at_most)
     return SecondOrderPlan(
         run=str(run),
         judge=spec.judge.name,
         protocol=spec.protocol,
         n=len(pairs),
         n_left_out=len(read) - len(pairs),
-        points=tuple(_point(pairs, confidence, below) for below in _levels(confidence, shares)),
+        points=tuple(
+            _point(pairs, confidence, below, figure) for below in _levels(confidence, shares)
+        ),
+        fitted=fitted,
     )
+
+
+def _fit(
+    run: Path, pairs: Sequence[_Pair], confidence: Floats, figure: Figure, at_most: float
+) -> FittedSecondOrder:
+    """Fits the lowest threshold from which on the figure moves by at most so much."""
+    if not 0 <= at_most <= 1:
+        raise ConfigError(f"--at-most {at_most:g} must be from 0 to 1")
+    moves, is_counted = _moves(pairs, figure)
+    if not is_counted.any():
+        raise ConfigError(f"{run} has no labels, so it does not say what becomes of the accuracy")
+    below = _lowest(confidence[is_counted], moves[is_counted], at_most)
+    clusters = _clusters(pairs)
+    queries = np.unique(clusters)
+    fold_of = np.random.default_rng(0).permutation(len(queries)) % N_FOLDS
+    folds = fold_of[np.searchsorted(queries, clusters)]
+    kept = np.zeros(len(pairs))
+    for fold in range(N_FOLDS):
+        seen, shown = is_counted & (folds != fold), folds == fold
+        level = _lowest(confidence[seen], moves[seen], at_most)
+        kept[shown] = moves[shown] * (level is not None) * (confidence[shown] >= (level or 0))
+    return FittedSecondOrder(
+        figure=figure,
+        at_most=at_most,
+        point=_point(pairs, confidence, below, figure),
+        held_out=_mean_move(kept[is_counted], clusters[is_counted], figure),
+    )
+
+
+def _moves(pairs: Sequence[_Pair], figure: Figure) -> tuple[Floats, NDArray[np.bool_]]:
+    """What each pair adds to a figure's move where its first order stands alone, if it counts."""
+    other = np.array([float(pair.first != pair.verdict.winner) for pair in pairs])
+    if figure == "winner":
+        return other, np.ones(len(pairs), np.bool_)
+    right = [
+        float(pair.verdict.winner == pair.case.label) - float(pair.first == pair.case.label)
+        for pair in pairs
+    ]
+    return np.array(right), np.array([isinstance(pair.case.label, str) for pair in pairs])
+
+
+def _lowest(confidence: Floats, moves: Floats, at_most: float) -> float | None:
+    """The lowest threshold that moves a figure by at most so much, as do all above it.
+
+    None is above all: every second order is asked.
+    """
+    levels = np.unique(confidence)
+    # The pairs at or above a level keep their first order's winner.
+    moved = [abs(float(moves[confidence >= level].sum())) / len(moves) for level in levels]
+    fits = [level for level, move in zip(levels, moved, strict=True) if move > at_most + 1e-12]
+    above = levels[levels > max(fits, default=-1.0)]
+    return float(above[0]) if len(above) else None
+
+
+def _mean_move(moves: Floats, clusters: Ints, figure: Figure) -> Estimate:
+    if figure == "winner":
+        return proportion_of("other winner", moves, clusters)
+    return mean_of("accuracy lost", moves, clusters, span=(-1.0, 1.0))
+
+
+def _clusters(pairs: Sequence[_Pair]) -> Ints:
+    return np.array([cluster_number(pair.case.cluster) for pair in pairs], dtype=np.int64)
 
 
 def _check(path: Path, spec: RunSpec) -> None:
@@ -115,6 +220,12 @@ def _check(path: Path, spec: RunSpec) -> None:
         raise ConfigError(
             f"{path} is not a run of pairs in both orders, so it does not say what one order alone "
             "would have given"
+        )
+    if spec.second_order is not None:
+        raise ConfigError(
+            f"{path} has the second orders of unsure pairs alone, so it does not say what the rest "
+            "would have said",
+            hint="The command that made it asks the rest without --second-order.",
         )
     if not spec.plain_protocol.gives_probabilities or spec.n_draws > 1:
         raise ConfigError(
@@ -161,7 +272,7 @@ def _price(outcome: Judgment | Failure, card: JudgeCard) -> float | None:
     return price_usd(card, answer.prompt_tokens, answer.completion_tokens)
 
 
-def _levels(confidence: NDArray[np.float64], shares: Sequence[float]) -> list[float | None]:
+def _levels(confidence: Floats, shares: Sequence[float]) -> list[float | None]:
     """The thresholds at which at most these shares of the pairs lie below; None is above all."""
     rising = np.sort(confidence)
     # A product such as 0.7 * 10 is a little below its number.
@@ -171,10 +282,14 @@ def _levels(confidence: NDArray[np.float64], shares: Sequence[float]) -> list[fl
 
 
 def _point(
-    pairs: Sequence[_Pair], confidence: NDArray[np.float64], below: float | None
+    pairs: Sequence[_Pair],
+    confidence: Floats,
+    below: float | None,
+    figure: Figure = "winner",
 ) -> SecondOrderPoint:
     asked = np.ones(len(pairs), np.bool_) if below is None else confidence < below
-    clusters = np.array([cluster_number(pair.case.cluster) for pair in pairs], dtype=np.int64)
+    clusters = _clusters(pairs)
+    moves, is_counted = _moves(pairs, figure)
     winners = [
         pair.verdict.winner if second else pair.first
         for pair, second in zip(pairs, asked, strict=True)
@@ -194,7 +309,27 @@ def _point(
         if labelled.any()
         else None,
         usd=_spent(pairs, asked),
+        moved=_mean_move((moves * ~asked)[is_counted], clusters[is_counted], figure)
+        if is_counted.any()
+        else None,
+        same_ranking=_same_ranking(pairs, winners),
     )
+
+
+def _same_ranking(pairs: Sequence[_Pair], winners: Sequence[Winner | None]) -> bool | None:
+    """True where models stand in the order of the whole run, by the mean of their pairs' shares."""
+    orders = []
+    for found in (winners, [pair.verdict.winner for pair in pairs]):
+        won: dict[str, list[float]] = {}
+        for pair, winner in zip(pairs, found, strict=True):
+            names = [response.model for response in pair.case.responses]
+            for name, side in zip(names, ("a", "b"), strict=True):
+                if name is not None and names[0] != names[1]:
+                    share = 0.5 if winner == "tie" else float(winner == side)
+                    won.setdefault(name, []).append(share)
+        rates = {name: sum(shares) / len(shares) for name, shares in won.items()}
+        orders.append(sorted(rates, key=lambda name: (-rates[name], name)))
+    return None if len(orders[0]) < 2 else orders[0] == orders[1]
 
 
 def _spent(pairs: Sequence[_Pair], asked: NDArray[np.bool_]) -> float | None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from autoj.backends.base import Backend
+from autoj.errors import ConfigError
 from autoj.jsonl import damaged
 from autoj.records import Case, JudgeCard, Verdict
 from autoj.runs.files import PLAN, VERDICTS
@@ -83,7 +84,13 @@ def make_select_spec(card: JudgeCard, by: By, **settings: Any) -> RunSpec:
         card: the judge.
         by: "ratings" or "pairs".
         settings: arguments of `make_spec`.
+
+    Raises:
+        ConfigError: one order is asked for where each response is rated alone, or the settings
+            cannot be used together.
     """
+    if by == "ratings" and settings.get("orders", "both") != "both":
+        raise ConfigError("--orders needs --by pairs: each response is rated alone")
     task: Literal["rate", "select"] = "rate" if by == "ratings" else "select"
     return make_spec(task, card, **{"critique": False, **settings})
 

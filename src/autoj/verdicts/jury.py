@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
 
 from autoj.records import Verdict, Winner, likeliest
 from autoj.verdicts.resolve import preference
+from autoj.verdicts.sureness import confidence_of
 
 Method: TypeAlias = Literal["majority", "mean"]
 
@@ -32,6 +33,9 @@ JURY_RULES: Mapping[str, str] = {
     "split, mean": "no outcome has more than half of the votes; the mean probabilities decide",
     "no majority": "no outcome has more than half of the votes",
     "too few votes": "no more than half of the judges name a winner",
+    "first judge": "the first judge is sure, or its answer failed, and only it was asked",
+    "escalated": "the first judge is unsure, and the stronger one decides",
+    "drawn": "the pair was drawn at random to be asked in full, and the stronger judge decides",
     "too few ratings": "for some response, no more than half of the judges could be read",
 }
 """Rules by which a jury's verdict comes about."""
@@ -43,6 +47,60 @@ class JuryVerdict(Verdict):
 
     judges: tuple[Verdict, ...]
     """Each judge's own verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscalatedVerdict(JuryVerdict):
+    """A verdict of a cheap judge, or of a stronger one where the cheap one is unsure."""
+
+    decided_by: str
+    """The name of the judge whose verdict it is."""
+
+
+NOT_ASKED = "not asked"
+"""The rule that stands for the verdict of a judge that was not asked about a case."""
+
+
+def wants_stronger(verdict: Verdict, below: float | None) -> bool:
+    """True where a stronger judge is asked about a pair.
+
+    Args:
+        verdict: the cheap judge's. One whose answer failed is none to be unsure of: it is asked
+            again when the run is resumed.
+        below: a lower confidence is unsure; None goes by the orders alone.
+    """
+    if verdict.n_failed:
+        return False
+    if verdict.winner is None or verdict.consistent is False:
+        return True
+    confidence = confidence_of(verdict)
+    return below is not None and confidence is not None and confidence < below
+
+
+def escalated_verdict(
+    first: Verdict, second: Verdict | None, names: tuple[str, str], below: float | None
+) -> EscalatedVerdict:
+    """The verdict of two judges of which the second is asked where the first is unsure.
+
+    Where the second was asked, its verdict stands, also where it names no winner.
+
+    Args:
+        first: the cheap judge's.
+        second: the stronger one's, from `as_vote`; None where it was not asked.
+        names: of both.
+        below: as in `wants_stronger`.
+    """
+    decisive = first if second is None else second
+    missing = Verdict(case_id=first.case_id, judge=names[1], rule=NOT_ASKED)
+    counted = _counted([first, second or missing], ", ".join(names))
+    known = {field.name: getattr(counted, field.name) for field in fields(JuryVerdict)}
+    rule = "escalated" if wants_stronger(first, below) else "drawn"
+    known |= {
+        "winner": decisive.winner,
+        "probabilities": decisive.probabilities,
+        "rule": "first judge" if second is None else rule,
+    }
+    return EscalatedVerdict(**known, decided_by=names[second is not None])
 
 
 def as_vote(verdict: Verdict) -> Verdict:

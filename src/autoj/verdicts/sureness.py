@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Literal, TypeAlias
 
-from autoj.records import MarkedVerdict, SureThreshold, Verdict
+from autoj.records import BudgetedVerdict, MarkedVerdict, SureThreshold, Verdict
 
 HandTo: TypeAlias = Literal["tie", "unresolved"]
 HANDED_RULE = "unsure"
@@ -44,6 +44,28 @@ def mark(verdict: Verdict, threshold: SureThreshold) -> MarkedVerdict:
     known = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
     unsure = None if confidence is None else confidence < threshold.below
     return MarkedVerdict(**known, confidence=confidence, unsure=unsure)
+
+
+def with_budget(
+    verdict: Verdict, *, first_confidence: float | None, below: float, drawn: bool
+) -> BudgetedVerdict:
+    """A verdict that says how many orders were asked, and why.
+
+    Args:
+        verdict: of a pair, from one order or both.
+        first_confidence: the largest probability of the first order; None where it has none. Then
+            no second order is asked but by the draw.
+        below: a lower one has the second order asked.
+        drawn: True where the second order is asked in any case.
+    """
+    known = {field.name: getattr(verdict, field.name) for field in fields(verdict)}
+    return BudgetedVerdict(
+        **known,
+        n_orders=len(verdict.winners),
+        first_confidence=first_confidence,
+        first_sure=first_confidence is None or first_confidence >= below,
+        drawn=drawn,
+    )
 
 
 def is_unsure(verdict: Verdict) -> bool:

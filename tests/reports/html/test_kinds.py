@@ -12,6 +12,7 @@ import pytest
 
 from autoj.errors import ConfigError, DataError
 from autoj.metrics.result import read_result
+from autoj.reports.html.charts import Curve, bar_chart, curve_chart, scatter_chart
 from autoj.reports.html.plot import write_figure
 from autoj.reports.html.report import write_report
 from autoj.runs.lock import locked
@@ -243,3 +244,17 @@ def test_a_page_of_its_own_is_said_where_several_were_wanted(tmp_path):
     with pytest.raises(DataError, match="neither a run's folder nor a file that has a page"):
         write_report([tmp_path / "notes.txt"], tmp_path / "report.html")
     assert not list(tmp_path.glob("*.html*"))
+
+
+def test_labels_that_a_script_would_take_for_its_own_are_drawn(tmp_path):
+    names = ["constructor", "toString", "__proto__", "a\u2028b\u2029c", "plain"]
+    write_figure("scenarios", [classified(tmp_path / "rows.jsonl", names)], tmp_path / "f.svg")
+    for number, name in enumerate(names):
+        bars = bar_chart("f", "t", [(name, 1), ("other", 2)], "n")
+        curves = [Curve(label=name, points=[(1, 0.1, 0.0, 0.2, 3), (2, 0.2, 0.1, 0.3, 3)],
+                        is_judge=True)]  # fmt: skip
+        drawn = curve_chart("f", "t", curves, ("N", "value"))
+        points = scatter_chart("f", "t", [(name, 1, 2)], ("x", name), {name: True})
+        for chart in (bars, drawn, points):
+            assert chart.rows[0][0] == name
+            assert name.split("\u2028")[0] in chart.light, number

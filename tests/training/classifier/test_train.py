@@ -243,7 +243,7 @@ def test_data_that_cannot_be_learnt_are_refused(
 
 def test_the_shipped_recipes_are_read() -> None:
     assert is_classifier_recipe(RECIPES / "classifier.yaml")
-    assert not is_classifier_recipe(RECIPES / "embedded.yaml")
+    assert not is_classifier_recipe(RECIPES / "embedded-small.yaml")
     assert read_classifier_recipe(RECIPES / "classifier.yaml") == shipped_recipe()
     paper = read_classifier_recipe(RECIPES / "classifier-paper.yaml")
     assert paper.licence is None

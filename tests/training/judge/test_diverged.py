@@ -30,15 +30,14 @@ def test_it_stops_names_its_batch_and_keeps_the_last_good_checkpoint(
     seen: list[list[str]] = []
 
     def learn(model: Any, samples: Any, objectives: Any) -> Any:
-        learnt = sound(model, samples, objectives)
+        losses, right = sound(model, samples, objectives)
         seen.append([sample.case_id for sample in samples])
         if next(steps) == 4:
             if spoilt == "loss":
-                return [trainer.Learnt(each.loss * math.nan, None) for each in learnt]
+                return losses * math.nan, right
             # The loss is a number, and its gradient is none.
-            for each in learnt:
-                each.loss.register_hook(lambda gradient: gradient * math.inf)
-        return learnt
+            losses.register_hook(lambda gradient: gradient * math.inf)
+        return losses, right
 
     monkeypatch.setattr(trainer, "learn", learn)
     with pytest.raises(BackendError, match="training diverged at step 4") as told:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from autoj import Judge
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError, DataError, MissingExtra, StorageFull, UnknownComponent
 from autoj.judges import load_card
-from autoj.records import Verdict
-from autoj.training.judge.export import Format, export_model
-from autoj.training.judge.loading import TrainingJob
-from autoj.training.judge.recipe import read_recipe
-from autoj.training.judge.train import train
+from autoj.records import Case, Verdict
+from autoj.training.judge import export
+from autoj.training.judge.export import export_model
+from autoj.training.judge.forms import Format
+from autoj.training.judge.moved import count_moved
 from tests.backends import toy_llama
 from tests.training import toy
 
@@ -25,24 +27,6 @@ needs_openvino = pytest.mark.skipif(
     importlib.util.find_spec("openvino_genai") is None,
     reason="the extra `embedded` is not installed: no openvino_genai",
 )
-PREFERENCE = {"kind": "preference", "protocol": "pairwise-by-rating"}
-
-
-def trained(folder: Path, start: Path | str, **fields: Any) -> Path:
-    data = toy.write_rows(folder / "rows.jsonl", toy.pair_rows(4))
-    settings = {"batch_samples": 2, "micro_batch_samples": 2, "epochs": 2, **fields}
-    recipe = toy.recipe(Path("x"), PREFERENCE, **settings)
-    recipe["base"] = {"judge": str(start)}
-    path = toy.write_recipe(folder / "recipe.yaml", recipe)
-    job = TrainingJob(recipe=read_recipe(path), data=(data,))
-    out = folder / "judge"
-    train(job, out)
-    return out
-
-
-def verdict_of(folder: Path) -> Verdict:
-    with Judge.load(str(folder)) as judge:
-        return judge.compare("Name a river.", "The Nile.", "It is a mountain.")
 
 
 def same_ratings(one: Verdict, other: Verdict, within: float) -> None:
@@ -52,19 +36,19 @@ def same_ratings(one: Verdict, other: Verdict, within: float) -> None:
 @pytest.fixture(scope="module")
 def whole(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judge of which all weights were trained."""
-    return trained(tmp_path_factory.mktemp("whole"), base)
+    return toy.trained(tmp_path_factory.mktemp("whole"), base)
 
 
 def test_whole_weights_become_an_adapter_as_near_as_its_rank_allows(
     whole: Path, base: Path, tmp_path: Path
 ) -> None:
-    much = export_model(whole, tmp_path / "thick", "adapter", rank=64)
-    little = export_model(whole, tmp_path / "thin", "adapter", rank=1)
+    much = export_model(whole, tmp_path / "thick", "adapter", rank=64).kept
+    little = export_model(whole, tmp_path / "thin", "adapter", rank=1).kept
     assert much == pytest.approx(1, abs=1e-3)
     assert little is not None
     assert 0 < little < 0.9
-    before, after = verdict_of(base_card(base, tmp_path)), verdict_of(whole)
-    thick, thin = verdict_of(tmp_path / "thick"), verdict_of(tmp_path / "thin")
+    before, after = toy.verdict_of(base_card(base, tmp_path)), toy.verdict_of(whole)
+    thick, thin = toy.verdict_of(tmp_path / "thick"), toy.verdict_of(tmp_path / "thin")
     # Embeddings and norms, which an adapter does not hold, were trained, too; most is in the rest.
     assert far(thick, after) < far(thin, after) < far(before, after)
     assert load_card(str(tmp_path / "thin")).adapter == "./adapter"
@@ -77,14 +61,14 @@ def far(one: Verdict, other: Verdict) -> float:
 def test_an_adapter_stands_for_a_chain_of_trainings(
     whole: Path, base: Path, tmp_path: Path
 ) -> None:
-    again = trained(tmp_path, whole, update={"method": "all"}, seed=1)
+    again = toy.trained(tmp_path, whole, update={"method": "all"}, seed=1)
     export_model(again, tmp_path / "adapter", "adapter", rank=64)
     card = load_card(str(tmp_path / "adapter"))
     assert Path(card.model) == base.resolve()
     # One entry a file: both trainings read a file of this name, written anew with the same rows.
     assert len(card.training_data) == 1
-    ends, whole_chain = verdict_of(again), verdict_of(tmp_path / "adapter")
-    assert far(whole_chain, ends) < far(verdict_of(whole), ends)
+    ends, whole_chain = toy.verdict_of(again), toy.verdict_of(tmp_path / "adapter")
+    assert far(whole_chain, ends) < far(toy.verdict_of(whole), ends)
 
 
 def base_card(base: Path, folder: Path) -> Path:
@@ -97,7 +81,7 @@ def base_card(base: Path, folder: Path) -> Path:
 
 def test_a_merged_model_is_the_same_judge_with_a_model_card(whole: Path, tmp_path: Path) -> None:
     export_model(whole, tmp_path / "merged", "merged")
-    same_ratings(verdict_of(tmp_path / "merged"), verdict_of(whole), 1e-4)
+    same_ratings(toy.verdict_of(tmp_path / "merged"), toy.verdict_of(whole), 1e-4)
     front, text = (tmp_path / "merged" / "README.md").read_text().split("---\n")[1:]
     assert yaml.safe_load(front)["license"] == "apache-2.0"
     assert yaml.safe_load(front)["library_name"] == "transformers"
@@ -106,9 +90,22 @@ def test_a_merged_model_is_the_same_judge_with_a_model_card(whole: Path, tmp_pat
 
 
 def test_what_cannot_be_exported_says_why(whole: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="not trained from a GGUF file") as told:
-        export_model(whole, tmp_path / "gguf", "gguf")
-    assert "merged" in str(told.value)
+    with pytest.raises(ConfigError, match="pairs, of which none were given") as told:
+        export_model(whole, tmp_path / "gguf", "gguf-q8_0")
+    assert "--validation" in str(told.value)
+    with pytest.raises(ConfigError, match="takes no calibration texts"):
+        export_model(whole, tmp_path / "gguf", "gguf", calibration=[tmp_path / "rows.jsonl"])
+    with pytest.raises(ConfigError, match="none were given") as told:
+        export_model(whole, tmp_path / "gptq", "gptq", validation=tmp_path / "rows.jsonl")
+    assert "--calibration" in str(told.value)
+    with pytest.raises(UnknownComponent, match="no format of weights 'gguf-q8'") as told:
+        export_model(whole, tmp_path / "out", "gguf-q8")  # type: ignore[arg-type]
+    assert "gguf-q8_0" in str(told.value)
+    with pytest.raises(ConfigError, match="no weights to export"):
+        export_model(Path("gpt-4"), tmp_path / "out", "merged")
+    with pytest.raises(ConfigError, match=r"no train\.json"):
+        export_model(base_folder(tmp_path), tmp_path / "out", "adapter")
+    shutil.rmtree(tmp_path / "base")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="not a finished training"):
         export_model(tmp_path, tmp_path / "out", "merged")
@@ -119,6 +116,15 @@ def test_what_cannot_be_exported_says_why(whole: Path, tmp_path: Path) -> None:
     assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
 
 
+def base_folder(folder: Path) -> Path:
+    """A judge's folder that no training wrote."""
+    (folder / "base").mkdir()
+    fields = {"title": "Base", "backend": "hf", "model": "./model", "wrapper": "chatml"}
+    fields |= {"protocols": ["pairwise-by-rating"], "context_tokens": 2048}
+    (folder / "base" / "judge.yaml").write_text(yaml.safe_dump(fields))
+    return folder / "base"
+
+
 @needs_openvino
 def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,16 +133,119 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     weights = tmp_path / "base" / "model.gguf"
     weights.parent.mkdir()
     toy_llama.write_llama(weights, toy_llama.random_weights())
-    out = trained(
+    out = toy.trained(
         tmp_path, f"embedded:{weights}", max_tokens=1024, update={"method": "lora", "rank": 2}
     )
     card = load_card(str(out))
     assert (card.backend, card.adapter) == ("embedded", "./adapter")
-    embedded = verdict_of(out)
+    embedded = toy.verdict_of(out)
     assert None not in embedded.ratings
     forms: tuple[Format, ...] = ("merged", "gguf", "openvino")
     for form in forms:
         export_model(out, tmp_path / form, form)
         # OpenVINO computes in bfloat16 where the processor can, transformers in float32.
-        same_ratings(verdict_of(tmp_path / form), embedded, 0.05)
+        same_ratings(toy.verdict_of(tmp_path / form), embedded, 0.05)
     assert (tmp_path / "openvino" / "openvino" / "openvino_model.xml").is_file()
+
+
+@needs_openvino
+@pytest.mark.parametrize("form", ["gguf", "gguf-q8_0", "openvino", "openvino-int8"])
+def test_a_judge_trained_by_transformers_runs_in_the_embedded_engine(
+    whole: Path, tmp_path: Path, form: Format
+) -> None:
+    out = tmp_path / "out"
+    made = export_model(whole, out, form, validation=toy.pairs_file(tmp_path), max_moved=0.5)
+    assert made.moved is not None
+    assert made.moved.moved.n == 6
+    assert made.moved.rating_shift is not None
+    assert made.moved.rating_shift < 0.1
+    same_ratings(toy.verdict_of(out), toy.verdict_of(whole), 0.1)
+    card = load_card(str(out))
+    assert (card.backend, card.options) == ("embedded", {})
+    # Nothing but the weights, the card, the model card and the figures; no rows of the pairs.
+    weights = "model.gguf" if form.startswith("gguf") else "openvino"
+    files = {path.name for path in out.iterdir() if not path.name.startswith("model.openvino")}
+    assert files - {"model.lock"} == {weights, "judge.yaml", "README.md", "moved.json"}
+    assert json.loads((out / "moved.json").read_text())["data"] == "validation.jsonl"
+    assert "verdicts moved" in (out / "README.md").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "validation.jsonl"]
+
+
+def test_an_export_that_moves_too_many_verdicts_is_not_kept(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turned(before: Any, after: Any, pairs: Any, folder: Path, watch: Any) -> Any:
+        rows = [(case, Verdict(case_id=case.id, judge="x", winner="a")) for case in pairs[1]]
+        others = [
+            (case, Verdict(case_id=case.id, judge="x", winner="b" if at < 2 else "a"))
+            for at, (case, _) in enumerate(rows)
+        ]
+        return count_moved(rows, others, data="v", protocol="pairwise")
+
+    monkeypatch.setattr(export, "compare_verdicts", turned)
+    pairs = toy.pairs_file(tmp_path)
+    with pytest.raises(ConfigError, match=r"2 of 6 verdicts moved \(33\.3% \[.*at most 20\.0% may"):
+        export_model(whole, tmp_path / "out", "merged", validation=pairs, max_moved=0.2)
+    assert list(tmp_path.iterdir()) == [pairs]
+    made = export_model(whole, tmp_path / "out", "merged", validation=pairs, max_moved=0.4)
+    assert made.moved is not None
+    assert "2 of 6 verdicts moved" in made.sentence(32)
+
+
+def test_a_verdict_that_one_of_two_judges_did_not_reach_has_moved() -> None:
+    case = Case(id="1", query="q", responses=(), cluster="q")
+
+    def found(*winners: Any) -> Any:
+        return [(case, Verdict(case_id=case.id, judge="x", winner=winner)) for winner in winners]
+
+    one, other = found("a", "a", None, None), found("a", None, "b", None)
+    figures = count_moved(one, other, data="v", protocol="pairwise")
+    assert (figures.moved.value, figures.moved.n) == (pytest.approx(2 / 3), 3)
+    assert (figures.moved.n_unscored, figures.shift.value, figures.largest) == (1, None, None)
+
+
+def test_a_full_disk_leaves_nothing_half_written(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export_model(whole, tmp_path / "good", "merged")
+    before = {path: path.stat().st_size for path in (tmp_path / "good").rglob("*")}
+
+    def full(original: Any, format: str, out: Path, scratch: Path, *, rank: int) -> Any:
+        (out / "half").write_text("half")
+        raise errors.pop()
+
+    class OfALibrary(Exception):
+        """As safetensors tells of it."""
+
+    errors = [
+        OfALibrary("I/O error: No space left on device (os error 28)"),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ]
+    monkeypatch.setattr(export, "write_form", full)
+    for _ in range(2):
+        with pytest.raises(StorageFull, match="the disk is full; nothing was written there"):
+            export_model(whole, tmp_path / "out", "merged")
+        assert list(tmp_path.iterdir()) == [tmp_path / "good"]
+    with pytest.raises(DataError, match="not empty"):
+        export_model(whole, tmp_path / "good", "merged")
+    assert {path: path.stat().st_size for path in (tmp_path / "good").rglob("*")} == before
+
+
+def test_a_form_without_its_packages_names_the_extra(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"--format gguf needs packages"):
+        export_model(whole, tmp_path / "out", "gguf")
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: name in ("gguf", "openvino_genai") or None
+    )
+    forms: tuple[Format, ...] = ("gptq", "w4a16", "openvino-int4")
+    for form in forms:
+        with pytest.raises(MissingExtra, match=f"--format {form} needs packages") as told:
+            export_model(
+                whole, tmp_path / "out", form, validation=toy.pairs_file(tmp_path),
+                calibration=[tmp_path / "x"] if form == "gptq" else [],
+            )  # fmt: skip
+        assert "[quantize]" in str(told.value)
+        assert ("GPT-QModel" in str(told.value)) == (form == "gptq")

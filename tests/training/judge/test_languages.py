@@ -26,7 +26,7 @@ def rows(tmp_path: Path) -> list[TrainingRow]:
 def planned_ids(rows: list[TrainingRow], language: str | None) -> list[str]:
     objective = {"kind": "decision", "protocol": "pairwise-verdict", "language": language}
     recipe = Recipe.model_validate(
-        {"title": "t", "base": {"judge": "embedded-base"}, "objectives": [objective]}
+        {"title": "t", "base": {"judge": "embedded-small-base"}, "objectives": [objective]}
     )
     plan = plan_samples(rows, recipe, augment=False, lenient=False)
     return [sample.case.id for sample in plan.samples]

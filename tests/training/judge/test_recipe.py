@@ -32,7 +32,7 @@ def test_a_shipped_recipe_can_be_read(path: Path) -> None:
 
 
 def test_there_is_a_recipe_of_the_embedded_judge() -> None:
-    assert "embedded" in {path.stem for path in RECIPES}
+    assert "embedded-small" in {path.stem for path in RECIPES}
 
 
 def test_the_defaults_are_the_papers(tmp_path: Path) -> None:

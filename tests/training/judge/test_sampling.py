@@ -147,7 +147,7 @@ def test_the_recipe_of_labelled_pairs_takes_them_and_that_of_the_embedded_judge_
     outline = outline_of(tmp_path, read_recipe(RECIPES / "pairs.yaml"), rows)
     assert sum(len(plan.samples) for plan in outline.data) == 6
     with pytest.raises(ConfigError) as told:
-        outline_of(tmp_path, read_recipe(RECIPES / "embedded.yaml"), rows)
+        outline_of(tmp_path, read_recipe(RECIPES / "embedded-small.yaml"), rows)
     assert "recipes/pairs.yaml" in str(told.value.hint)
 
 

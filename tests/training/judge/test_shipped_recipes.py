@@ -67,6 +67,14 @@ def test_an_ablation_changes_one_thing() -> None:
     assert ablation("mathematics")["published"]["pairs"] == 3436 + 1000
 
 
+def test_the_small_ablation_changes_what_is_learnt_alone() -> None:
+    whole = read_recipe(FOLDER / "embedded-judgment.yaml").model_dump()
+    alone = read_recipe(FOLDER / "embedded-decision.yaml").model_dump()
+    differ = {key for key, value in alone.items() if value != whole[key]}
+    assert differ == {"title", "objectives", "protocols"}
+    assert [each["kind"] for each in alone["objectives"]] == ["decision"]
+
+
 def test_the_settings_of_appendix_c_hold_out_one_of_each_group_and_one_group() -> None:
     first, second = (ablation(f"held-out-{number}")["held_out"] for number in (1, 2))
     assert [sum(name in names for name in first) for names in groups().values()] == [1] * 8

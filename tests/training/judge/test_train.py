@@ -345,7 +345,7 @@ def test_a_budget_ends_training_at_so_many_tokens(tmp_path: Path, base: Path) ->
 def test_short_memory_is_refused_with_what_to_lower(
     tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autoj.training.judge.estimate._available_bytes", lambda model: 1000)
+    monkeypatch.setattr("autoj.training.judge.estimate.free_bytes", lambda device: 1000)
     job = job_of(
         tmp_path, base, toy.rated_rows(10), {"kind": "judgment", "protocol": "single"}, epochs=1
     )

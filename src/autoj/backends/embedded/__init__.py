@@ -15,7 +15,7 @@ from autoj.backends._adapters import Adapter, read_adapter
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import fetch_weights
-from autoj.errors import MissingExtra
+from autoj.errors import ConfigError, MissingExtra
 from autoj.fetching import OnFetch
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
@@ -24,24 +24,49 @@ __all__ = ["EmbeddedBackend", "load"]
 
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
 
+OPENVINO_WEIGHTS = "openvino_model.bin"
+"""The weights in a folder of OpenVINO's format; a card's revision pins them."""
+
 
 def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
     """Loads an embedded judge; the first time, its weights are fetched, merged and converted.
 
     Args:
-        card: its options name the source of the weights (`weights.fetch_weights`).
+        card: its options name the source of the weights (`weights.fetch_weights`); or its model is
+            a folder in OpenVINO's format, as `autoj export-model` writes it, and run as it is.
         on_fetch: called with the progress of a fetch.
 
     Raises:
         MissingExtra: OpenVINO is not installed.
         Unavailable: the weights could not be fetched.
-        ConfigError: the card's adapter is damaged, or was trained on other weights.
+        ConfigError: the card's adapter is damaged, or was trained on other weights; or a folder is
+            not the one that the card pins.
     """
     packages = ("openvino_genai",) if card.adapter is None else ("openvino_genai", "safetensors")
     if any(importlib.util.find_spec(package) is None for package in packages):
         raise MissingExtra("embedded", f"judge {card.name!r}")
+    if (card.locate(card.model) / OPENVINO_WEIGHTS).is_file():
+        return EmbeddedBackend(card, _converted(card))
     weights = fetch_weights(card, on_fetch)
     return EmbeddedBackend(card, convert(weights, _adapter(card, weights)))
+
+
+def _converted(card: JudgeCard) -> Path:
+    folder = card.locate(card.model)
+    if card.adapter is not None:
+        raise ConfigError(
+            f"judge {card.name!r}: {folder} is in OpenVINO's format, which takes no adapter",
+            hint="Name the model that the adapter was trained on.",
+        )
+    if card.revision is not None:
+        found = f"sha256:{sha256_of(folder / OPENVINO_WEIGHTS)}"
+        if found != card.revision:
+            raise ConfigError(
+                f"judge {card.name!r}: {folder / OPENVINO_WEIGHTS} is not the file that its card "
+                f"pins: expected {card.revision}, found {found}",
+                hint="Export the judge again.",
+            )
+    return folder
 
 
 def _adapter(card: JudgeCard, weights: Path) -> Adapter | None:

@@ -30,7 +30,7 @@ from autoj.backends._adapters import Adapter, LoraModule
 from autoj.backends.embedded.merging import place_modules
 from autoj.errors import BackendError, ConfigError
 
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 256
 _N_THREADS = 2
 
 

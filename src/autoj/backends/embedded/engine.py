@@ -15,7 +15,8 @@ import numpy as np
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
-from autoj.backends.embedded.model import ChoiceModel
+from autoj.backends.embedded.memory import available_bytes, check_memory
+from autoj.backends.embedded.model import ChoiceModel, loaded_bytes
 from autoj.chat import describe, render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
@@ -55,7 +56,12 @@ class EmbeddedBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Scores requests with choices in windows sorted by length; generates others in order."""
+        """Scores requests with choices in windows sorted by length; generates others in order.
+
+        Raises:
+            BackendError: OpenVINO failed.
+            ConfigError: the model does not fit into the memory that is left.
+        """
         try:
             for scored, run in groupby(requests, key=lambda request: request.choices is not None):
                 if not scored:
@@ -74,6 +80,21 @@ class EmbeddedBackend:
         """Frees the models."""
         self._choice_model = None
         self._writer = None
+
+    def _make_room(self, *, writing: bool) -> None:
+        """Frees the other half of the engine where memory does not hold both.
+
+        Each half holds the weights in a layout of its own. A run scores all verdicts before it
+        writes critiques, so it changes once; a service on a small machine changes often.
+        """
+        needed_bytes = loaded_bytes(self._folder) + _CACHE_GIB * 2**30 * writing
+        left_bytes = available_bytes()
+        if left_bytes is not None and left_bytes < needed_bytes:
+            if writing:
+                self._choice_model = None
+            else:
+                self._writer = None
+        check_memory(needed_bytes, f"judge {self.card.name!r}")
 
     def _encode(self, text: str) -> list[int]:
         tokens = self._tokenizer.encode(text, add_special_tokens=False).input_ids.data[0]
@@ -111,6 +132,7 @@ class EmbeddedBackend:
 
     def _score(self, requests: list[Request]) -> Iterator[Outcome]:
         if self._choice_model is None:
+            self._make_room(writing=False)
             self._choice_model = ChoiceModel(self._folder)
         tries = [(request, self._trie(request)) for request in requests]
         for batch in _batches(sorted(tries, key=lambda pair: pair[1].n_tokens)):
@@ -129,6 +151,7 @@ class EmbeddedBackend:
         read once while its blocks are in the cache.
         """
         if self._writer is None:
+            self._make_room(writing=True)
             self._writer = self._load_writer()
         running: list[_Writing] = []
         numbers = count()

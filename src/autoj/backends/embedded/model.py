@@ -15,6 +15,7 @@ from filelock import FileLock
 from autoj.backends._adapters import Adapter
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
+from autoj.backends.embedded.memory import check_memory
 from autoj.errors import BackendError, StorageFull
 from autoj.system_errors import storage_error
 
@@ -26,6 +27,8 @@ _PACKED_BYTES = 200_000_000
 # The weights as converted and OpenVINO's copy are on the disk together, for a while: about 3.4
 # times a file of 4 bits a weight where both are in 8 bits, 5.5 times where both are in 16.
 _DISK_PER_BYTE = {True: 3.5, False: 6.0}
+# Measured on the 1.5B: OpenVINO's converter holds 4.0 GB for a file of 1.1, besides what it maps.
+_MEMORY_PER_BYTE = 3.6
 
 
 def convert(weights: Path, adapter: Adapter | None = None) -> Path:
@@ -39,7 +42,7 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
 
     Raises:
         BackendError: OpenVINO cannot read the file.
-        ConfigError: the adapter does not fit the weights.
+        ConfigError: the adapter does not fit the weights, or the conversion into memory.
         StorageFull: the disk has no room for the conversion; nothing was written.
     """
     # The digest covers the base too, whose own digest is in the adapter's metadata.
@@ -50,6 +53,8 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
         if (folder / _MODEL_FILE).is_file():
             return folder
         _check_disk(weights, packed=packed)
+        if packed:
+            check_memory(_MEMORY_PER_BYTE * weights.stat().st_size, "to convert the weights once")
         _log.info("converting %s", weights)
         # The pipeline saves beside the file that it read, so that file is in a folder of its own; a
         # killed conversion leaves no half-written folder under the final name, and the next one
@@ -70,6 +75,18 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
     return folder
 
 
+def loaded_bytes(folder: Path) -> int:
+    """The memory that a converted model takes at most, when it is loaded to score or to write.
+
+    The pages of its file that are mapped beside it are not counted: the system takes them back.
+    """
+    # Measured: the weights in the processor's layout, 1.2 times a file of 8 bits and 2 times one of
+    # 16 that is computed in 32, and what the longest batch needs.
+    packed = folder.name.endswith("int8")
+    size_bytes = folder.joinpath(_MODEL_FILE).with_suffix(".bin").stat().st_size
+    return int(size_bytes * (1.2 if packed else 2.2)) + 500_000_000
+
+
 def _check_disk(weights: Path, *, packed: bool) -> None:
     needed_bytes = weights.stat().st_size * _DISK_PER_BYTE[packed]
     free_bytes = shutil.disk_usage(weights.parent).free
@@ -77,7 +94,7 @@ def _check_disk(weights: Path, *, packed: bool) -> None:
         raise StorageFull(
             f"{weights.parent}: to convert the weights takes {needed_bytes / 1e9:.1f} GB of disk, "
             f"{free_bytes / 1e9:.1f} GB are free",
-            hint="Free some space, or use a smaller judge: --judge embedded needs 0.7 GB in all.",
+            hint="Free some space, or use a smaller judge: --judge embedded-small needs 0.7 GB.",
         )
 
 

@@ -8,12 +8,19 @@ once, each token is written into it, and attention reads a view of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from autoj.backends.hf.scoring import decoder_of
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+def cache_argument(model: Any) -> str:
+    """The name of a model's KV cache among its arguments, which transformers changed in 5.24."""
+    names = signature(decoder_of(model).forward).parameters
+    return "cache" if "cache" in names else "past_key_values"
 
 
 def growing_cache(model: Any, room_tokens: int) -> Any:
@@ -86,6 +93,7 @@ def read_one_by_one(model: Any, cache: Any, rows: Sequence[Sequence[int]]) -> No
     import torch
     from transformers.cache_utils import DynamicCache
 
+    decoder, named = decoder_of(model), cache_argument(model)
     width = max(map(len, rows)) - 1
     for at, tokens in enumerate(rows):
         n_tokens = len(tokens) - 1
@@ -94,7 +102,7 @@ def read_one_by_one(model: Any, cache: Any, rows: Sequence[Sequence[int]]) -> No
         own = DynamicCache(config=model.config.get_text_config())
         ids = torch.tensor([tokens[:-1]], device=model.get_input_embeddings().weight.device)
         with torch.inference_mode():
-            decoder_of(model)(input_ids=ids, past_key_values=own, use_cache=True)
+            decoder(input_ids=ids, use_cache=True, **{named: own})
             for layer, read in zip(cache.layers, own.layers, strict=True):
                 if not layer.is_initialized:
                     # Padding is masked, but must still be finite.

@@ -197,10 +197,23 @@ def _load(card: JudgeCard, base: Base, device: str) -> tuple[Any, Any]:
             f"{card.model} is not a complete language model: it has no weights for "
             f"{', '.join(sorted(report['missing_keys'])[:3])}, which would be random"
         )
+    if method == "compressed-tensors":
+        _unpack(model)
     if device == "cpu" or "device_map" in card.options:
         return tokenizer, model.eval()
     # Quantised weights were placed as they were loaded, and some kinds cannot be moved.
     return tokenizer, (model if getattr(model, "is_quantized", False) else model.to(device)).eval()
+
+
+def _unpack(model: Any) -> None:
+    """Unpacks weights that compressed-tensors unpacks when a model is first called as a whole.
+
+    Choices are scored by its decoder alone, which would find no weights.
+    """
+    import torch
+
+    with torch.no_grad():
+        model(torch.zeros((1, 1), dtype=torch.long, device=model.device))
 
 
 def _settings(card: JudgeCard, base: Base, device: str, method: str | None) -> dict[str, Any]:

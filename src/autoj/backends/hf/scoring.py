@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autoj.backends._choices import ChoiceTrie
+from autoj.backends.hf.packing import SEGMENTED, is_packed
 from autoj.errors import ConfigError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 # Attention kernels that accept a custom mask; the others support causal attention only.
-_MASKED_ATTENTION = ("eager", "sdpa")
+_MASKED_ATTENTION = ("eager", "sdpa", SEGMENTED)
 _MASKED_LAYERS = {"full_attention", "sliding_attention"}
 # The largest difference from the model's own logits, relative to these: bfloat16 keeps 8 bits.
 _CLOSE = 0.03
@@ -119,7 +120,11 @@ def hidden_states(
 
     model = _base(model)
     rows, steps = _rows_and_steps(model, tries, positions)
-    inputs = _pad(model, rows)
+    if is_packed(model):
+        inputs, starts = _pack(model, rows)
+        steps = [[(0, starts[row] + step) for row, step in of_sequence] for of_sequence in steps]
+    else:
+        inputs = _pad(model, rows)
     hidden = decoder_of(model)(**inputs, use_cache=False).last_hidden_state
     at = torch.tensor(
         [(row, step) for of_sequence in steps for row, step in of_sequence], device=hidden.device
@@ -196,6 +201,29 @@ def _takes_masks(model: Any, n_tokens: int) -> bool:
     )
 
 
+def _pack(model: Any, tries: Sequence[ChoiceTrie]) -> tuple[dict[str, Any], list[int]]:
+    """A batch in one row: its inputs (see `packing`), and the place of each sequence in it."""
+    import torch
+
+    device = model.get_input_embeddings().weight.device
+    tokens: list[int] = []
+    places: list[int] = []
+    segments: list[tuple[int, Tensor | None]] = []
+    starts: list[int] = []
+    for trie in tries:
+        starts.append(len(tokens))
+        tokens += trie.root + trie.tokens
+        places += _places(trie)
+        mask = None if trie.is_chain else _seen(trie, trie.n_tokens)[None, None].to(device)
+        segments.append((trie.n_tokens, mask))
+    inputs = {
+        "input_ids": torch.tensor([tokens], device=device),
+        "position_ids": torch.tensor([places], device=device),
+        "segments": segments,
+    }
+    return inputs, starts
+
+
 def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     """A padded batch: `n` sequences of up to `t` tokens.
 
@@ -214,16 +242,9 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
     if all(trie.is_chain for trie in tries):
         return {"input_ids": input_ids.to(device)}
     position_ids = torch.arange(t).repeat(n, 1)
-    seen = torch.ones((t, t), dtype=torch.bool).tril().repeat(n, 1, 1)
     for row, trie in enumerate(tries):
-        n_root = len(trie.root)
-        position_ids[row, n_root : trie.n_tokens] = n_root - 1 + torch.tensor(trie.depths())
-        # Below the root, a node attends to the root and its own ancestors. Padding attends to the
-        # tokens before it: a row without any would be NaN, and so would its gradient.
-        seen[row, n_root : trie.n_tokens, n_root:] = False
-        for node, line in enumerate(trie.ancestors()):
-            seen[row, n_root + node, [n_root + ancestor for ancestor in line]] = True
-    mask = seen.unsqueeze(1).to(device)
+        position_ids[row, : trie.n_tokens] = torch.tensor(_places(trie))
+    mask = torch.stack([_seen(trie, t) for trie in tries]).unsqueeze(1).to(device)
     if model.config.get_text_config()._attn_implementation == "eager":  # it adds the mask to scores
         dtype = model.dtype
         mask = torch.zeros(mask.shape, dtype=dtype, device=device).masked_fill_(
@@ -234,6 +255,28 @@ def _pad(model: Any, tries: Sequence[ChoiceTrie]) -> dict[str, Tensor]:
         "position_ids": position_ids.to(device),
         "attention_mask": mask,
     }
+
+
+def _places(trie: ChoiceTrie) -> list[int]:
+    """The position of each token of a trie: an inner node's is its depth."""
+    n_root = len(trie.root)
+    return [*range(n_root), *(n_root - 1 + depth for depth in trie.depths())]
+
+
+def _seen(trie: ChoiceTrie, t: int) -> Tensor:
+    """The tokens that each of `t` may attend to: [t, t].
+
+    Below the root, a node attends to the root and its own ancestors. Padding attends to the tokens
+    before it: a row without any would be NaN, and so would its gradient.
+    """
+    import torch
+
+    n_root = len(trie.root)
+    seen = torch.ones((t, t), dtype=torch.bool).tril()
+    seen[n_root : trie.n_tokens, n_root:] = False
+    for node, line in enumerate(trie.ancestors()):
+        seen[n_root + node, [n_root + ancestor for ancestor in line]] = True
+    return seen
 
 
 def decoder_of(model: Any) -> Any:
@@ -247,6 +290,19 @@ def decoder_of(model: Any) -> Any:
     if decoder is None or decoder is model or model.get_output_embeddings() is None:
         raise ConfigError(f"{type(model).__name__} is not a causal language model to score with")
     return decoder
+
+
+_SCALES = ("logit_scale", "logits_scaling", "final_logit_softcapping")
+
+
+def head_of(model: Any) -> Any:
+    """The projection of a model; None where more than a matrix and a bias makes its logits."""
+    import torch
+
+    model = _base(model)
+    head, config = model.get_output_embeddings(), model.config.get_text_config()
+    scaled = any(getattr(config, name, None) is not None for name in _SCALES)
+    return head if type(head) is torch.nn.Linear and not scaled else None
 
 
 def project(model: Any, states: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from autoj.backends.hf.caching import growing_cache, read_one_by_one
+from autoj.backends.hf.caching import cache_argument, growing_cache, read_one_by_one
 from autoj.records import Decoding
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Writer:
                     pad_token_id=filler,
                     eos_token_id=list(self.ends),
                 ),
-                past_key_values=cache,
+                **{cache_argument(self._model): cache},
                 logits_processor=transformers.LogitsProcessorList([_Decoder(rows)]),
                 stopping_criteria=transformers.StoppingCriteriaList([_Ender(rows, self)]),
             )

@@ -14,7 +14,8 @@ scoring               the source of probabilities for verdict-only protocols (no
                                 the probabilities of its first tokens are read
                       prefill   the same tokens after a forced opening, for servers that continue
                                 an unfinished message (`continue_final_message`); other openings
-                                are then forced, too, instead of asked for in words
+                                are then forced, too, instead of asked for in words. Exact where
+                                the server names tokens or scores prompts (`exact`)
 top_logprobs          the number of alternatives that the server lists per token (20)
 text_logprobs         asks for the log-probability of each written answer, as Eval-R's samples of
                       a testbed have it (false)

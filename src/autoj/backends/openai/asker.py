@@ -8,67 +8,27 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autoj.backends.openai.asking import body_of, without_opening
+from autoj.backends.openai.attempts import Ended, GivenUpError, RequestCost
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.counting import estimate_tokens
+from autoj.backends.openai.exact import ChoiceScorer
 from autoj.backends.openai.faults import Fault, Place
 from autoj.backends.openai.replies import Reply
 from autoj.backends.openai.retries import Backoff, RateLimiter, WaitLog, duration
-from autoj.backends.openai.scoring import Menu, Position, Scores
 from autoj.backends.openai.settings import Settings
 from autoj.errors import AutojError, BackendError, ConfigError, Unavailable
-from autoj.records import Completion, Failure, JudgeCard, Request, WrittenCompletion
+from autoj.records import (
+    Completion,
+    Failure,
+    JudgeCard,
+    Request,
+    WrittenCompletion,
+)
 
 # If nothing ever answered, a wrong address is likelier than a server that is starting.
 _FIRST_TRIES = 3
-# The probability of a shared beginning below which it is divided without a further request.
-_SMALL_MASS = 0.01
-MOST_BEGINNINGS = 4
-"""The cap on further requests about shared beginnings, per request."""
 # Tokens that a chat template puts around each message.
 _TOKENS_PER_MESSAGE = 8
-
-
-class Ended:
-    """A flag that the requests of one call are cancelled, which also ends waits."""
-
-    def __init__(self) -> None:
-        self._event = asyncio.Event()
-
-    @property
-    def is_set(self) -> bool:
-        """True where the requests are cancelled."""
-        return self._event.is_set()
-
-    def set(self) -> None:
-        """Cancels the requests; called in the loop's thread."""
-        self._event.set()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait, but no longer than requests are wanted."""
-        if seconds > 0:
-            try:
-                await asyncio.wait_for(self._event.wait(), seconds)
-            except TimeoutError:
-                return
-
-
-class _GivenUpError(Exception):
-    """A request without a reply: by a fault, or cancelled if it has none."""
-
-    def __init__(self, fault: Fault | None) -> None:
-        super().__init__()
-        self.fault = fault
-
-
-@dataclass(slots=True, kw_only=True)
-class _RequestCost:
-    """A request with its cost so far."""
-
-    request: Request
-    ended: Ended
-    n_tries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -84,6 +44,7 @@ class Asker:
     """Attempts in which the server answered, with success or not."""
     resume_at: float = 0.0
     """The loop's time before which the server asked for no requests."""
+    scorer: ChoiceScorer = field(init=False)
     wait_log: WaitLog = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     backoff: Backoff = field(init=False)
@@ -92,6 +53,7 @@ class Asker:
 
     def __post_init__(self) -> None:
         given = self.settings
+        self.scorer = ChoiceScorer(self.card, given, self.client, self._reply)
         self.slots = asyncio.Semaphore(given.concurrency)
         self.backoff = Backoff(
             first_seconds=given.first_wait_seconds, longest_seconds=given.longest_wait_seconds
@@ -115,13 +77,13 @@ class Asker:
             A completion, a failure, an error that ends the run, or None for a cancelled
             request.
         """
-        asking = _RequestCost(request=request, ended=ended)
+        asking = RequestCost(request=request, ended=ended)
         try:
             async with self.slots:
                 if request.choices is None:
                     return await self._written(asking)
-                return await self._scored(asking)
-        except _GivenUpError as given_up:
+                return await self.scorer.scored(asking)
+        except GivenUpError as given_up:
             fault = given_up.fault
             # Other requests that failed likewise have nothing to add.
             if fault is None or (fault.ends is not None and ended.is_set):
@@ -137,7 +99,7 @@ class Asker:
                 attempts=max(asking.n_tries, 1),
             )
 
-    async def _written(self, asking: _RequestCost) -> Completion:
+    async def _written(self, asking: RequestCost) -> Completion:
         request = asking.request
         reply = await self._reply(asking)
         written = Completion(
@@ -151,52 +113,26 @@ class Asker:
             return written
         return WrittenCompletion(**asdict(written), logprob=reply.logprob)
 
-    async def _scored(self, asking: _RequestCost) -> Completion:
-        request = asking.request
-        choices = request.choices or ()
-        forced = self.settings.scoring == "prefill"
-        menu = Menu(choices, request.prefix, forced=forced)
-        reply = await self._reply(asking)
-        scores = menu.read(_positions(reply))
-        if forced:
-            scores = await self._followed(menu, scores, asking)
-        logprobs = scores.logprobs()
-        # None of the choices: the protocol reads the text, as it would without probabilities.
-        likeliest = None if logprobs is None else max(zip(logprobs, choices, strict=True))[1]
-        return Completion(
-            key=request.key,
-            text=without_opening(reply.text, request) if likeliest is None else likeliest,
-            finish="stop" if likeliest is not None else reply.finish,
-            prompt_tokens=asking.prompt_tokens,
-            completion_tokens=asking.completion_tokens,
-            choice_logprobs=logprobs,
-        )
-
-    async def _followed(self, menu: Menu, scores: Scores, asking: _RequestCost) -> Scores:
-        """Requests the continuations of shared beginnings that were not written."""
-        for _ in range(MOST_BEGINNINGS):
-            open_ones = [item for item in scores.shared if len(item.choices) > 1]
-            shared = max(open_ones, key=lambda item: item.mass, default=None)
-            if shared is None or shared.mass < _SMALL_MASS:
-                break
-            reply = await self._reply(asking, begun=shared.text)
-            scores.shared.remove(shared)
-            scores = menu.read(_positions(reply), shared, scores)
-        return scores
-
-    async def _reply(self, asking: _RequestCost, begun: str = "") -> Reply:
+    async def _reply(
+        self, asking: RequestCost, begun: str = "", fields: dict[str, Any] | None = None
+    ) -> Reply:
         """Retries until there is a reply, and adds up the cost.
 
+        Args:
+            asking: the request.
+            begun: the beginning of the answer, after the prefix.
+            fields: further fields of the body, in place of those of the same name.
+
         Raises:
-            _GivenUpError: there was no reply.
+            GivenUpError: there was no reply.
         """
         request = asking.request
-        body = body_of(request, self.card.model, self.settings, begun)
+        body = body_of(request, self.card.model, self.settings, begun) | (fields or {})
         n_before = self.n_contacts
         for n_tries in range(1, self.settings.attempts + 1):
             n_reserved = await self._wait_for_turn(body, asking.ended)
             if asking.ended.is_set:
-                raise _GivenUpError(None)
+                raise GivenUpError(None)
             asking.n_tries += 1
             got = await self.client.ask(body, scored=request.choices is not None)
             self.n_contacts += not (isinstance(got, Fault) and got.unreached)
@@ -205,7 +141,7 @@ class Asker:
                 return got
             fault = self._judged(got, n_tries, n_before)
             if fault.ends is not None or not fault.retryable or n_tries == self.settings.attempts:
-                raise _GivenUpError(fault)
+                raise GivenUpError(fault)
             await self._wait_to_retry(fault, n_tries, asking.ended)
         raise AssertionError("at least one attempt is made")
 
@@ -251,7 +187,7 @@ class Asker:
         await ended.sleep(wait)
 
     def _count(
-        self, reply: Reply, body: dict[str, Any], asking: _RequestCost, n_reserved: int
+        self, reply: Reply, body: dict[str, Any], asking: RequestCost, n_reserved: int
     ) -> None:
         """Adds up tokens; estimated if the server does not count them."""
         n_prompt, n_written = reply.prompt_tokens, reply.completion_tokens
@@ -276,18 +212,6 @@ def _advice(place: Place) -> str:
     if place.is_local:
         return f"Start the server of judge {place.judge!r}, or set options.base_url."
     return "Check the network and its proxy, or set options.base_url in the judge's card."
-
-
-def _positions(reply: Reply) -> tuple[Position, ...]:
-    if reply.positions is None:
-        raise _GivenUpError(
-            Fault(
-                error="NoLogprobs",
-                message="the server sent no log-probabilities, although options.scoring says that "
-                "it does; protocols that write a critique do not need them",
-            )
-        )
-    return reply.positions
 
 
 def _prompt_tokens(body: dict[str, Any]) -> int:

@@ -25,6 +25,7 @@ class Client:
 
         self._seconds = settings.timeout_seconds
         self._place = place
+        self._base_url = settings.base_url.rstrip("/")
         self._scrub = Scrub(key)
         # The client requires a key; a server without one is sent none.
         self._headers = {} if key is not None else {"Authorization": openai.Omit()}
@@ -69,6 +70,27 @@ class Client:
             # The client lets exceptions of three libraries through, and some of the system's.
             return fault_of_connection(error, self._place, self._scrub)
         return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
+
+    async def token_ids(self, text: str) -> list[int] | None:
+        """The numbers of a text's tokens by the server's tokenizer; None if it does not say.
+
+        Args:
+            text: the text, which gets no special tokens.
+        """
+        url = self._base_url.removesuffix("/v1") + "/tokenize"
+        body = {"model": self._place.model, "prompt": text, "add_special_tokens": False}
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                found = await self._api.post(
+                    url, cast_to=object, body=body, options={"headers": self._headers}
+                )
+        # Whatever goes wrong, choices are then scored in another way.
+        except Exception:
+            return None
+        tokens = found.get("tokens") if isinstance(found, dict) else None
+        if not isinstance(tokens, list) or not all(type(token) is int for token in tokens):
+            return None
+        return tokens
 
     async def model_names(self) -> list[str]:
         """Lists a few of the server's models; none if it does not list them."""

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from autoj.backends.base import OnText, Outcome
-from autoj.backends.openai.asker import Asker, Ended
+from autoj.backends.openai.asker import Asker
+from autoj.backends.openai.attempts import Ended
 from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.faults import Place

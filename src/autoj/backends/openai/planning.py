@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autoj.backends.base import Limits
-from autoj.backends.openai.asker import MOST_BEGINNINGS
 from autoj.backends.openai.counting import estimate_tokens
+from autoj.backends.openai.exact import MOST_BEGINNINGS
 from autoj.backends.openai.settings import Settings
 from autoj.records import JudgeCard
 

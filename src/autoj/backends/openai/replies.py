@@ -37,6 +37,9 @@ class Reply:
     """The tokens with their alternatives; None if none were sent, or none were asked for."""
     logprob: float | None = None
     """The log-probability of a written text; None if the server sent none."""
+    prompt: tuple[tuple[int, float], ...] | None = None
+    """The number and the log-probability of each token of the prompt but the first; None if the
+    server sent none."""
 
 
 def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> Reply | Fault:
@@ -75,8 +78,9 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
         positions = _positions(choices[0].get("logprobs")) if scored else None
     except (AttributeError, KeyError, TypeError, ValueError):
         return _malformed("has log-probabilities that cannot be read")
+    prompt = _prompt(value.get("prompt_logprobs")) if scored else None
     # A choice's first token may be a space, so that its stripped text is empty.
-    if not text.strip() and positions is None:
+    if not text.strip() and positions is None and prompt is None:
         return _empty(finish)
     usage = value.get("usage")
     counts = usage if isinstance(usage, Mapping) else {}
@@ -87,6 +91,7 @@ def read_reply(content: bytes, place: Place, scrub: Scrub, *, scored: bool) -> R
         completion_tokens=_count(counts.get("completion_tokens")),
         positions=positions,
         logprob=None if scored else _text_logprob(choices[0].get("logprobs")),
+        prompt=prompt,
     )
 
 
@@ -149,6 +154,18 @@ def _text_logprob(logprobs: Any) -> float | None:
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return None if min(found) <= _NEVER else min(0.0, math.fsum(found))
+
+
+def _prompt(listed: Any) -> tuple[tuple[int, float], ...] | None:
+    """The tokens of a prompt; None where there are none, or one cannot be read."""
+    if not isinstance(listed, list) or len(listed) < 2:
+        return None
+    try:
+        # The token itself comes first, before likelier ones in its place.
+        first = [next(iter(place.items())) for place in listed[1:]]
+        return tuple((int(number), _logprob(entry)) for number, entry in first)
+    except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+        return None
 
 
 def _positions(logprobs: Any) -> tuple[Position, ...] | None:

@@ -18,6 +18,8 @@ from autoj.judges import load_card
 from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunFolder, resolve_run
 from autoj.runs.budget import Budget
+from autoj.runs.fit import OnOverflow
+from autoj.runs.spec_checks import check_one
 from autoj.runs.watch import SILENT, Watch
 
 
@@ -58,6 +60,33 @@ class CritiqueMeasurement:
         """Saves the result in a place, else in the run's folder."""
         if self.result is not None:
             keep_result(self.result, self.folder, place)
+
+
+def critique_source(
+    judge: str | None = None,
+    run: Path | None = None,
+    out: Path | None = None,
+    *,
+    protocol: str | None = None,
+    on_overflow: OnOverflow = "error",
+) -> CritiqueRunSource | None:
+    """The one source of critiques that is given; None where none is.
+
+    Args:
+        judge: its name, the path of its card, or backend:model.
+        run: the folder of a finished run.
+        out: the folder of the judge's run; None takes one under `runs/`.
+        protocol: of the judge; None takes its own.
+        on_overflow: the treatment of a case that is too long for the judge's context.
+
+    Raises:
+        ConfigError: both a judge and a run are given.
+    """
+    check_one({"--judge": judge, "--run": run}, least=0)
+    if judge is None:
+        return None if run is None else StoredRun(run)
+    settings = CritiqueSettings(protocol=protocol, on_overflow=on_overflow)
+    return CritiqueJudge(judge=judge, settings=settings, out=out)
 
 
 def measure_critique_quality(

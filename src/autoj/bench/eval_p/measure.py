@@ -59,6 +59,12 @@ class PairMeasurement:
     risk_coverage: RiskCoverage | None
     """Accuracy where only the most confident verdicts are kept; None without probabilities."""
 
+    @property
+    def n_failed(self) -> int:
+        """Judgments without an answer."""
+        n_failed: int = self.result.details["n_failed"]
+        return n_failed
+
     def as_json(self) -> dict[str, Any]:
         """The same as plain values; the other judge's verdicts are left out."""
         found = asdict(self.result) | {"trivial": [asdict(its) for its in self.baselines]}

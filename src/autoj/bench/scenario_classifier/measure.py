@@ -18,11 +18,11 @@ from autoj.bench.scenario_classifier.guesses import (
     classify_by_baseline,
     guesses_of_run,
 )
-from autoj.bench.scenario_classifier.open_sets import SetChoice, open_sets
+from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice, open_sets
 from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet
 from autoj.bench.sources import judge_all
-from autoj.errors import ConfigError, MissingExtra
+from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import write_records
 from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunSpec, resolve_run
@@ -164,6 +164,31 @@ def measure_classifiers(
         its += [_asked(spec, found, out, budget, watch) for spec in judges]
         measured.append(measure_set(found, its))
     return measured
+
+
+def measure_on_unseen(
+    classifiers: Sequence[str], whole: Path, unseen: Path, *, watch: Watch = SILENT
+) -> list[SetMeasurement]:
+    """Measure classifiers on a test file, and on the part of it that none of them has learnt.
+
+    Args:
+        classifiers: `fast`, `best` or folders.
+        whole: the test file.
+        unseen: the part of it to leave seen queries out of.
+        watch: told if nothing is left of it; the test file alone is measured then.
+
+    Raises:
+        ConfigError: a classifier knows none of a set's scenarios.
+        DataError: a file cannot be read.
+    """
+    try:
+        sets = SetChoice(data=whole, second=str(unseen))
+        return measure_classifiers(sets, classifiers=classifiers, watch=watch)
+    except DataError as error:
+        # None is left where all are in the training data of another classifier.
+        watch.message(f"{error.message}; the figures are those on the whole test file alone")
+        sets = SetChoice(data=whole, second=NO_SET)
+        return measure_classifiers(sets, classifiers=classifiers, watch=watch)
 
 
 def _load(names: Sequence[str], *, has_judge: bool, watch: Watch) -> dict[str, ScenarioClassifier]:

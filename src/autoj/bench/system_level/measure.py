@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, assert_never
 
-from autoj.bench.sources import StoredRun, judge_all
+from autoj.bench.sources import StoredRun, judge_all, rating_spec
 from autoj.bench.system_level.evaluate import (
     BENCH,
     evaluate_ratings,
@@ -23,10 +23,11 @@ from autoj.bench.system_level.model_outputs import (
 from autoj.bench.system_level.model_table import ModelRow, read_models
 from autoj.bench.system_level.query_ratings import QueryRatings, collect
 from autoj.datasets import catalog
-from autoj.errors import DataError
+from autoj.errors import ConfigError, DataError
 from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunFolder, RunSpec, resolve_run, spec_digest
 from autoj.runs.budget import Budget
+from autoj.runs.fit import OnOverflow
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import RUNS, slug
 
@@ -69,6 +70,12 @@ class RankingMeasurement:
     lengths: Result | None
     """Of the length baseline; None where no lengths are known."""
 
+    @property
+    def n_failed(self) -> int:
+        """Ratings without an answer."""
+        n_failed: int = self.result.details.get("n_failed", 0)
+        return n_failed
+
     def as_json(self) -> dict[str, Any]:
         """The figures as plain values, for JSON."""
         baseline = [] if self.lengths is None else [asdict(self.lengths)]
@@ -77,6 +84,38 @@ class RankingMeasurement:
     def keep(self, place: Path | None = None) -> None:
         """Saves the result in a place, else in its run's folder, if there is one."""
         keep_result(self.result, self.folder, place)
+
+
+def model_ratings(
+    judge: str,
+    *,
+    run: Path | None = None,
+    ratings: Path | None = None,
+    protocol: str | None = None,
+    on_overflow: OnOverflow = "error",
+    **settings: Any,
+) -> ModelRatings:
+    """The one source of ratings that is given; where neither run nor table is, the judge.
+
+    Args:
+        judge: its name, the path of its card, or backend:model.
+        run: the folder of a finished run.
+        ratings: a table of mean ratings.
+        protocol: of the judge; None takes its own.
+        on_overflow: the treatment of a case that is too long for the judge's context.
+        settings: further ones of `RatedModels`.
+
+    Raises:
+        ConfigError: both a run and a table are given, or the judge cannot rate by the protocol.
+        UnknownComponent: there is no such judge.
+    """
+    if run is not None and ratings is not None:
+        raise ConfigError("give --run or --ratings, not both")
+    if ratings is not None:
+        return MeanRatings(ratings)
+    if run is not None:
+        return StoredRun(run)
+    return RatedModels(spec=rating_spec(judge, protocol, on_overflow=on_overflow), **settings)
 
 
 def measure_ranking(

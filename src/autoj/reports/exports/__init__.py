@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.errors import ConfigError, DataError, UnknownComponent
-from autoj.reports.exports import alpaca_eval, mt_bench, reward_bench
+from autoj.reports.exports import alpaca_eval, inspect, mt_bench, reward_bench
 from autoj.reports.exports.base import Export, JudgedRun
 from autoj.reports.exports.tables import write_csv, write_jsonl, write_parquet
 from autoj.runs import RunFolder
@@ -26,6 +26,7 @@ EXPORTS: Mapping[str, Export] = {
     "alpaca_eval": alpaca_eval.write,
     "mt_bench": mt_bench.write,
     "reward_bench": reward_bench.write,
+    "inspect": inspect.write,
 }
 """Writers by the name of their format."""
 

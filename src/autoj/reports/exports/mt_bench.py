@@ -59,9 +59,11 @@ def write(run: JudgedRun, path: Path) -> None:
     """
     if run.spec.task != "rate":
         run.need_pairs("MT-Bench")
-    if run.spec.has_orders and run.spec.orders != "both":
+    saves = run.spec.orders != "both" or run.spec.second_order is not None
+    if run.spec.has_orders and saves:
         raise ConfigError(
-            f"{run.folder.path} asked each pair in one order, but MT-Bench's layout needs both"
+            f"{run.folder.path} asked some or all pairs in one order, but MT-Bench's layout needs "
+            "both"
         )
     if run.spec.protocol == "scalar":
         raise ConfigError(

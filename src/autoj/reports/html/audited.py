@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -54,6 +55,8 @@ def audited_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
     facts = [("audit of", card.judge), ("verdicts", card.source), ("questions", questions(card))]
     facts += [("note", note) for note in card.notes]
     facts += [("left out", line) for line in left_out(card)]
+    if path.is_dir():
+        facts.append(("its cases", f"autoj report {shlex.quote(str(path / 'pairs'))}"))
     return Page(
         title=f"Audit of {shown(card.judge)}",
         banners=[],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from autoj.metrics.calibration import ReliabilityBin
 from autoj.reports.html.drawing import INK, LINE, MARK, Chart, Scheme, drawn, palette
 from autoj.reports.html.texts import page_text
 
+_SEPARATORS = re.compile("[\u2028\u2029\x85]")
 _ROW_PIXELS, _WIDTH_PIXELS, _LABEL_PIXELS = 22, 420, 220
 
 
@@ -51,7 +53,7 @@ def dot_chart(name: str, title: str, dots: Sequence[Dot], *, reference: float | 
     """
     rows = [
         {
-            "label": f"{page_text(dot.label).text} (n={dot.n:,})",
+            "label": _label(f"{page_text(dot.label).text} (n={dot.n:,})"),
             "value": 100 * dot.value,
             "low": _percent(dot.low),
             "high": _percent(dot.high),
@@ -96,7 +98,7 @@ def bar_chart(name: str, title: str, bars: Sequence[tuple[str, int]], unit: str)
     Raises:
         MissingExtra: the extra `report` is not installed.
     """
-    rows = [{"label": page_text(label).text, "n": n, "words": f"{n:,}"} for label, n in bars]
+    rows = [{"label": _label(label), "n": n, "words": f"{n:,}"} for label, n in bars]
 
     def draw(alt: Any, scheme: Scheme) -> Any:
         base = alt.Chart(alt.Data(values=rows)).encode(
@@ -124,11 +126,11 @@ def curve_chart(name: str, title: str, curves: Sequence[Curve], axes: tuple[str,
     """
     data = [(curve.label, *point) for curve in curves for point in curve.points]
     rows = [
-        {"curve": page_text(label).text, "x": x, "y": y, "low": low, "high": high}
+        {"curve": _label(label), "x": x, "y": y, "low": low, "high": high}
         for label, x, y, low, high, _ in data
     ]
     labels = list(dict.fromkeys(str(row["curve"]) for row in rows))
-    told = {page_text(curve.label).text for curve in curves if curve.is_judge}
+    told = {_label(curve.label) for curve in curves if curve.is_judge}
 
     def draw(alt: Any, scheme: Scheme) -> Any:
         # Scales with one domain share one legend, in which each mark has its colour.
@@ -177,15 +179,15 @@ def scatter_chart(
         MissingExtra: the extra `report` is not installed.
     """
     rows = [
-        {"label": page_text(label).text, "x": x, "y": y, "right": named.get(label)}
+        {"label": _label(label), "x": x, "y": y, "right": named.get(label)}
         for label, x, y in points
     ]
 
     def draw(alt: Any, scheme: Scheme) -> Any:
         scale = alt.Scale(zero=False, nice=True)
         encoded = {
-            "x": alt.X("x:Q", scale=scale, title=axes[0]),
-            "y": alt.Y("y:Q", scale=scale, title=axes[1]),
+            "x": alt.X("x:Q", scale=scale, title=_label(axes[0])),
+            "y": alt.Y("y:Q", scale=scale, title=_label(axes[1])),
         }
         every = alt.Chart(alt.Data(values=rows)).encode(**encoded)
         layers = alt.layer(
@@ -197,7 +199,7 @@ def scatter_chart(
                 for right, align, dx in ((True, "left", 7), (False, "right", -7))
             ),
         )
-        return layers.properties(width=_WIDTH_PIXELS, height=_WIDTH_PIXELS, title=title)
+        return layers.properties(width=_WIDTH_PIXELS, height=_WIDTH_PIXELS, title=_label(title))
 
     data = ((page_text(label).text, x, y) for label, x, y in points)
     return drawn(name, title, draw, ("part", *axes), data)
@@ -240,6 +242,16 @@ def reliability_chart(name: str, title: str, bins: Sequence[ReliabilityBin]) -> 
     columns = ("from", "to", "n", "confidence", "accuracy")
     data = ((each.low, each.high, each.n, each.confidence, each.accuracy) for each in bins)
     return drawn(name, title, draw, columns, data)
+
+
+def _label(text: str) -> str:
+    """A text of a run as the drawing library can take it.
+
+    It writes labels into a script of its own, where separators of lines and paragraphs end a
+    string, and looks them up among the properties that every object of that script has, such as
+    "constructor": none of these ends in a space.
+    """
+    return f"{_SEPARATORS.sub(' ', page_text(text).text)} "
 
 
 def _percent(share: float | None) -> float | None:

@@ -35,6 +35,7 @@ def construction_sections(found: Construction) -> Iterator[Section]:
         title="Stages",
         tables=(PageTable(headings=headings, rows=rows),),
         charts=(bar_chart("stages", "rows kept by stage", bars, "rows kept"),) if bars else (),
+        is_open=True,
     )
     drops = [
         (f"{at}. {summary.name}", shown(reason), n)
@@ -136,7 +137,12 @@ def _records(name: str, records: Sequence[Mapping[str, Any]]) -> PageTable:
     rows = tuple(
         tuple(_cell(record.get(field)) for field in fields) for record in records[:MOST_ROWS]
     )
-    return PageTable(headings=headings, rows=rows)
+    n_texts = next((at for at, its in enumerate(records[0].values()) if _is_number(its)), 1)
+    return PageTable(headings=headings, rows=rows, n_texts=max(1, n_texts))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _cell(value: Any) -> str:

@@ -213,6 +213,7 @@ def ranking_sections(path: Path, prefix: str = "") -> Iterator[Section]:
             PageTable(headings=headings, rows=rows),
         ),
         charts=(ranking_chart(result, prefix),),
+        is_open=True,
     )
 
 

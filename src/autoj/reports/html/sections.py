@@ -28,6 +28,8 @@ class Section:
     """A sentence that says how to read it."""
     tables: tuple[PageTable, ...] = ()
     charts: tuple[Chart, ...] = ()
+    is_open: bool = False
+    """True shows the tables below charts at once; else a click does."""
 
 
 def overview_sections(overview: Overview, prefix: str) -> list[Section]:

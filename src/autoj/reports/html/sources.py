@@ -12,6 +12,7 @@ from autoj.errors import ConfigError, DataError
 from autoj.protocols import protocols_of
 from autoj.reports.cost import cost_text
 from autoj.reports.html.texts import page_text
+from autoj.reports.judge import scored_by_text
 from autoj.reports.verdict_cells import threshold_text
 from autoj.runs import CaseRecord, RunSpec
 from autoj.runs.case_record import read_case_records
@@ -84,7 +85,9 @@ def _opened(path: Path) -> Iterator[PageRun]:
         yield _of_run(Run.open(path))
         return
     jury = JuryRun.open(path)
-    jurors = [_of_run(Run.open(path / juror.folder)) for juror in jury.jury.jurors]
+    folders = [path / juror.folder for juror in jury.jury.jurors]
+    # A judge that was asked about no case has no folder.
+    jurors = [_of_run(Run.open(each)) for each in folders if (each / "run.json").is_file()]
     names = ", ".join(juror.name for juror in jury.jury.jurors)
     yield PageRun(
         name="jury",
@@ -140,6 +143,8 @@ def run_facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "marked unsure", threshold_text(spec.sure_threshold).removeprefix("unsure, ")
     if card.licence is not None:
         yield "licence", card.licence
+    if (ways := scored_by_text(record.get("scored_by"))) is not None:
+        yield "choices scored", ways
     if (spent := cost_text(run.cost, card)) is not None:
         yield "cost", spent
     yield "settings", f"sha256 {record.get('sha256', 'not stated')}"
@@ -171,6 +176,9 @@ def run_again(spec: RunSpec, record: dict[str, object]) -> str:
     ):  # fmt: skip
         if value is not None:
             words += [option, str(value)]
+    if spec.second_order is not None:
+        words += ["--second-order", f"unsure:{spec.second_order.below:g}"]
+        words += ["--always-full", f"{spec.second_order.always_full:g}"]
     if spec.critique:
         words.append("--critique")
     return shlex.join(words)

@@ -146,6 +146,7 @@ def _write(draft: Path, sources: Sequence[JoinedRun], cases: JoinedCases) -> dic
         write_records(draft / FOLLOW, follow_rows(folder, spec, sources))
     folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec))
     _record_cost(folder, spec)
+    folder.record_scored_by()
     folder.note_digests(CASES, BAD_ROWS, PLAN, FOLLOW, LEDGER, FAILURES)
     return {
         "n_cases": n_cases,

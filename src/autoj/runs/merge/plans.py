@@ -10,7 +10,13 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader
 from autoj.runs.merge.cases import JoinedRun
 from autoj.runs.plan import follow_pages, n_asked
-from autoj.runs.resolving import read_answer, resolve_first, resolve_judgments
+from autoj.runs.resolving import (
+    all_known,
+    n_wanted,
+    read_answer,
+    resolve_first,
+    resolve_judgments,
+)
 from autoj.runs.spec import RunSpec
 
 
@@ -18,12 +24,22 @@ def plan_rows(
     case: Case, spec: RunSpec, sources: Sequence[JoinedRun], answers: LedgerReader
 ) -> list[Asked]:
     """The plan of a case, by the first run that asked all of it; none where no run did."""
-    wanted = n_asked(case, spec)
-    planned = [rows for source in sources if len(rows := source.plan.of(case.id)) == wanted]
+    planned = [
+        rows
+        for source in sources
+        if len(rows := source.plan.of(case.id)) == _n_wanted(case, spec, rows, answers)
+    ]
     # Two versions of autoj may have asked with other words, and so under other keys.
     if len({tuple(row.key for row in rows) for rows in planned}) > 1:
         planned.sort(key=lambda rows: not _are_answered(rows, answers))
     return planned[0] if planned else []
+
+
+def _n_wanted(case: Case, spec: RunSpec, rows: Sequence[Asked], answers: LedgerReader) -> int:
+    """The number of rows that the whole plan of a case has."""
+    if spec.second_order is None or not rows:
+        return n_asked(case, spec)
+    return n_wanted(case, spec, read_answer(case, rows[0], answers, spec.reader(case)))
 
 
 def _are_answered(rows: Sequence[Asked], answers: LedgerReader) -> bool:
@@ -53,10 +69,8 @@ def follow_rows(folder: RunFolder, spec: RunSpec, sources: Sequence[JoinedRun]) 
 def _own_verdict(case: Case, source: JoinedRun, answers: LedgerReader) -> Verdict | None:
     reader = source.spec.reader(case)
     found = [read_answer(case, asked, answers, reader) for asked in source.plan.of(case.id)]
-    known = [item for item in found if item is not None]
-    if len(known) < n_asked(case, source.spec):
-        return None
-    return resolve_judgments(case, source.spec, known)
+    known = all_known(case, source.spec, found)
+    return None if known is None else resolve_judgments(case, source.spec, known)
 
 
 def _asks_the_same(

@@ -2,7 +2,13 @@
 // Judged text is untrusted: it enters the page through textContent alone.
 (() => {
   const byId = (id) => document.getElementById(id);
-  let stop = null;
+  let stop = null, judges = [];
+
+  function make(name, text) {
+    const made = document.createElement(name);
+    made.textContent = text;
+    return made;
+  }
 
   function headers() {
     const key = byId("key").value;
@@ -12,53 +18,93 @@
 
   async function listJudges() {
     const answer = await fetch("/v1/judges", { headers: headers() });
+    // Without a key every judge is listed, so that none need be asked for.
+    byId("key-field").hidden = answer.ok && !byId("key").value;
     if (!answer.ok) return;
-    byId("judge").replaceChildren(...(await answer.json()).judges.map((judge) => {
-      const option = document.createElement("option");
-      option.value = option.textContent = judge.name;
-      return option;
-    }));
+    judges = (await answer.json()).judges;
+    byId("judge").replaceChildren(...judges.map((judge) => choice(judge.name, judge.name)));
+    listProtocols();
   }
 
-  function answerBox(number) {
+  function choice(value, text) {
+    const option = make("option", text);
+    option.value = value;
+    return option;
+  }
+
+  function listProtocols() {
+    const wanted = byId("b").value === "" ? "response" : "pair";
+    const judge = judges.find((its) => its.name === byId("judge").value);
+    const names = judge ? judge.protocols.filter((its) => its.judges === wanted).map((its) => its.name) : [];
+    const chosen = byId("protocol").value;
+    byId("protocol").replaceChildren(choice("", "the judge's default"), ...names.map((its) => choice(its, its)));
+    if (names.includes(chosen)) byId("protocol").value = chosen;
+  }
+
+  const order = (shown) => "Response " + "ab"[shown[0] || 0] + (shown.length < 2 ? "" : " shown first");
+  // While it is written: what the judge calls Response 1 is the response that it was shown first.
+  const heading = (shown) => order(shown) + (shown.length < 2 ? "" : ", as Response 1");
+
+  function answerBox(number, title) {
     let box = byId("answer-" + number);
     if (box === null) {
-      box = document.createElement("pre");
+      const part = document.createElement("div");
+      box = make("pre", "");
       box.id = "answer-" + number;
       box.className = "text";
-      byId("answers").append(box);
+      part.append(make("h3", title), box);
+      byId("answers").append(part);
     }
+    box.previousElementSibling.textContent = title;
     return box;
   }
 
   function fact(name, value) {
-    const term = document.createElement("dt"), text = document.createElement("dd");
-    term.textContent = name;
-    text.textContent = value;
-    byId("facts").append(term, text);
+    byId("facts").append(make("dt", name), make("dd", value));
   }
 
-  const rounded = (values) => values.map((value) => (value === null ? "none" : value.toFixed(2))).join(", ");
+  const name = (winner) => winner === null ? "none" : winner === "tie" ? "tie" : "response " + winner;
+  const percent = (value) => (100 * value).toFixed(1) + " %";
+
+  function outcome(row) {
+    if (row.state !== "judged") return "The judgment is " + row.state;
+    if (row.winner === "tie") return "A tie";
+    if (row.winner !== null) return "Response " + row.winner + " wins";
+    if (row.ratings.length === 1) return "Rating " + row.ratings[0].toFixed(1) + " of 10";
+    return "No winner: the orders disagree";
+  }
 
   function showVerdict(row) {
-    const rated = row.ratings.length > 0 && row.ratings[0] !== null;
-    byId("outcome").textContent = row.state !== "judged" ? "The judgment is " + row.state + "."
-      : row.winner === "tie" ? "A tie" : row.winner !== null ? row.winner + " wins"
-      : rated ? "Rating " + row.ratings[0].toFixed(1) : "No winner: the orders disagree";
-    fact("judge", row.judge);
-    if (row.winners.length) fact("winner of each order", row.winners.map((its) => its || "none").join(", "));
-    if (row.probabilities) fact("P(a), P(b), P(tie)", rounded(row.probabilities));
-    if (row.ratings.length) fact("ratings", rounded(row.ratings));
-    if (row.scenario) fact("scenario", row.scenario);
+    byId("outcome").textContent = outcome(row);
+    if (row.winners.length > 1) {
+      row.winners.forEach((its, number) => fact("ab"[number] + " shown first", name(its)));
+    }
+    if (row.probabilities) {
+      const [a, b, tie] = row.probabilities.map(percent);
+      fact("probabilities", "a " + a + ", b " + b + ", tie " + tie);
+    }
+    if (row.ratings.length) {
+      const shown = row.ratings.map((its) => its === null ? "none" : its.toFixed(2));
+      fact("ratings of 10", shown.length > 1 ? "a " + shown[0] + ", b " + shown[1] : shown[0]);
+    }
     if (row.rule) fact("rule", row.rule);
     if (row.n_unreadable + row.n_failed) fact("unreadable, failed", row.n_unreadable + ", " + row.n_failed);
-    // In the verdict "Response 1" is response a, whichever was shown first.
-    row.critiques.forEach((text, number) => { if (text !== null) answerBox(number).textContent = text; });
+    fact("judge", row.judge);
+    showCritiques(row.critiques, row.critiques.length > 1 || !row.ratings.length || row.ratings.length > 1);
+  }
+
+  function showCritiques(critiques, isPair) {
+    critiques.forEach((text, number) => {
+      if (text === null) return;
+      const title = critiques.length > 1 ? order(isPair ? [number, 1 - number] : [number]) : "Critique";
+      // In a row's critiques Response 1 is response a, whichever was shown first.
+      answerBox(number, title + (isPair ? " (Response 1 is response a)" : "")).textContent = text;
+    });
   }
 
   function showProblem(problem) {
     byId("outcome").textContent = problem.title || "The request failed";
-    fact("problem", problem.detail || "");
+    if (problem.detail) fact("problem", problem.detail);
   }
 
   function heard(event) {
@@ -67,8 +113,11 @@
       .map((line) => line.slice(name.length + 2)).join("\n");
     if (!value("data")) return;
     const kind = value("event"), data = JSON.parse(value("data"));
-    if (kind === "text") answerBox(data.answer).textContent += data.text;
-    else if (kind === "verdict") showVerdict(data);
+    if (kind === "text") {
+      const box = answerBox(data.answer, heading(data.shown));
+      box.textContent += data.text;
+      box.classList.add("writing");
+    } else if (kind === "verdict") showVerdict(data);
     else if (kind === "problem") showProblem(data);
   }
 
@@ -77,7 +126,8 @@
     const body = { judge: byId("judge").value || null, query: byId("query").value, stream: true };
     const pair = b !== "";
     Object.assign(body, pair ? { a, b } : { response: a });
-    stop = new AbortController();
+    // Of a protocol that only decides, a critique is asked for afterwards: it is what one watches.
+    if (byId("protocol").value) Object.assign(body, { protocol: byId("protocol").value, critique: true });
     const answer = await fetch(pair ? "/v1/compare" : "/v1/rate", {
       method: "POST", headers: headers(), body: JSON.stringify(body), signal: stop.signal,
     });
@@ -91,9 +141,25 @@
     }
   }
 
+  async function showScenario() {
+    const query = byId("query").value;
+    const answer = await fetch("/v1/scenario", {
+      method: "POST", headers: headers(), body: JSON.stringify({ query }), signal: stop.signal,
+    });
+    if (!answer.ok) return;
+    const found = await answer.json(), part = byId("scenario");
+    part.querySelector("summary").textContent =
+      "Scenario: " + found.scenario + " (" + percent(found.probability) + ", by the classifier), " + found.criteria.length + " criteria";
+    part.querySelector("p").textContent = found.description;
+    part.querySelector("dl").replaceChildren(
+      ...found.criteria.flatMap((its) => [make("dt", its.name), make("dd", its.content)]));
+    part.hidden = false;
+  }
+
   function setBusy(busy) {
     byId("send").disabled = busy;
     byId("stop").disabled = !busy;
+    if (!busy) document.querySelectorAll(".writing").forEach((box) => box.classList.remove("writing"));
   }
 
   byId("form").addEventListener("submit", async (event) => {
@@ -101,9 +167,11 @@
     byId("outcome").textContent = "Judging…";
     byId("facts").replaceChildren();
     byId("answers").replaceChildren();
+    byId("scenario").hidden = true;
+    stop = new AbortController();
     setBusy(true);
     try {
-      await judge();
+      await Promise.all([judge(), showScenario()]);
     } catch (error) {
       showProblem({ title: error.name === "AbortError" ? "Stopped" : "The service cannot be reached" });
     } finally {
@@ -112,5 +180,7 @@
   });
   byId("stop").addEventListener("click", () => { if (stop !== null) stop.abort(); });
   byId("key").addEventListener("change", listJudges);
+  byId("judge").addEventListener("change", listProtocols);
+  byId("b").addEventListener("input", listProtocols);
   listJudges();
 })();

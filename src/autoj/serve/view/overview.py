@@ -59,7 +59,11 @@ def _estimates(columns: Columns, judged: Bools) -> Iterator[Estimate]:
     if both.any():
         agree = columns.has(CONSISTENT)[: len(judged)][both].astype(float)
         clusters = columns["cluster"][: len(judged)][both]
-        yield proportion_of("consistency of both orders", agree, clusters)
+        name = "consistency of both orders"
+        if np.count_nonzero(both) < np.count_nonzero(judged):
+            # A second order that is asked where the first is unsure is one of a hard pair.
+            name += ", of pairs asked in both"
+        yield proportion_of(name, agree, clusters)
 
 
 def _win_rate(columns: Columns, judged: Bools) -> Estimate:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autoj.errors import ConfigError
+from autoj.training.judge.learning import learn
+from autoj.training.judge.losses import CHUNK_LOGITS
 from autoj.training.judge.models import n_parameters
-from autoj.training.judge.recipe import Recipe
-from autoj.training.judge.samples import Sample
+from autoj.training.judge.recipe import Recipe, Shape, Update
+from autoj.training.judge.samples import Sample, n_asked
 from autoj.training.judge.sampling import Extent
-from autoj.training.judge.trainer import learn
+from autoj.training.judge.scale import Layout, memory_per_gpu, shape_of
+from autoj.training.judge.speed import Speed, find_peak, speed_of
 
 _FLOAT_BYTES = 4
 # A weight that is trained has a gradient and AdamW's two moments beside it.
 _TRAINED_BYTES = 3 * _FLOAT_BYTES
-# Activations kept per token and layer for the backward pass, in units of the hidden and the inner
-# width: the inputs of each product and norm, and the values between them.
-_KEPT_HIDDEN, _KEPT_INNER = 10, 4
 # The cost of a forward pass as a share of a training step: a backward pass costs twice as much.
 _READING_COST = 1 / 3
 _GIB = 1 << 30
@@ -37,18 +40,18 @@ class Estimated:
     n_weights: int
     n_trained: int
     memory_bytes: int
-    """An upper estimate of peak memory."""
+    """The peak: of a GPU's memory, or of this process."""
     available_bytes: int
-    tokens_per_second: float | None
-    """Throughput measured on one micro-batch; None where it was not measured."""
+    speed: Speed | None
+    """Measured on one micro-batch; None where it was not measured."""
 
     @property
     def hours(self) -> float | None:
         """The duration at the measured throughput, evaluations included; None without one."""
-        if self.tokens_per_second is None:
+        if self.speed is None:
             return None
         n_tokens = self.extent.n_tokens + _READING_COST * self.n_looked_tokens
-        return n_tokens / self.tokens_per_second / 3600
+        return n_tokens / self.speed.tokens_per_second / 3600
 
 
 def estimate(
@@ -65,17 +68,18 @@ def estimate(
     """
     n_weights, n_trained = n_parameters(model)
     steps = n_steps(recipe, extent.n_samples)
+    # First, as it loads what a training needs, which is then in memory.
+    activations = _activation_bytes(model, recipe, extent, halved=halved)
+    used = _used_bytes(model.device.type)
     return Estimated(
         n_steps=steps,
         extent=extent,
         n_looked_tokens=steps // recipe.validation.every_steps * extent.n_validation_tokens,
         n_weights=n_weights,
         n_trained=n_trained,
-        memory_bytes=n_weights * _FLOAT_BYTES
-        + n_trained * _TRAINED_BYTES
-        + _activation_bytes(model, recipe, extent),
-        available_bytes=_available_bytes(model),
-        tokens_per_second=_throughput(model, recipe, extent, halved=halved) if measure else None,
+        memory_bytes=used + n_trained * _TRAINED_BYTES + activations,
+        available_bytes=free_bytes(model.device.type) + used,
+        speed=_speed(model, recipe, extent, halved=halved) if measure else None,
     )
 
 
@@ -98,6 +102,57 @@ def check_memory(estimated: Estimated, recipe: Recipe) -> None:
         )
 
 
+def check_gpu_memory(recipe: Recipe, shape: Shape, layout: Layout, available_bytes: int) -> None:
+    """Refuses a training that does not fit, before its weights are loaded.
+
+    Args:
+        recipe: the settings.
+        shape: the base's dimensions.
+        layout: the GPUs of this launch.
+        available_bytes: the memory of one of them.
+
+    Raises:
+        ConfigError: it does not fit; the hint names changes that would, with their memory.
+    """
+    needed = memory_per_gpu(recipe, shape, layout)
+    if needed <= available_bytes:
+        return
+    fitting = [
+        f"{said} ({memory_per_gpu(changed, shape, at) / _GIB:.0f} GiB)"
+        for said, changed, at in _changes(recipe, layout)
+        if memory_per_gpu(changed, shape, at) <= available_bytes
+    ]
+    raise ConfigError(
+        f"training needs about {needed / _GIB:.0f} GiB of memory ({layout.name}), and "
+        f"{available_bytes / _GIB:.0f} GiB are there; nothing was loaded",
+        hint=f"It would fit with {'; or '.join(fitting) or 'a smaller base, or fewer max_tokens'}.",
+    )
+
+
+def _changes(recipe: Recipe, layout: Layout) -> list[tuple[str, Recipe, Layout]]:
+    """Changes that save memory, each in words."""
+
+    def changed(**fields: object) -> Recipe:
+        return recipe.model_copy(update=fields)
+
+    found: list[tuple[str, Recipe, Layout]] = []
+    if not recipe.gradient_checkpointing:
+        found.append(("gradient_checkpointing: true", changed(gradient_checkpointing=True), layout))
+    if recipe.micro_batch_samples > 1:
+        found.append(("micro_batch_samples: 1", changed(micro_batch_samples=1), layout))
+    least = {"micro_batch_samples": 1, "gradient_checkpointing": True}
+    for n_gpus in (8, 16):
+        if n_gpus > layout.n_gpus or not layout.sharded:
+            shared = Layout(n_gpus=n_gpus, sharded=True)
+            found.append((f"{n_gpus} GPUs and recipes/accelerate/", changed(**least), shared))
+    for frozen in ("bfloat16", "4bit"):
+        settings = {"method": "lora", "rank": recipe.update.rank, "frozen": frozen}
+        update = Update.model_validate(settings)
+        said = f"update: {{method: lora, frozen: {frozen}}} with gradient_checkpointing"
+        found.append((said, changed(update=update, **least), layout))
+    return found
+
+
 def memory_hint(recipe: Recipe) -> str:
     """Names the settings that save memory."""
     ways = [
@@ -111,31 +166,70 @@ def memory_hint(recipe: Recipe) -> str:
     return "Lower " + ", ".join(ways) + "."
 
 
-def _activation_bytes(model: Any, recipe: Recipe, extent: Extent) -> int:
-    config = model.config.get_text_config()
+def _activation_bytes(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> int:
+    """The memory of the largest micro-batch: what is kept of it, and the logits at work."""
     batch = _largest_batch(recipe, extent.samples)
-    longest = max(sequence.n_tokens for sample in batch for sequence in sample.sequences)
-    n_tokens = longest * sum(len(sample.sequences) for sample in batch)
-    n_layers = config.num_hidden_layers
-    if recipe.update.top_layers is not None:
-        n_layers = min(n_layers, recipe.update.top_layers)
-    inner = getattr(config, "intermediate_size", 4 * config.hidden_size)
-    per_layer = _KEPT_HIDDEN * config.hidden_size + _KEPT_INNER * inner
+    one = max(batch, key=lambda sample: sample.n_tokens)
+    kept = _kept_bytes(model, one, recipe, halved=halved)
+    config = model.config.get_text_config()
+    n_layers = recipe.update.top_layers or config.num_hidden_layers
+    per_token = kept.of_tokens / _read_tokens(recipe, [one])
+    of_layer = per_token / n_layers
     if recipe.gradient_checkpointing:
-        kept = n_layers * config.hidden_size + per_layer
-    else:
-        kept = n_layers * per_layer
-    written = sum(_n_asked(sample) for sample in batch)
-    # Logits, log-probabilities and their gradient.
-    return int(_FLOAT_BYTES * (n_tokens * kept + 3 * written * config.vocab_size))
+        # The inputs of all layers, and all of the one that is computed again.
+        per_token = of_layer + (2 if halved else _FLOAT_BYTES) * config.hidden_size * n_layers
+    # The backward pass of a layer works with as much as the layer keeps.
+    per_token += of_layer
+    # Of a text's logits and log-probabilities one is kept; then there is their gradient.
+    rows = 2 * _FLOAT_BYTES * config.vocab_size * sum(map(n_asked, batch))
+    logits = min(rows, 2 * _FLOAT_BYTES * CHUNK_LOGITS)
+    return int(kept.of_weights + _read_tokens(recipe, batch) * per_token + logits)
 
 
-def _n_asked(sample: Sample) -> int:
-    # Choices need the logits of a few positions; a text needs those of each of its tokens.
-    n_prompt = getattr(sample.target, "n_prompt", None)
-    if n_prompt is None:
-        return sum(len(sequence.tokens) + 1 for sequence in sample.sequences)
-    return int(sample.n_tokens - n_prompt)
+class _Kept(NamedTuple):
+    of_tokens: int
+    of_weights: int
+    """Copies of weights in another precision."""
+
+
+def _kept_bytes(model: Any, sample: Sample, recipe: Recipe, *, halved: bool) -> _Kept:
+    """Counts what one sample's forward pass keeps for its backward pass, by running it.
+
+    No formula knows each family's layers, and each precision's copies.
+    """
+    import torch
+
+    weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    sizes = {weight.numel() for weight in model.parameters()}
+    found: dict[int, tuple[int, bool]] = {}
+
+    def note(kept: Any) -> Any:
+        storage = kept.untyped_storage()
+        if storage.data_ptr() not in weights:
+            found[storage.data_ptr()] = (storage.nbytes(), kept.numel() in sizes)
+        return kept
+
+    device = model.device.type
+    with (
+        # A training that draws random numbers must not notice.
+        torch.random.fork_rng(devices=[] if device == "cpu" else None),
+        torch.autocast(device, dtype=torch.bfloat16, enabled=halved),
+        torch.autograd.graph.saved_tensors_hooks(note, lambda kept: kept),
+    ):
+        # It is alive while the sizes are read: a storage that is freed may come again.
+        losses = learn(model, [sample], recipe.objectives)
+        counted = list(found.values())
+        del losses
+    return _Kept(
+        sum(size for size, of_weight in counted if not of_weight),
+        sum(size for size, of_weight in counted if of_weight),
+    )
+
+
+def _read_tokens(recipe: Recipe, batch: Sequence[Sample]) -> int:
+    """The tokens that the model reads of a batch, padding included."""
+    lengths = [sequence.n_tokens for sample in batch for sequence in sample.sequences]
+    return sum(lengths) if recipe.packing else max(lengths) * len(lengths)
 
 
 def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
@@ -147,10 +241,22 @@ def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
     )
 
 
-def _available_bytes(model: Any) -> int:
-    # The model is in memory already, but the estimate counts it, too.
-    mine = int(sum(weight.numel() * weight.element_size() for weight in model.parameters()))
-    return free_bytes(model.device.type) + mine
+def _used_bytes(device: str) -> int:
+    """The memory of the model, and on the CPU of all else that this process has loaded."""
+    import psutil
+    import torch
+
+    if device == "cuda":
+        return int(torch.cuda.memory_allocated())
+    import trl
+
+    # A training will have loaded it, and what it loads.
+    assert trl.SFTTrainer is not None
+    gc.collect()
+    # glibc keeps what was freed; it would be counted here and where it is used again.
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+    return int(psutil.Process().memory_info().rss)
 
 
 def free_bytes(device: str | None = None) -> int:
@@ -165,8 +271,8 @@ def free_bytes(device: str | None = None) -> int:
     return int(psutil.virtual_memory().available)
 
 
-def _throughput(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> float:
-    """Measures the throughput, tokens per second, on a micro-batch of median length."""
+def _speed(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> Speed:
+    """Measures the speed on a micro-batch of median length."""
     import torch
 
     size = recipe.micro_batch_samples
@@ -177,8 +283,9 @@ def _throughput(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> 
     for _ in range(2):  # the first pass warms up
         started = time.monotonic()
         with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=halved):
-            losses = [item.loss for item in learn(model, batch, recipe.objectives)]
-            torch.stack(losses).mean().backward()
+            learn(model, batch, recipe.objectives)[0].mean().backward()
         seconds = time.monotonic() - started
         model.zero_grad(set_to_none=True)
-    return sum(sample.n_tokens for sample in batch) / seconds
+    peak = find_peak(recipe, model.device.type, halved=halved)
+    shape = shape_of(model.config.get_text_config().to_dict())
+    return speed_of(recipe, batch, seconds, shape, peak)

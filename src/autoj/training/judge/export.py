@@ -1,186 +1,253 @@
-"""A judge's weights in the formats that other engines read.
+"""A judge exported: its weights in another form, its card, its model card, and what it cost.
 
-```
-merged    one model in transformers' layout, the adapter merged into it
-gguf      one float16 file for llama.cpp and engines built on it
-openvino  the folder that the embedded backend runs
-adapter   a LoRA adapter that approximates fully trained weights, as closely as its rank allows
-```
+Fewer bits move verdicts. A form that rounds weights is therefore compared with the judge itself,
+pair by pair, before it gets its name; one that moves too many verdicts is not kept.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import orjson
+import yaml
 
-from autoj.backends._adapters import Adapter, read_adapter
-from autoj.backends.embedded.dense import write_dense
-from autoj.backends.embedded.model import convert
-from autoj.backends.embedded.weights import fetch_weights
-from autoj.backends.hf.models import load_model
-from autoj.errors import ConfigError, DataError
-from autoj.jsonl import sha256_of
+from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
-from autoj.judges.cards import FOLDER_CARD
+from autoj.judges.cards import FOLDER_CARD, card_text
 from autoj.records import JudgeCard
-from autoj.training.judge.cards import ADAPTER, adapter_fields, base_metadata, pin
+from autoj.runs.watch import SILENT, Watch
+from autoj.system_errors import is_full, storage_error
+from autoj.training.judge.calibration_texts import calibration_rows
 from autoj.training.judge.folder import TrainingFolder
-from autoj.training.judge.low_rank import low_rank_adapter
+from autoj.training.judge.forms import (
+    CALIBRATED,
+    LIBRARIES,
+    ROUNDED,
+    Format,
+    Original,
+    check_form,
+    write_form,
+)
 from autoj.training.judge.model_card import render_model_card
-from autoj.yaml_files import read_values
+from autoj.training.judge.moved import Moved, compare_verdicts, comparison_spec, open_pairs
 
-Format: TypeAlias = Literal["merged", "gguf", "openvino", "adapter"]
+MAX_MOVED = 0.05
+"""The share of verdicts that an export may move."""
 
-_LIBRARIES: dict[Format, str] = {
-    "merged": "transformers", "gguf": "gguf", "openvino": "openvino", "adapter": "peft",
-}  # fmt: skip
+N_PAIRS = 200
+"""The most pairs that verdicts are compared on."""
+
+# A disk with less than this left after an error is called full, whatever its library said.
+_LITTLE_BYTES = 1 << 20
 
 
-def export_model(judge: Path, out: Path, format: Format, *, rank: int = 32) -> float | None:
-    """Writes a trained judge's weights, its card and its model card.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A judge's folder that was written."""
+
+    out: Path
+    format: Format
+    n_bytes: int
+    """The size of its files."""
+    kept: float | None
+    """Of `adapter`, the share of the squared change of the weights that it keeps, from 0 to 1."""
+    moved: Moved | None
+    """The verdicts that the form moved; None where it was not compared."""
+
+    def sentence(self, rank: int) -> str:
+        """Tells what was written.
+
+        Args:
+            rank: that of an adapter.
+        """
+        told = f"{self.format} is in {self.out} ({self.n_bytes / 1e6:,.1f} MB)"
+        if self.kept is not None:
+            told += f"; rank {rank} keeps {self.kept:.1%} of what training changed"
+        return told if self.moved is None else f"{told}; {self.moved.sentence()}"
+
+
+def export_model(
+    judge: Path,
+    out: Path,
+    format: Format,
+    *,
+    rank: int = 32,
+    calibration: Sequence[Path] = (),
+    validation: Path | None = None,
+    max_moved: float = MAX_MOVED,
+    limit: int = N_PAIRS,
+    watch: Watch = SILENT,
+) -> Exported:
+    """Writes a judge's weights in another form, with its card and its model card.
 
     Args:
-        judge: the folder that training wrote.
+        judge: the folder that training wrote; or the name or the path of a card whose weights can
+            be had.
         out: a new folder.
-        format: the format of the weights.
+        format: the form of the weights.
         rank: the rank of `adapter`.
+        calibration: the judge's training files, for the forms that take calibration texts.
+        validation: pairs, in any format, on which verdicts are compared with the judge's own;
+            needed where weights are rounded.
+        max_moved: the share of these verdicts that may move, from 0 to 1.
+        limit: the most pairs; of a larger file a sample.
+        watch: told of the progress.
 
     Returns:
-        For `adapter`, the share of the squared change of the weights that it keeps, from 0 to 1;
-        None for the other formats, which are exact.
+        What was written. `merged`, `gguf` and `openvino` round nothing but float32 to float16.
 
     Raises:
-        DataError: `judge` is not a finished training, or `out` is not empty.
-        ConfigError: the judge cannot be exported to this format.
+        DataError: `judge` is not a finished training, `out` is not empty, or a row cannot be read.
+        ConfigError: the judge has no such form, a file is not one to calibrate on, or too many
+            verdicts moved; nothing is left behind.
+        UnknownComponent: there is no such form, or no such judge.
+        MissingExtra: the form's packages are not installed.
+        StorageFull: the disk is full; nothing is left behind, and nothing was overwritten.
     """
-    training = TrainingFolder(judge)
-    if not training.is_finished:
-        raise DataError(f"is not a finished training: it has no {FOLDER_CARD}", path=judge)
+    if format not in LIBRARIES:
+        raise UnknownComponent("format of weights", format, LIBRARIES)
     if out.is_file() or (out.exists() and any(out.iterdir())):
         raise DataError("the folder is not empty", path=out, hint="Choose a new folder.")
-    if not training.has_settings:
-        raise DataError(
-            "has no train.json: only a folder written by autoj train, or an adapter exported from "
-            "one, can be exported",
-            path=judge,
-        )
-    card = load_card(str(judge))
-    if card.backend == "scalar" and format != "merged":
-        raise ConfigError(f"a reward model can only be exported as merged, not as {format}")
+    original = _read_original(judge)
+    _check_files(format, calibration, validation)
+    check_form(original, format)
+    pairs = None
+    if validation is not None:
+        comparison_spec(original.card)
+        pairs = open_pairs(validation, limit)
+    if calibration:
+        settings = dict(original.trained())
+        compared = () if pairs is None else pairs[1]
+        rows = calibration_rows(calibration, settings, compared, watch)
+        original = replace(original, rows=tuple(rows))
     # An existing folder is complete: an export that is killed or fails leaves a draft beside it.
     draft = out.with_name(f".{out.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
     try:
-        if format == "adapter":
-            changed, share = _adapter(card, training, draft, rank)
-        else:
-            changed, share = _WRITERS[format](card, training, draft), None
-        _write_cards(training, draft, changed, format)
-        out.parent.mkdir(parents=True, exist_ok=True)
+        made, scratch = draft / "judge", draft / "scratch"
+        made.mkdir(parents=True)
+        scratch.mkdir()
+        watch.message(f"writing the weights as {format}")
+        changed, kept = write_form(original, format, made, scratch, rank=rank)
+        _write_card(original, made, changed, format)
+        moved = None
+        if pairs is not None:
+            after = _checked_card(made, out.name, scratch)
+            moved = compare_verdicts(original.card, after, pairs, draft / "runs", watch)
+            _refuse_moved(moved, max_moved, format)
+        _write_model_card(original, made, format, moved)
+        n_bytes = sum(file.stat().st_size for file in made.rglob("*") if file.is_file())
         if out.exists():
             out.rmdir()
-        draft.rename(out)
+        made.rename(out)
+    except Exception as error:
+        if (told := _of_storage(error, draft, out)) is None:
+            raise
+        raise told from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return share
+    return Exported(out=out, format=format, n_bytes=n_bytes, kept=kept, moved=moved)
 
 
-def _write_cards(
-    training: TrainingFolder, out: Path, changed: dict[str, Any], format: Format
-) -> None:
-    content = read_values(training.card)
+def _read_original(judge: Path) -> Original:
+    training = TrainingFolder(judge)
+    if judge.is_dir() and not training.is_finished:
+        raise DataError(f"is not a finished training: it has no {FOLDER_CARD}", path=judge)
+    has_settings = training.has_settings
+    return Original(
+        card=load_card(str(judge)),
+        # Paths beside the card become absolute.
+        content=yaml.safe_load(card_text(str(judge))),
+        settings=training.settings() if has_settings else None,
+        figures=training.figures() if has_settings else {},
+    )
+
+
+def _check_files(format: Format, calibration: Sequence[Path], validation: Path | None) -> None:
+    if format in CALIBRATED and not calibration:
+        raise ConfigError(
+            f"{format} chooses the weights by texts, and none were given",
+            hint="Name the files that the judge was trained on: --calibration FILE. w4a16 needs "
+            "none.",
+        )
+    if calibration and format not in (*CALIBRATED, "openvino-int4"):
+        raise ConfigError(f"{format} takes no calibration texts", hint="Leave out --calibration.")
+    if format in ROUNDED and validation is None:
+        raise ConfigError(
+            f"{format} rounds the weights, and what that does to verdicts is measured on pairs, "
+            "of which none were given",
+            hint="Name validation pairs, never a test set: --validation FILE. Labels are not "
+            "needed.",
+        )
+
+
+def _checked_card(made: Path, name: str, scratch: Path) -> JudgeCard:
+    """The card of what was written; the embedded engine converts a GGUF file beside itself."""
+    card = replace(load_card(str(made)), name=name)
+    file = card.locate(card.model)
+    if not file.is_file():
+        return card
+    place = scratch / "check"
+    place.mkdir()
+    (place / file.name).symlink_to(file.resolve())
+    return replace(card, model=str((place / file.name).absolute()))
+
+
+def _refuse_moved(moved: Moved, max_moved: float, format: Format) -> None:
+    if moved.moved.value is None:
+        raise ConfigError(
+            f"neither the judge nor its {format} decided any pair of {moved.data}, so nothing is "
+            "known of what the export does to verdicts"
+        )
+    if moved.moved.value > max_moved:
+        raise ConfigError(
+            f"{format} is not kept: {moved.sentence()}, and at most {max_moved:.1%} may",
+            hint="Choose a form with more bits, more pairs to measure on, or a higher --max-moved.",
+        )
+
+
+def _write_card(original: Original, out: Path, changed: dict[str, Any], format: Format) -> None:
+    content = dict(original.content)
     for name in ("adapter", "adapter_revision", "revision", "options"):
         content.pop(name, None)
-    # The rank changes ratings, so figures and calibration of before do not hold for the new judge.
-    figures = training.figures() if format != "adapter" else {}
     if format == "adapter":
+        # The rank changes ratings, so a calibration of before does not hold for the new judge.
         content.pop("calibration", None)
-    content |= changed
-    TrainingFolder(out).write_card(content)
-    text = render_model_card(content, training.settings(), figures, library=_LIBRARIES[format])
-    (out / "README.md").write_text(text, encoding="utf-8")
+    if prompts := content.get("prompt"):
+        names = [prompts] if isinstance(prompts, str) else prompts
+        content["prompt"] = [f"./{Path(shutil.copy(name, out)).name}" for name in map(Path, names)]
+    TrainingFolder(out).write_card(content | changed)
 
 
-def _merged(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
-    if card.backend == "scalar":
-        shutil.copytree(card.locate(card.model), out / "model")
-        return {
-            "model": "./model", "revision": card.revision, "options": dict(card.options),
-        }  # fmt: skip
-    tokenizer, model = load_model(replace(card, backend="hf"))
-    model.save_pretrained(out / "model")
-    tokenizer.save_pretrained(out / "model")
-    return {"backend": "hf", "model": "./model", "revision": pin(out / "model")}
-
-
-def _gguf(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
-    weights, adapter = _gguf_base(card, training)
-    write_dense(weights, out / "model.gguf", adapter)
-    revision = pin(out / "model.gguf")
-    return {"backend": "embedded", "model": "./model.gguf", "revision": revision}
-
-
-def _openvino(card: JudgeCard, training: TrainingFolder, out: Path) -> dict[str, Any]:
-    changed = _gguf(card, training, out)
-    shutil.move(str(convert(out / "model.gguf")), str(out / "openvino"))
-    return changed
-
-
-def _gguf_base(card: JudgeCard, training: TrainingFolder) -> tuple[Path, Adapter]:
-    """The GGUF file that a judge was trained from, and the adapter trained on it."""
-    base = load_card(training.settings()["recipe"]["base"]["judge"])
-    if base.backend != "embedded":
-        raise ConfigError(
-            f"{card.name} was not trained from a GGUF file; only judges that were can be exported "
-            "as gguf",
-            hint="Export it as merged and convert the folder with llama.cpp's "
-            "convert_hf_to_gguf.py.",
-        )
-    if card.adapter is None:
-        raise ConfigError(
-            f"{card.name} has full weights, not an adapter; export it as an adapter first",
-            hint="Run autoj export-model … --format adapter, then export that folder as gguf.",
-        )
-    weights = fetch_weights(base)
-    adapter = read_adapter(
-        card.locate(card.adapter),
-        revision=card.adapter_revision,
-        base_sha256=sha256_of(weights),
-        judge=card.name,
+def _write_model_card(original: Original, out: Path, format: Format, moved: Moved | None) -> None:
+    # Figures of before are those of other weights where these were rounded or approximated.
+    figures = {} if format in ROUNDED or format == "adapter" else original.figures
+    content = yaml.safe_load((out / FOLDER_CARD).read_text(encoding="utf-8"))
+    text = render_model_card(
+        content,
+        original.settings,
+        figures,
+        library=LIBRARIES[format],
+        export=None if moved is None else f"As `{format}`: {moved.sentence()}.",
     )
-    return weights, adapter
+    (out / "README.md").write_text(text, encoding="utf-8")
+    if moved is not None:
+        (out / "moved.json").write_bytes(orjson.dumps(moved.as_json(), option=orjson.OPT_INDENT_2))
 
 
-def _adapter(
-    card: JudgeCard, training: TrainingFolder, out: Path, rank: int
-) -> tuple[dict[str, Any], float]:
-    if card.adapter is not None:
-        raise ConfigError(f"{card.name} is an adapter already")
-    base = _untrained(load_card(training.settings()["recipe"]["base"]["judge"]))
-    _, trained = load_model(card)
-    _, before = load_model(replace(base, backend="hf"))
-    share = low_rank_adapter(before, trained, rank, out / ADAPTER, base_metadata(base))
-    # The training's record is copied, so that this folder can be exported further.
-    (out / "train.json").write_bytes(orjson.dumps(training.settings()))
-    return adapter_fields(base, out), share
-
-
-def _untrained(base: JudgeCard) -> JudgeCard:
-    """The first base of a chain of trainings: an adapter approximates all of them together."""
-    if base.adapter is not None:
-        return replace(base, adapter=None, adapter_revision=None)
-    if base.folder is None or not TrainingFolder(Path(base.folder)).has_settings:
-        return base
-    settings = TrainingFolder(Path(base.folder)).settings()
-    return _untrained(load_card(settings["recipe"]["base"]["judge"]))
-
-
-_WRITERS: dict[Format, Callable[[JudgeCard, TrainingFolder, Path], dict[str, Any]]] = {
-    "merged": _merged, "gguf": _gguf, "openvino": _openvino,
-}  # fmt: skip
+def _of_storage(error: Exception, draft: Path, out: Path) -> Exception | None:
+    """The error of a full or unwritable disk; None for others. Each library has its own class."""
+    if isinstance(error, UserError):
+        return None
+    free = shutil.disk_usage(draft if draft.exists() else out.absolute().parent).free
+    full = isinstance(error, OSError) and is_full(error)
+    if full or "os error 28" in str(error) or free < _LITTLE_BYTES:
+        return StorageFull(
+            f"{out}: the disk is full; nothing was written there",
+            hint="Free some space, or choose a folder on another disk.",
+        )
+    return storage_error(error, out) if isinstance(error, OSError) else None

@@ -35,6 +35,8 @@ _SETTINGS = "train.json"
 _STATE = "trainer_state.json"
 _LOCK = "train.lock"
 _FIGURES = "figures.json"
+# Fields of a recipe that are only told of a training.
+_TOLD = ("published", "peak_tflops")
 
 
 class TrainingFolder:
@@ -253,11 +255,11 @@ def _with_later_fields(recipe: dict[str, Any]) -> dict[str, Any]:
 
     What is only told of a training, and changes nothing of it, is left out.
     """
-    whole = {"tf32": False, "attention": None, "held_out": [], **recipe}
+    whole = {"tf32": False, "attention": None, "packing": False, "held_out": [], **recipe}
     base = {"context_tokens": None, **recipe.get("base", {})}
     whole["base"] = {name: value for name, value in base.items() if name != "shape"}
     whole["update"] = {"frozen": "float32", **recipe.get("update", {})}
-    return {name: value for name, value in whole.items() if name != "published"}
+    return {name: value for name, value in whole.items() if name not in _TOLD}
 
 
 def _comparable(record: dict[str, Any]) -> dict[str, Any]:

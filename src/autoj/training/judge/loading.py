@@ -8,6 +8,7 @@ from typing import Any
 
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.models import load_model
+from autoj.backends.hf.packing import pack_sequences
 from autoj.backends.scalar.inputs import Inputs
 from autoj.errors import ConfigError
 from autoj.judges import load_card
@@ -69,6 +70,7 @@ def load(job: TrainingJob) -> Loaded:
     # On a GPU all processes of a launch would load their copies on the first one.
     device = "cpu" if this_launch().n_processes > 1 else None
     tokenizer, model = load_model(replace(card, options=_weight_options(recipe, card)), device)
+    _check_vocabulary(recipe, tokenizer, model)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
     encoder = SampleEncoder(
         recipe,
@@ -76,6 +78,8 @@ def load(job: TrainingJob) -> Loaded:
         Encoder(tokenizer, card.wrapper),
         Inputs(replace(card, options=SCALAR_OPTIONS), tokenizer) if scalar else None,
     )
+    if recipe.packing:
+        pack_sequences(model)
     if scalar:
         add_score_head(model)
     with quietly():
@@ -83,6 +87,22 @@ def load(job: TrainingJob) -> Loaded:
             model = model.float()
         chosen = choose_weights(model, recipe.update)
     return Loaded(card=card, tokenizer=tokenizer, model=chosen, outline=outline, encoder=encoder)
+
+
+def _check_vocabulary(recipe: Recipe, tokenizer: Any, model: Any) -> None:
+    """Checks that each token of the tokenizer has a row in the embedding.
+
+    Raises:
+        ConfigError: the tokenizer has more, as of another model, or with tokens added later.
+    """
+    n_rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > n_rows:
+        raise ConfigError(
+            f"the tokenizer of {recipe.base.judge!r} has {len(tokenizer):,} tokens, and the "
+            f"model's embedding has {n_rows:,}",
+            hint="Take the tokenizer that the weights were released with, or resize the embedding "
+            "and save the model anew.",
+        )
 
 
 def _weight_options(recipe: Recipe, card: JudgeCard) -> dict[str, Any]:
@@ -130,7 +150,7 @@ def base_card(recipe: Recipe) -> JudgeCard:
         raise ConfigError(
             f"base.judge {recipe.base.judge!r} has an adapter already, and a judge has only one",
             hint="Train layers or all weights (update.method), or start from a judge without an "
-            "adapter, such as `embedded-base` for the embedded judge.",
+            "adapter, such as `embedded-small-base` for `embedded-small`.",
         )
     if recipe.max_tokens > card.context_tokens:
         raise ConfigError(

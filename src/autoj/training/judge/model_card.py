@@ -10,42 +10,54 @@ import yaml
 
 def render_model_card(
     card: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Any] | None,
     figures: Mapping[str, float],
     *,
     library: str,
+    export: str | None = None,
 ) -> str:
     """Renders the README.md of a judge's folder.
 
     Args:
         card: the content of its `judge.yaml`.
-        settings: the settings of its training (`train.json`).
+        settings: the settings of its training (`train.json`); None where they are not known.
         figures: results on the validation file at the kept step.
         library: the library that loads the weights, by its name on the Hub (`peft`, …).
+        export: for an export, the verdicts that it moved, in a sentence.
     """
-    recipe = settings["recipe"]
     front = {
         "license": (card.get("licence") or "unknown").lower(),
         "library_name": library,
         "language": list(card.get("languages") or ["en"]),
-        "base_model": recipe["base"]["judge"],
+        "base_model": card["title"] if settings is None else settings["recipe"]["base"]["judge"],
         "tags": ["autoj", "llm-as-a-judge", "evaluation"],
     }
+    trained = "" if settings is None else ", trained with `autoj`"
     sections = [
         f"# {card['title']}",
-        "A judge of language models' responses, trained with `autoj`. "
+        f"A judge of language models' responses{trained}. "
         f"It expects the wrapper `{card['wrapper']}` and supports the protocols "
         + ", ".join(f"`{name}`" for name in card["protocols"])
         + "; other protocols are refused.",
         "```\nautoj judge pairs.jsonl --judge PATH/TO/THIS/FOLDER\n```",
-        "## Data\n\n" + _data(settings),
-        "## Training\n\n" + _training(recipe, settings),
-        "## Figures\n\n" + _figures(figures, settings),
-        "## Limits\n\nThe figures above come from the validation file that also chose the kept "
-        "step, so they are slightly optimistic. Before you rely on its verdicts, measure the "
-        "judge's agreement with people and its biases: `autoj bench eval-p --judge …` and "
-        "`autoj audit --judge …`.",
     ]
+    if export is not None:
+        sections.append("## Verdicts that this form of the weights moves\n\n" + export)
+    if settings is not None:
+        sections += [
+            "## Data\n\n" + _data(settings),
+            "## Training\n\n" + _training(settings["recipe"], settings),
+            "## Figures\n\n" + _figures(figures, settings),
+        ]
+    optimistic = (
+        "The figures above come from the validation file that also chose the kept step, so they "
+        "are slightly optimistic. "
+    )
+    sections.append(
+        f"## Limits\n\n{optimistic if figures else ''}Before you rely on its verdicts, measure the "
+        "judge's agreement with people and its biases: `autoj bench eval-p --judge …` and "
+        "`autoj audit --judge …`."
+    )
     matter = yaml.safe_dump(front, sort_keys=False, allow_unicode=True)
     return f"---\n{matter}---\n\n" + "\n\n".join(sections) + "\n"
 

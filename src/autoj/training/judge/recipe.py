@@ -277,6 +277,11 @@ class Recipe(_RecipePart):
     """True computes float32 products in TF32 on a GPU that has it (Ampere and later)."""
     attention: Literal["sdpa", "flash_attention_2", "eager"] | None = None
     """The implementation of attention; None takes the card's, else the fastest that is there."""
+    packing: bool = False
+    """True reads a micro-batch as one row without padding, its sequences apart (`packing`)."""
+    peak_tflops: float | None = Field(None, gt=0)
+    """The processor's peak, for the share of it that training reaches; None measures it by a matrix
+    product."""
     checkpoint_steps: int = Field(50, ge=1)
     keep_checkpoints: int = Field(2, ge=1)
     gradient_checkpointing: bool = False

@@ -68,6 +68,16 @@ class Sample:
         return sum(sequence.n_tokens for sequence in self.sequences)
 
 
+def n_asked(sample: Sample) -> int:
+    """The number of positions whose logits a sample's loss needs; a score has none of its own.
+
+    Choices need those of a few positions; a text needs those of each of its tokens.
+    """
+    if isinstance(sample.target, Written):
+        return sample.n_tokens - sample.target.n_prompt
+    return sum(len(one.tokens) + 1 for one in sample.sequences if one.steps)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
     """The tokenizer and the limits of a judge, without its model."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from pathlib import Path
@@ -13,10 +13,9 @@ from pydantic import ValidationError
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
 from autoj.training.judge.plans import Planned
-from autoj.training.judge.recipe import Recipe, Shape, Update
+from autoj.training.judge.recipe import Recipe, Shape
 from autoj.training.judge.sample_files import read_outline
 
-GIB = 1 << 30
 CHARACTERS_PER_TOKEN = 4
 """Of English, roughly; used where no tokenizer is at hand."""
 MODEL_FLOPS_SHARE = 0.4
@@ -157,20 +156,34 @@ def _n_tokens(planned: Planned) -> int:
     return (_TEMPLATE_CHARACTERS + sum(map(len, texts))) // CHARACTERS_PER_TOKEN
 
 
-def flops_per_token(recipe: Recipe, shape: Shape, n_context: float) -> float:
-    """Floating point operations of training on one token, recomputation included.
+def flops_per_token(
+    recipe: Recipe,
+    shape: Shape,
+    n_context: float,
+    *,
+    projected: float = _WRITTEN_SHARE,
+    recomputed: bool = True,
+) -> float:
+    """Floating point operations of training on one token.
 
     Args:
         recipe: states the weights to train, and whether activations are computed again.
         shape: the model's.
-        n_context: the mean length of a sequence.
+        n_context: the length of a sequence, as its mean over tokens.
+        projected: the share of tokens that are projected to the vocabulary.
+        recomputed: whether to count what gradient checkpointing computes again.
 
     **Source:** Kaplan et al. 2020 (arXiv 2001.08361), section 2.1: two operations a weight and
-    token forward, twice as many backward. Weights that are frozen need no gradient of their own.
+    token forward, twice as many backward. Weights that are frozen need no gradient of their own,
+    and layers below the lowest one that is trained need no backward pass at all.
     """
-    reads = 2 * shape.n_weights + 2 * shape.num_hidden_layers * shape.hidden_size * n_context
-    passes = 2 if recipe.update.method == "lora" else 3
-    return reads * (passes + recipe.gradient_checkpointing)
+    layer = 2 * shape.layer_weights + 2 * shape.hidden_size * n_context
+    n_trained = recipe.update.top_layers or shape.num_hidden_layers
+    backward = 1 if recipe.update.method == "lora" else 2
+    again = recomputed and recipe.gradient_checkpointing
+    layers = layer * (shape.num_hidden_layers + n_trained * (backward + again))
+    head = 2 * shape.vocab_size * shape.hidden_size * projected
+    return layers + head * (3 if recipe.update.method == "all" else 2)
 
 
 def _n_trained(recipe: Recipe, shape: Shape) -> int:
@@ -198,6 +211,11 @@ def memory_per_gpu(recipe: Recipe, shape: Shape, layout: Layout) -> int:
     frozen = (shape.n_weights - n_trained) if recipe.update.method != "lora" else shape.n_weights
     state = frozen * _FROZEN_BYTES[recipe.update.frozen] + n_trained * _TRAINED_BYTES
     width = 4 if recipe.precision == "float32" else 2
+    in_float32 = recipe.update.method != "lora" or recipe.update.frozen == "float32"
+    if width == 2 and in_float32 and not layout.sharded:
+        # Autocast keeps a copy of each matrix that the backward pass needs again.
+        n_layers = recipe.update.top_layers or shape.num_hidden_layers
+        state += width * n_layers * shape.layer_weights
     if layout.sharded:
         # Two layers at once, as the next is fetched ahead, and the embedding with the projection.
         gathered = (2 * shape.layer_weights + shape.embedding_weights) * width
@@ -221,63 +239,17 @@ def known_shape(recipe: Recipe, card: JudgeCard) -> Shape | None:
     if recipe.base.shape is not None:
         return recipe.base.shape
     config = card.locate(card.model) / "config.json"
-    if not config.is_file():
+    try:
+        return shape_of(orjson.loads(config.read_bytes())) if config.is_file() else None
+    except ValueError:
+        return None
+
+
+def shape_of(config: object) -> Shape | None:
+    """The dimensions that a model's configuration states; None where it is of another family."""
+    if not isinstance(config, Mapping):
         return None
     try:
-        found = orjson.loads(config.read_bytes())
-        return Shape(**{name: found[name] for name in Shape.model_fields if name in found})
-    except (ValueError, TypeError, ValidationError):
+        return Shape(**{name: config[name] for name in Shape.model_fields if name in config})
+    except (TypeError, ValidationError):
         return None
-
-
-def check_gpu_memory(recipe: Recipe, shape: Shape, layout: Layout, available_bytes: int) -> None:
-    """Refuses a training that does not fit, before its weights are loaded.
-
-    Args:
-        recipe: the settings.
-        shape: the base's dimensions.
-        layout: the GPUs of this launch.
-        available_bytes: the memory of one of them.
-
-    Raises:
-        ConfigError: it does not fit; the hint names changes that would, with their memory.
-    """
-    needed = memory_per_gpu(recipe, shape, layout)
-    if needed <= available_bytes:
-        return
-    fitting = [
-        f"{said} ({memory_per_gpu(changed, shape, at) / GIB:.0f} GiB)"
-        for said, changed, at in _changes(recipe, layout)
-        if memory_per_gpu(changed, shape, at) <= available_bytes
-    ]
-    raise ConfigError(
-        f"training needs about {needed / GIB:.0f} GiB of memory ({layout.name}), and "
-        f"{available_bytes / GIB:.0f} GiB are there; nothing was loaded",
-        hint="It would fit with "
-        + ("; or ".join(fitting) if fitting else "a smaller base, or fewer max_tokens")
-        + ".",
-    )
-
-
-def _changes(recipe: Recipe, layout: Layout) -> list[tuple[str, Recipe, Layout]]:
-    """Changes that save memory, each in words."""
-
-    def changed(**fields: object) -> Recipe:
-        return recipe.model_copy(update=fields)
-
-    found: list[tuple[str, Recipe, Layout]] = []
-    if not recipe.gradient_checkpointing:
-        found.append(("gradient_checkpointing: true", changed(gradient_checkpointing=True), layout))
-    if recipe.micro_batch_samples > 1:
-        found.append(("micro_batch_samples: 1", changed(micro_batch_samples=1), layout))
-    least = {"micro_batch_samples": 1, "gradient_checkpointing": True}
-    for n_gpus in (8, 16):
-        if n_gpus > layout.n_gpus or not layout.sharded:
-            shared = Layout(n_gpus=n_gpus, sharded=True)
-            found.append((f"{n_gpus} GPUs and recipes/accelerate/", changed(**least), shared))
-    for frozen in ("bfloat16", "4bit"):
-        settings = {"method": "lora", "rank": recipe.update.rank, "frozen": frozen}
-        update = Update.model_validate(settings)
-        said = f"update: {{method: lora, frozen: {frozen}}} with gradient_checkpointing"
-        found.append((said, changed(update=update, **least), layout))
-    return found

@@ -18,6 +18,7 @@ from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import TrainingData
 from autoj.training.judge.samples import Sample
+from autoj.training.judge.speed import Stopwatch
 
 # More would hide the message.
 _MOST_NAMED = 8
@@ -104,6 +105,7 @@ def callbacks(
     recipe: Recipe,
     watch: Watch,
     on_save: Callable[[Any], None],
+    stopwatch: Stopwatch,
     *,
     samples: Sequence[Sample],
     validates: bool,
@@ -114,6 +116,7 @@ def callbacks(
         recipe: states the patience of early stopping.
         watch: told the number of steps done, and of all; it may cancel between two.
         on_save: called with the trainer's state at each checkpoint.
+        stopwatch: times each step.
         samples: the training samples in their order, to name those of a step that diverged.
         validates: whether there is a validation file.
     """
@@ -132,7 +135,11 @@ def callbacks(
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             on_save(state)
 
+        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            stopwatch.begin()
+
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            stopwatch.end(state.global_step)
             watch.progress("training", state.global_step, state.max_steps)
             if watch.cancelled():
                 raise Cancelled("the training was stopped; it goes on from the last checkpoint")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping
@@ -14,11 +15,12 @@ from autoj.backends.hf.memory import is_out_of_memory
 from autoj.errors import BackendError, ConfigError, MissingExtra
 from autoj.protocols import digest_prompts, load_protocol
 from autoj.runs.watch import SILENT, Watch
-from autoj.system_errors import storage_error
+from autoj.system_errors import found_no_room, storage_error
 from autoj.training.judge.cards import base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
 from autoj.training.judge.estimate import (
     Estimated,
+    check_gpu_memory,
     check_memory,
     estimate,
     free_bytes,
@@ -35,8 +37,15 @@ from autoj.training.judge.launch import this_launch
 from autoj.training.judge.loading import Ready, TrainingJob, base_card, load, make_ready
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sampling import counted_extent, estimate_extent
-from autoj.training.judge.scale import check_gpu_memory, known_shape
-from autoj.training.judge.settings import callbacks, is_halved, quietly, trainer_settings
+from autoj.training.judge.scale import known_shape, shape_of
+from autoj.training.judge.settings import (
+    callbacks,
+    device_type,
+    is_halved,
+    quietly,
+    trainer_settings,
+)
+from autoj.training.judge.speed import Speed, Stopwatch, find_peak
 from autoj.training.judge.trainer import build_trainer
 
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets", "matplotlib", "psutil")
@@ -53,6 +62,8 @@ class Report:
     """Optimiser steps over all sessions; None where the training was finished before."""
     best: Mapping[str, float]
     """The validation figures at the kept step; empty without a validation file."""
+    speed: Speed | None = None
+    """That of this session's steps; None where it made fewer than two."""
 
 
 def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Estimated:
@@ -141,11 +152,13 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
             watch.message(
                 f"the recipe's epochs have fewer tokens than the budget, {job.budget_tokens:,}"
             )
-        halved = is_halved(job.recipe, made.model)
-        extent = counted_extent(made.data)
-        estimated = estimate(made.model, job.recipe, extent, halved=halved, measure=False)
-        if not launch.sharded:
-            check_memory(estimated, job.recipe)
+        # Processes of a launch load on the CPU what they move to a GPU or share.
+        if launch.n_processes == 1:
+            halved = is_halved(job.recipe, made.model)
+            extent = counted_extent(made.data)
+            with quietly():
+                found = estimate(made.model, job.recipe, extent, halved=halved, measure=False)
+            check_memory(found, job.recipe)
         return _train(job, made, folder, watch)
 
 
@@ -182,7 +195,12 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
         for broken in broken_ones if launch.is_first else ():
             watch.message(f"{broken.name} is incomplete and was deleted")
             shutil.rmtree(broken)
+    device, halved = device_type(made.model), is_halved(job.recipe, made.model)
+    stopwatch = Stopwatch(job.recipe, made.data.samples)
+    shape = shape_of(made.model.config.get_text_config().to_dict())
     with _seam(job.recipe, folder.path), quietly():
+        # Before the training, which the processor is then busy with.
+        peak = find_peak(job.recipe, device, halved=halved)
         trainer = build_trainer(
             model=made.model,
             tokenizer=made.tokenizer,
@@ -194,6 +212,7 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
                 job.recipe,
                 watch,
                 on_save=lambda state: _draw_curve(folder, job.recipe, state),
+                stopwatch=stopwatch,
                 samples=made.data.samples,
                 validates=bool(made.data.validation),
             ),
@@ -213,7 +232,11 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
     if not this_launch().is_first:
         return Report(folder=folder.path, resumed_at=resumed_at, n_steps=None, best={})
     return Report(
-        folder=folder.path, resumed_at=resumed_at, n_steps=trainer.state.global_step, best=best
+        folder=folder.path,
+        resumed_at=resumed_at,
+        n_steps=trainer.state.global_step,
+        best=best,
+        speed=stopwatch.speed(shape, peak),
     )
 
 
@@ -256,11 +279,15 @@ def _draw_curve(folder: TrainingFolder, recipe: Recipe, state: Any) -> None:
 @contextmanager
 def _seam(recipe: Recipe, path: Path) -> Iterator[None]:
     """Converts errors of libraries to ours."""
+    from safetensors import SafetensorError
+
     try:
         yield
     except OSError as error:
         raise storage_error(error, path) from error
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, SafetensorError) as error:
         if is_out_of_memory(error):
             raise ConfigError("training ran out of memory", hint=memory_hint(recipe)) from error
+        if found_no_room(error, path):
+            raise storage_error(OSError(errno.ENOSPC, str(error)), path) from error
         raise BackendError(f"training failed: {error}") from error

@@ -1,0 +1,106 @@
+"""Memory that the engine may still take, and models that do not fit into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from autoj.errors import ConfigError
+
+_CGROUP = Path("/sys/fs/cgroup")
+_GROUPS = Path("/proc/self/cgroup")
+_STATUS = Path("/proc/self/status")
+
+
+def available_bytes() -> int | None:
+    """The memory that this process may still take; None where the system does not say.
+
+    The least of what is free on the machine, what is left to its container, and what is left
+    under a limit of its address space (`ulimit -v`).
+    """
+    import psutil
+
+    limits = [int(psutil.virtual_memory().available), _left_to_container(), _left_to_process()]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def check_memory(needed_bytes: float, to_do: str) -> None:
+    """Refuses what would be killed for want of memory.
+
+    Args:
+        needed_bytes: the memory that it takes at most.
+        to_do: its name, such as "to convert the weights".
+
+    Raises:
+        ConfigError: less is available.
+    """
+    left_bytes = available_bytes()
+    if left_bytes is not None and left_bytes < needed_bytes:
+        raise ConfigError(
+            f"{to_do} takes {needed_bytes / 1e9:.1f} GB of memory, and {left_bytes / 1e9:.1f} GB "
+            "are available",
+            hint="Close other programs, or use a smaller judge: --judge embedded-0.5b, or "
+            "--judge embedded-small, which takes 1.1 GB.",
+        )
+
+
+def _left_to_container() -> int | None:
+    """The bytes left under the limit of a container; caches of files do not count as taken."""
+    limits = [
+        most - used + _field(folder / "memory.stat", cached)
+        for folder, limit, taken, cached in _groups()
+        if (most := _number(folder / limit)) is not None
+        and (used := _number(folder / taken)) is not None
+    ]
+    return min(limits, default=None)
+
+
+def _groups() -> Iterator[tuple[Path, str, str, str]]:
+    """The control groups that may limit this process, with the names of their files.
+
+    In a container the group that is listed is often not there, and the root is the container's.
+    """
+    try:
+        lines = _GROUPS.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, names = _CGROUP, ("memory.max", "memory.current", "inactive_file")
+        elif controllers == "memory":
+            root = _CGROUP / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        for folder in (root, root / path.strip("/")):
+            yield (folder, *names)
+
+
+def _left_to_process() -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return None
+    return most - 1024 * _field(_STATUS, "VmSize:")
+
+
+def _number(path: Path) -> int | None:
+    """The number in a file; None where it holds none, such as "max", or is not there."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _field(path: Path, name: str) -> int:
+    """The number behind a name in a file of one pair a line; 0 where it is not there."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return 0
+    found = [line.split() for line in lines]
+    return next((int(words[1]) for words in found if len(words) > 1 and words[0] == name), 0)

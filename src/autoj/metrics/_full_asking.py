@@ -1,0 +1,77 @@
+"""Figures that asking every question would give, where only some were asked.
+
+A cheap verdict stands for most pairs: that of one order, or of a cheap judge. Which pairs were
+asked more depends on the answers, so the figures of those pairs are those of hard pairs. A random
+share is asked in full whatever the cheap verdict says, and corrects the cheap figure of all pairs.
+
+**Source:** `metrics._prediction_powered`: the cheap verdict is the prediction, and the full one of
+the random share is the label.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autoj.metrics import agreement, consistency, win_rate
+from autoj.metrics._intervals import SHARES
+from autoj.metrics._prediction_powered import prediction_powered_of
+from autoj.metrics.base import Row, Score, is_right
+from autoj.records import Estimate
+
+_NONE_DRAWN = "no pair of the random share has a verdict of all questions"
+_FIGURES: Mapping[str, Score] = {
+    "win rate, all in full": win_rate.share,
+    "verdict accuracy, all in full": is_right,
+    "consistency, all in full": consistency.share,
+    "agreement, all in full": lambda row: None if row.label is None else agreement.share(row),
+}
+"""Figures by name, each as a share of a case."""
+
+
+@dataclass(slots=True)
+class FullAsking:
+    """Adds up pairs whose cheap verdict is known, and the full one of some."""
+
+    orders: bool
+    """True where the full verdict is from both orders, so that these have figures of their own."""
+    _clusters: array[int] = field(default_factory=lambda: array("q"))
+    _cheap: dict[str, array[float]] = field(default_factory=dict)
+    _full: dict[str, array[float]] = field(default_factory=dict)
+
+    def add(self, cheap: Row, full: Row | None) -> None:
+        """Counts a pair.
+
+        Args:
+            cheap: its row as if it had been asked by the rule alone.
+            full: its row from all questions, if it was drawn to be asked them; None for a pair
+                that was not drawn, even where the rule asked all of it.
+        """
+        self._clusters.append(cheap.cluster)
+        for name, share in _FIGURES.items():
+            for kept, row in ((self._cheap, cheap), (self._full, full)):
+                value = None if row is None else share(row)
+                kept.setdefault(name, array("d")).append(np.nan if value is None else value)
+
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The figures that asking all pairs in full would give, with 95 % intervals over queries.
+
+        A figure without any value, as accuracy without labels, is left out.
+        """
+        clusters = np.array(self._clusters, dtype=np.int64)
+        found = []
+        for name, kept in self._cheap.items():
+            cheap = np.array(kept, dtype=np.float64)
+            needs_orders = name.startswith(("consistency", "agreement"))
+            if np.isnan(cheap).all() or (needs_orders and not self.orders):
+                continue
+            full = np.array(self._full[name], dtype=np.float64)
+            found.append(
+                prediction_powered_of(
+                    name, cheap, full, clusters, span=SHARES, undefined=_NONE_DRAWN
+                )
+            )
+        return tuple(found)

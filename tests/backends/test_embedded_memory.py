@@ -1,0 +1,106 @@
+"""Memory that is left, and an engine that does without one of its halves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autoj.backends.embedded import engine, memory, model
+from autoj.backends.embedded.memory import available_bytes, check_memory
+from autoj.errors import ConfigError
+
+GIB = 2**30
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with 8 GiB available whose control groups are in a folder of the test's."""
+    pytest.importorskip("psutil")
+    free = type("Memory", (), {"available": 8 * GIB})
+    monkeypatch.setattr("psutil.virtual_memory", lambda: free)
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path / "groups")
+    (tmp_path / "groups").write_text("0::/job\n")
+    return tmp_path
+
+
+def limit(folder: Path, most: str, used: int, cached: int) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "memory.max").write_text(most)
+    (folder / "memory.current").write_text(f"{used}\n")
+    (folder / "memory.stat").write_text(f"anon 7\ninactive_file {cached}\n")
+
+
+def test_without_limits_all_that_is_free_is_available(machine):
+    assert available_bytes() == 8 * GIB
+    limit(machine, "max\n", 5, 5)
+    assert available_bytes() == 8 * GIB
+
+
+def test_a_containers_limit_counts_without_its_caches_of_files(machine):
+    limit(machine, str(4 * GIB), 3 * GIB, 2 * GIB)
+    assert available_bytes() == 3 * GIB
+
+
+def test_the_least_of_nested_limits_counts(machine):
+    limit(machine, str(6 * GIB), 0, 0)
+    limit(machine / "job", str(5 * GIB), 1 * GIB, 0)
+    assert available_bytes() == 4 * GIB
+
+
+def test_limits_of_the_older_layout_count(machine):
+    (machine / "groups").write_text("4:memory:/old\n3:cpuset:/\n")
+    folder = machine / "memory" / "old"
+    folder.mkdir(parents=True)
+    (folder / "memory.limit_in_bytes").write_text(str(2 * GIB))
+    (folder / "memory.usage_in_bytes").write_text(str(GIB))
+    assert available_bytes() == GIB
+
+
+def test_what_does_not_fit_is_refused_with_a_judge_that_does(machine):
+    check_memory(8 * GIB, "judge 'large'")
+    with pytest.raises(ConfigError, match=r"judge 'large' takes 9\.7 GB .* 8\.6 GB are") as refused:
+        check_memory(9 * GIB, "judge 'large'")
+    assert "--judge embedded-small" in str(refused.value.hint)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A converted model of 2 GiB in 8 bits, by its size alone."""
+    folder = tmp_path / "model.openvino-int8"
+    folder.mkdir()
+    with (folder / "openvino_model.bin").open("wb") as stream:
+        stream.truncate(2 * GIB)
+    return folder
+
+
+@pytest.mark.parametrize(("left", "freed"), [(8 * GIB, False), (2 * GIB, True)])
+@pytest.mark.parametrize("writing", [True, False])
+def test_the_other_half_is_freed_only_where_both_do_not_fit(
+    folder, monkeypatch, left, freed, writing
+):
+    backend = object.__new__(engine.EmbeddedBackend)
+    backend._folder, backend.card = folder, type("Card", (), {"name": "large"})
+    backend._choice_model, backend._writer = object(), object()
+
+    def left_now() -> int:
+        held = backend._choice_model is not None and backend._writer is not None
+        return left if held else 8 * GIB
+
+    monkeypatch.setattr(engine, "available_bytes", left_now)
+    monkeypatch.setattr(memory, "available_bytes", left_now)
+    backend._make_room(writing=writing)
+    other, own = (
+        (backend._choice_model, backend._writer)
+        if writing
+        else (backend._writer, backend._choice_model)
+    )
+    assert (other is None) is freed
+    assert own is not None
+
+
+def test_a_model_in_16_bits_takes_more_than_its_file(folder):
+    assert model.loaded_bytes(folder) == pytest.approx(1.2 * 2 * GIB + 5e8)
+    wide = folder.rename(folder.with_name("model.openvino-f16"))
+    assert model.loaded_bytes(wide) == pytest.approx(2.2 * 2 * GIB + 5e8)

@@ -1,0 +1,93 @@
+"""The memory of a training, estimated before and measured after."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autoj.runs.watch import SILENT
+from autoj.training.judge import estimate as of
+from autoj.training.judge.loading import make_ready
+from autoj.training.judge.sampling import counted_extent
+from tests.training import toy
+from tests.training.judge.test_train import job_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+JUDGMENT = {"kind": "judgment", "protocol": "single"}
+
+
+def activations(tmp_path: Path, base: Path, **fields: Any) -> tuple[int, int]:
+    """The bytes estimated for a micro-batch's activations, and the tokens of all samples."""
+    job = job_of(tmp_path, base, toy.rated_rows(16), JUDGMENT, epochs=1, batch_samples=16, **fields)
+    made = make_ready(job, SILENT)
+    found = of._activation_bytes(
+        made.model, job.recipe, counted_extent(made.data), halved=fields.get("halved", False)
+    )
+    return found, made.data.n_tokens
+
+
+def test_what_a_micro_batch_keeps_is_counted_and_scaled(tmp_path: Path, base: Path) -> None:
+    whole, n_tokens = activations(tmp_path, base, micro_batch_samples=16)
+    half, _ = activations(tmp_path, base, micro_batch_samples=8)
+    assert half == pytest.approx(whole / 2, rel=0.1)
+    # Two layers keep about 10 values of 64 and 4 of 128 a token, in float32, and the backward pass
+    # of one works with as much; 27 tokens of each sample have logits of 900 words, twice at work
+    # and once kept.
+    kept = n_tokens * 3 * 4 * (10 * 64 + 4 * 128) + 16 * 27 * 3 * 4 * 900
+    assert 0.7 * kept < whole < 1.3 * kept
+
+
+def test_layers_that_are_computed_again_keep_less(tmp_path: Path, base: Path) -> None:
+    whole, _ = activations(tmp_path, base, micro_batch_samples=16)
+    again, _ = activations(tmp_path, base, micro_batch_samples=16, gradient_checkpointing=True)
+    assert again < 0.85 * whole
+
+
+def test_the_estimate_draws_no_random_numbers(tmp_path: Path, base: Path) -> None:
+    import torch
+
+    update = {"method": "lora", "rank": 4, "dropout": 0.5}
+    job = job_of(tmp_path, base, toy.rated_rows(4), JUDGMENT, epochs=1, batch_samples=4,
+                 micro_batch_samples=4, update=update)  # fmt: skip
+    made = make_ready(job, SILENT)
+    before = torch.random.get_rng_state()
+    of.estimate(made.model, job.recipe, counted_extent(made.data), halved=False, measure=False)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+LARGER = """
+import resource, sys
+from pathlib import Path
+import torch
+from autoj.training.judge.loading import TrainingJob
+from autoj.training.judge.recipe import read_recipe
+from autoj.training.judge.train import plan, train
+
+torch.set_num_threads(1)
+recipe, data, out = map(Path, sys.argv[1:])
+job = TrainingJob(recipe=read_recipe(recipe), data=(data,))
+print(plan(job, measure=False).memory_bytes)
+train(job, out)
+print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_the_peak_of_a_training_is_what_was_estimated(tmp_path: Path) -> None:
+    """A toy large enough that its activations outweigh the libraries."""
+    base = toy.make_model(tmp_path / "base", hidden_size=384, intermediate_size=1024)
+    job = job_of(
+        tmp_path, base, toy.rated_rows(60), JUDGMENT,
+        epochs=1, batch_samples=60, micro_batch_samples=30,
+    )  # fmt: skip
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LARGER, tmp_path / "recipe.yaml", job.data[0],
+         tmp_path / "out"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    estimated, used = map(int, told.stdout.split())
+    assert estimated == pytest.approx(used, rel=0.15)
