@@ -79,21 +79,22 @@ def _take(started: Browser, folder: Path, out: Path) -> None:
     one, two = folder / "one.html", folder / "two.html"
     page = _opened(started, one, "", _WIDE)
     _shoot(page, out / "report-overview.png", 1500)
-    page = _opened(started, one, "view=cases&flag=wrong&sort=unsure", _WIDE)
-    _open_first(page)
+    page = _opened(started, one, "view=cases&flag=wrong", _WIDE)
+    _open_case(page, 2)
     _shoot(page, out / "report-case.png", 1500)
     page = _opened(started, one, "view=cases", _WIDE, color_scheme="dark")
     page.select_option("#marks", "differences")
-    _open_first(page)
+    page.evaluate("document.activeElement.blur()")
+    _open_case(page, 2)
     _shoot(page, out / "report-dark.png", 1200)
     page = _opened(started, one, "view=cases&flag=wrong", _NARROW)
-    _open_first(page)
+    _open_case(page, 2)
     page.locator("#case h2").scroll_into_view_if_needed()
     page.screenshot(path=out / "report-narrow.png")
     page = _opened(started, two, "", _WIDE)
     _shoot(page, out / "report-two.png", 1000)
     page = _opened(started, two, "view=cases&flag=differ", _WIDE)
-    _open_first(page)
+    _open_case(page)
     _shoot(page, out / "report-differ.png", 1400)
 
 
@@ -104,9 +105,9 @@ def _opened(started: Browser, path: Path, fragment: str, size: Any, **settings: 
     return page
 
 
-def _open_first(page: Page) -> None:
-    page.click("#list li button")
-    page.evaluate("document.activeElement.blur()")
+def _open_case(page: Page, number: int = 1) -> None:
+    for _ in range(number):
+        page.keyboard.press("j")
 
 
 def _shoot(page: Page, path: Path, most_high: int) -> None:
