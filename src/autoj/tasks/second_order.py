@@ -79,7 +79,7 @@ class FittedSecondOrder:
     point: SecondOrderPoint
     """The run by that threshold."""
     held_out: Estimate
-    """How far the figure moves by thresholds that were fitted without a pair's query."""
+    """The move of the figure by thresholds that were fitted without a pair's query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ def _fit(
 
 
 def _moves(pairs: Sequence[_Pair], figure: Figure) -> tuple[Floats, NDArray[np.bool_]]:
-    """What each pair adds to a figure's move where its first order stands alone, if it counts."""
+    """The amount that each pair adds to a figure's move by its first order alone, if it counts."""
     other = np.array([float(pair.first != pair.verdict.winner) for pair in pairs])
     if figure == "winner":
         return other, np.ones(len(pairs), np.bool_)
