@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judge", default="embedded")
     parser.add_argument("--protocol", default="pairwise-verdict", help="one that asks both orders")
-    parser.add_argument("--case", type=int, default=0, help="the row of examples/pairs.jsonl")
+    parser.add_argument("--case", type=int, default=2, help="the row of examples/pairs.jsonl")
     parser.add_argument("--theme", choices=["light", "dark"], default="light")
     parser.add_argument("--width", type=int, default=1100)
     parser.add_argument("--out", type=Path, default=_REPOSITORY / "docs" / "img")
