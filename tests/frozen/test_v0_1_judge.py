@@ -90,3 +90,13 @@ def test_it_is_exported_and_the_export_judges_like_it(folder):
     assert set(before).isdisjoint(now)
     for old, new in zip(*plans, strict=True):
         assert now[new] == pytest.approx(before[old], abs=1e-2)
+
+
+@needs_engine
+@pytest.mark.filterwarnings("ignore")
+def test_its_training_is_found_done_and_is_not_begun_anew(folder):
+    code, _, err = run("autoj train learnt.recipe.yaml --data learnt.jsonl --out learnt")
+    assert code == 0, err
+    assert {
+        path: text for path, text in written(folder, FOLDERS).items() if "lock" not in path
+    } == {}

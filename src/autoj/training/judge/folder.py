@@ -255,10 +255,16 @@ def _with_later_fields(recipe: dict[str, Any]) -> dict[str, Any]:
 
     What is only told of a training, and changes nothing of it, is left out.
     """
-    whole = {"tf32": False, "attention": None, "packing": False, "held_out": [], **recipe}
+    whole = {
+        "tf32": False, "attention": None, "packing": False, "held_out": [], "compare_together": 2,
+        **recipe,
+    }  # fmt: skip
     base = {"context_tokens": None, **recipe.get("base", {})}
     whole["base"] = {name: value for name, value in base.items() if name != "shape"}
     whole["update"] = {"frozen": "float32", **recipe.get("update", {})}
+    whole["objectives"] = [
+        {"language": None, "max_samples": None, **one} for one in recipe.get("objectives", [])
+    ]
     return {name: value for name, value in whole.items() if name not in _TOLD}
 
 
@@ -266,11 +272,12 @@ def _comparable(record: dict[str, Any]) -> dict[str, Any]:
     """The settings that a resumed training must match; files by content and not by path."""
     flat: dict[str, Any] = {
         "budget_tokens": record.get("budget_tokens"),
-        "base": record.get("base"),
         # Of before trainings could be shared.
         "n_processes": record.get("n_processes", 1),
         "sharded": record.get("sharded", False),
     }
+    if "base" in record:
+        flat["base"] = record["base"]
     for name, value in _with_later_fields(record.get("recipe", {})).items():
         flat[f"recipe.{name}"] = value
     for use, described in record.get("files", {}).items():
@@ -280,9 +287,11 @@ def _comparable(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _differences(wanted: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    # The first trainings did not state what their base came to.
+    names = {*wanted, *found} - ({"base"} - found.keys())
     return [
         f"{name}: was {found.get(name)!r}, is now {wanted.get(name)!r}"
-        for name in sorted({*wanted, *found})
+        for name in sorted(names)
         if wanted.get(name) != found.get(name)
     ]
 
