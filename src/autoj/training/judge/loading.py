@@ -70,7 +70,6 @@ def load(job: TrainingJob) -> Loaded:
     # On a GPU all processes of a launch would load their copies on the first one.
     device = "cpu" if this_launch().n_processes > 1 else None
     tokenizer, model = load_model(replace(card, options=_weight_options(recipe, card)), device)
-    _check_vocabulary(recipe, tokenizer, model)
     scalar = any(objective.kind == "scalar" for objective in recipe.objectives)
     encoder = SampleEncoder(
         recipe,
@@ -89,20 +88,22 @@ def load(job: TrainingJob) -> Loaded:
     return Loaded(card=card, tokenizer=tokenizer, model=chosen, outline=outline, encoder=encoder)
 
 
-def _check_vocabulary(recipe: Recipe, tokenizer: Any, model: Any) -> None:
-    """Checks that each token of the tokenizer has a row in the embedding.
+def _check_vocabulary(recipe: Recipe, model: Any, data: TrainingData) -> None:
+    """Checks that each token of the samples has a row in the embedding.
 
     Raises:
-        ConfigError: the tokenizer has more, as of another model, or with tokens added later.
+        ConfigError: the tokenizer is another model's, or got tokens later.
     """
     n_rows = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > n_rows:
-        raise ConfigError(
-            f"the tokenizer of {recipe.base.judge!r} has {len(tokenizer):,} tokens, and the "
-            f"model's embedding has {n_rows:,}",
-            hint="Take the tokenizer that the weights were released with, or resize the embedding "
-            "and save the model anew.",
-        )
+    for sample in (*data.samples, *data.validation):
+        largest = max(max(one.root + one.tokens) for one in sample.sequences)
+        if largest >= n_rows:
+            raise ConfigError(
+                f"the tokenizer of {recipe.base.judge!r} gives case {sample.case_id!r} the token "
+                f"{largest:,}, and the model's embedding has {n_rows:,} rows",
+                hint="Take the tokenizer that the weights were released with, or resize the "
+                "embedding and save the model anew.",
+            )
 
 
 def _weight_options(recipe: Recipe, card: JudgeCard) -> dict[str, Any]:
@@ -121,6 +122,7 @@ def make_ready(job: TrainingJob, watch: Watch) -> Ready:
     data = encode_training_data(
         made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
     )
+    _check_vocabulary(job.recipe, made.model, data)
     return Ready(
         card=made.card,
         tokenizer=made.tokenizer,
