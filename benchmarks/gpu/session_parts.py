@@ -27,7 +27,7 @@ _7B = {**LLAMA2_13B, "hidden_size": 4096, "intermediate_size": 11008, "num_hidde
 _1_5B = {**LLAMA2_13B, "hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28,
          "num_attention_heads": 12, "num_key_value_heads": 2, "vocab_size": 151_936}  # fmt: skip
 SHAPES = {"13b": LLAMA2_13B, "7b": _7B, "1.5b": _1_5B}
-RECIPES = {"135m": "embedded.yaml", "0.5b": "embedded-0.5b.yaml"}
+RECIPES = {"135m": "embedded-small.yaml", "0.5b": "embedded-0.5b.yaml"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
