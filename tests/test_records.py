@@ -17,7 +17,7 @@ from autoj.records import normalise_query
 
 WRITTEN = [
     "Asked", "Case", "CaseOutline", "Completion", "Estimate", "Failure", "JudgeCard", "Request",
-    "MarkedVerdict", "Verdict", "WrittenCompletion",
+    "BudgetedVerdict", "MarkedVerdict", "ScoredCompletion", "Verdict", "WrittenCompletion",
 ]  # fmt: skip
 PARTS = {
     "Decoding", "Message", "Calibration", "PublishedFigure", "Response", "ResponseOutline",

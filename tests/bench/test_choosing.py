@@ -24,7 +24,7 @@ FILE = Path("file.jsonl")
 def test_verdicts_on_pairs_have_one_source(tmp_path):
     judge = choosing.asked_judge("embedded", "pairwise-verdict")
     assert judge is not None
-    assert (judge.card.name, judge.protocol) == ("embedded", "pairwise-verdict")
+    assert (judge.card.name, judge.protocol) == ("embedded-1.5b", "pairwise-verdict")
     assert choosing.asked_judge(None) is None
     assert choosing.one_source(judge) is judge
     assert choosing.one_source(run=FILE) == StoredRun(FILE)

@@ -87,7 +87,8 @@ def test_blocks_that_are_not_run_say_why() -> None:
 
 def test_most_blocks_of_commands_run() -> None:
     commands = [block for block in BLOCKS if block.language in RUN or block.title]
-    n_run = sum(block.reason is None for block in commands)
+    # A reason that names a test says which one runs the block.
+    n_run = sum((block.reason or "tests/").startswith("tests/") for block in commands)
     assert n_run / len(commands) > 0.75, f"{n_run} of {len(commands)}"
 
 

@@ -34,4 +34,4 @@ def test_commands_print_and_write_what_is_recorded(name, monkeypatch, tmp_path):
 
 def test_nothing_is_recorded_of_scenarios_that_are_gone():
     recorded = {path.name for path in (HERE / "expected").iterdir()}
-    assert {name for name in recorded if not name.startswith("v0_1-")} == set(SCENARIOS)
+    assert {name for name in recorded if not name.startswith("v0_1")} == set(SCENARIOS)

@@ -116,6 +116,6 @@ def test_a_report_says_what_is_unsure(tmp_path: Path, cases: Cases) -> None:
     text = (tmp_path / "report.html").read_text("utf-8")
     assert "with a confidence below 0.45; fitted for 85.0 % right of the rest" in text
     n_unsure = sum(isinstance(its, MarkedVerdict) and its.unsure is True for its in found)
-    data = text.split('id="data">')[1].split("</script>")[0]
-    pages = orjson.loads(data)["cases"]
+    block = text.split('class="cases">')[1].split("</script>")[0]
+    pages = [orjson.loads(line) for line in block.splitlines()]
     assert sum("unsure" in page["verdicts"][0]["flags"] for page in pages) == n_unsure

@@ -207,7 +207,7 @@ class _Driver:
     cases: Cases
     shards: ShardRuns
     needs: dict[str, float]
-    """What a shard asks of the cluster, by Ray's names."""
+    """Resources that a shard asks of the cluster, by Ray's names."""
     watch: Watch
     tasks: dict[Any, ShardRun] = field(default_factory=dict)
     paces: dict[str, _Pace] = field(default_factory=dict)

@@ -90,7 +90,7 @@ class PageCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseKeys:
-    """What a case is filtered and ordered by: all that a page reads of it when it opens."""
+    """Keys that a case is filtered and ordered by: all that a page reads of it when it opens."""
 
     id: str
     winner: Winner | None
@@ -106,7 +106,7 @@ class CaseKeys:
 
 
 def case_keys(case: PageCase) -> CaseKeys:
-    """What a case is filtered and ordered by."""
+    """Keys that a case is filtered and ordered by."""
     known = [verdict for verdict in case.verdicts if verdict is not None]
     first = case.verdicts[0]
     return CaseKeys(
