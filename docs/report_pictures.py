@@ -30,8 +30,8 @@ _WIDE, _NARROW = {"width": 1200, "height": 900}, {"width": 400, "height": 900}
 def main() -> None:
     """Writes `report-*.png`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judge", default="embedded")
-    parser.add_argument("--against", default="embedded-base", help="the second judge")
+    parser.add_argument("--judge", default="embedded-small")
+    parser.add_argument("--against", default="embedded-small-base", help="the second judge")
     parser.add_argument("--rows", type=int, default=48)
     parser.add_argument("--run", type=Path, help="a run of the judge over such rows")
     parser.add_argument("--other", type=Path, help="a run of the second judge over the same rows")

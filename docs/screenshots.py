@@ -1,6 +1,6 @@
 """Takes pictures of the service's page while a judge writes its critique, in headless Chromium.
 
-python docs/screenshots.py                             # the embedded judge, one pair of ours
+python docs/screenshots.py                             # the small judge, one pair of ours
 python docs/screenshots.py --judge embedded-1.5b --theme dark --out pictures
 """
 
@@ -35,7 +35,7 @@ _MOST_HIGH = 1400
 def main() -> None:
     """Writes `page-streaming.png` and `page-verdict.png`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judge", default="embedded")
+    parser.add_argument("--judge", default="embedded-small")
     parser.add_argument("--protocol", default="pairwise-verdict", help="one that asks both orders")
     parser.add_argument("--case", type=int, default=2, help="the row of examples/pairs.jsonl")
     parser.add_argument("--theme", choices=["light", "dark"], default="light")

@@ -104,3 +104,17 @@ def test_a_model_in_16_bits_takes_more_than_its_file(folder):
     assert model.loaded_bytes(folder) == pytest.approx(1.2 * 2 * GIB + 5e8)
     wide = folder.rename(folder.with_name("model.openvino-f16"))
     assert model.loaded_bytes(wide) == pytest.approx(2.2 * 2 * GIB + 5e8)
+
+
+def test_an_engine_without_memory_names_a_judge_that_takes_less(folder, monkeypatch):
+    backend = object.__new__(engine.EmbeddedBackend)
+    backend.card = type("Card", (), {"name": "large"})
+
+    def score(_: object) -> object:
+        raise RuntimeError("[CPU] Check 'ptr' failed: Failed to allocate 13787136 bytes of memory")
+
+    monkeypatch.setattr(backend, "_score", score)
+    asked = [type("Request", (), {"choices": (" a", " b")})]
+    with pytest.raises(ConfigError, match="judge 'large' ran out of memory") as refused:
+        list(backend.complete(asked))
+    assert "--judge embedded-small" in str(refused.value.hint)

@@ -84,7 +84,7 @@ def test_grpo_trains_on_a_judge_and_takes_none(tmp_path: Path, concurrent: bool)
 def test_grpo_trains_on_the_rewards_of_a_real_judge(
     tmp_path: Path, model_folder: Path, by: RewardBy
 ):
-    with Judge.load("embedded") as judge:
+    with Judge.load("embedded-small") as judge:
         trainer = trained(trl(judge, by=by), tmp_path, max_steps=2, per_device_train_batch_size=4)
         again = trl(judge, by=by)(prompts=["Name a colour."] * 2, completions=["Red.", ")))"])
     logs = [row for row in trainer.state.log_history if "reward" in row]

@@ -15,7 +15,12 @@ import numpy as np
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
-from autoj.backends.embedded.memory import available_bytes, check_memory
+from autoj.backends.embedded.memory import (
+    available_bytes,
+    check_memory,
+    does_not_fit,
+    ran_out_of_memory,
+)
 from autoj.backends.embedded.model import ChoiceModel, loaded_bytes
 from autoj.chat import describe, render
 from autoj.errors import BackendError
@@ -69,7 +74,9 @@ class EmbeddedBackend:
                     continue
                 while window := list(islice(run, _WINDOW_REQUESTS)):
                     yield from self._score(window)
-        except RuntimeError as error:
+        except (RuntimeError, MemoryError) as error:
+            if ran_out_of_memory(error):
+                raise does_not_fit(f"judge {self.card.name!r}") from error
             raise BackendError(f"OpenVINO failed: {error}") from error
 
     def count_tokens(self, text: str) -> int:

@@ -10,6 +10,11 @@ from autoj.errors import ConfigError
 _CGROUP = Path("/sys/fs/cgroup")
 _GROUPS = Path("/proc/self/cgroup")
 _STATUS = Path("/proc/self/status")
+_SAID = ("Failed to allocate", "bad_alloc", "Cannot allocate memory")
+_HINT = (
+    "Close other programs, or use a smaller judge: --judge embedded-0.5b, or "
+    "--judge embedded-small, which takes 1.1 GB."
+)
 
 
 def available_bytes() -> int | None:
@@ -39,9 +44,22 @@ def check_memory(needed_bytes: float, to_do: str) -> None:
         raise ConfigError(
             f"{to_do} takes {needed_bytes / 1e9:.1f} GB of memory, and {left_bytes / 1e9:.1f} GB "
             "are available",
-            hint="Close other programs, or use a smaller judge: --judge embedded-0.5b, or "
-            "--judge embedded-small, which takes 1.1 GB.",
+            hint=_HINT,
         )
+
+
+def ran_out_of_memory(error: BaseException) -> bool:
+    """True where an error of OpenVINO says that memory could not be had.
+
+    >>> ran_out_of_memory(RuntimeError("Failed to allocate 13787136 bytes of memory"))
+    True
+    """
+    return isinstance(error, MemoryError) or any(said in str(error) for said in _SAID)
+
+
+def does_not_fit(to_do: str) -> ConfigError:
+    """The error of what found no memory while it was done."""
+    return ConfigError(f"{to_do} ran out of memory", hint=_HINT)
 
 
 def _left_to_container() -> int | None:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from autoj.backends._adapters import Adapter
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
-from autoj.backends.embedded.memory import check_memory
+from autoj.backends.embedded.memory import check_memory, does_not_fit, ran_out_of_memory
 from autoj.errors import BackendError, StorageFull
 from autoj.system_errors import storage_error
 
@@ -109,6 +109,8 @@ def _save(dense: Path, weights: Path) -> None:
     try:
         openvino_genai.LLMPipeline(str(dense), "CPU", enable_save_ov_model=True)
     except (RuntimeError, IndexError) as error:  # IndexError: without a tokenizer, for one
+        if ran_out_of_memory(error):
+            raise does_not_fit("the conversion of the weights") from error
         raise BackendError(f"OpenVINO cannot read {weights}: {error}") from error
     if not dense.with_name(_MODEL_FILE).is_file():
         raise BackendError(f"OpenVINO wrote no model for {weights}; is the disk full?")
