@@ -7,6 +7,7 @@ AutojError                  the root; `hint` says what to do about it
 │  │  ├─ LaterTurn          a row about a later turn of a conversation
 │  │  └─ EmptyShard         a shard of data that has fewer distinct cases than shards
 │  ├─ ConfigError           an invalid setting
+│  │  └─ NoRoom             a model that does not fit into the memory that is left
 │  ├─ SpecMismatch          a run folder that was made with other settings
 │  ├─ RunBusy               a run folder that another process is writing to
 │  ├─ UnknownComponent      a judge, protocol, … that does not exist (did you mean …)
@@ -110,6 +111,10 @@ class EmptyShard(DataError):
 
 class ConfigError(UserError):
     """An invalid setting, card or combination of flags."""
+
+
+class NoRoom(ConfigError):
+    """A model that does not fit into the memory that is left."""
 
 
 class SpecMismatch(UserError):

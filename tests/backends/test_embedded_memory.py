@@ -8,7 +8,7 @@ import pytest
 
 from autoj.backends.embedded import engine, memory, model
 from autoj.backends.embedded.memory import available_bytes, check_memory
-from autoj.errors import ConfigError
+from autoj.errors import NoRoom
 
 GIB = 2**30
 
@@ -60,7 +60,7 @@ def test_limits_of_the_older_layout_count(machine):
 
 def test_what_does_not_fit_is_refused_with_a_judge_that_does(machine):
     check_memory(8 * GIB, "judge 'large'")
-    with pytest.raises(ConfigError, match=r"judge 'large' takes 9\.7 GB .* 8\.6 GB are") as refused:
+    with pytest.raises(NoRoom, match=r"judge 'large' takes 9\.7 GB .* 8\.6 GB are") as refused:
         check_memory(9 * GIB, "judge 'large'")
     assert "--judge embedded-small" in str(refused.value.hint)
 
@@ -68,8 +68,9 @@ def test_what_does_not_fit_is_refused_with_a_judge_that_does(machine):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A converted model of 2 GiB in 8 bits, by its size alone."""
-    folder = tmp_path / "model.openvino-int8"
+    folder = tmp_path / "openvino"
     folder.mkdir()
+    (folder / "openvino_model.xml").write_text('<data element_type="u8" shape="2, 3"/>')
     with (folder / "openvino_model.bin").open("wb") as stream:
         stream.truncate(2 * GIB)
     return folder
@@ -102,8 +103,8 @@ def test_the_other_half_is_freed_only_where_both_do_not_fit(
 
 def test_a_model_in_16_bits_takes_more_than_its_file(folder):
     assert model.loaded_bytes(folder) == pytest.approx(1.2 * 2 * GIB + 5e8)
-    wide = folder.rename(folder.with_name("model.openvino-f16"))
-    assert model.loaded_bytes(wide) == pytest.approx(2.2 * 2 * GIB + 5e8)
+    (folder / "openvino_model.xml").write_text('<data element_type="f16" shape="2, 3"/>')
+    assert model.loaded_bytes(folder) == pytest.approx(2.2 * 2 * GIB + 5e8)
 
 
 def test_an_engine_without_memory_names_a_judge_that_takes_less(folder, monkeypatch):
@@ -115,6 +116,6 @@ def test_an_engine_without_memory_names_a_judge_that_takes_less(folder, monkeypa
 
     monkeypatch.setattr(backend, "_score", score)
     asked = [type("Request", (), {"choices": (" a", " b")})]
-    with pytest.raises(ConfigError, match="judge 'large' ran out of memory") as refused:
+    with pytest.raises(NoRoom, match="judge 'large' ran out of memory") as refused:
         list(backend.complete(asked))
     assert "--judge embedded-small" in str(refused.value.hint)

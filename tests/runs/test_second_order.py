@@ -269,3 +269,14 @@ def test_the_draw_is_of_the_share_and_grows_with_it() -> None:
     assert tenth < {case_id for case_id in ids if is_drawn(case_id, 0.2)}
     assert not any(is_drawn(case_id, 0) for case_id in ids)
     assert all(is_drawn(case_id, 1) for case_id in ids)
+
+
+def test_a_killed_change_to_saved_second_orders_leaves_no_verdicts_of_another_kind(tmp_path, many):
+    path = tmp_path / "run"
+    judged(path, many, spec_of(None, limit=20))
+    with pytest.raises(Killed):
+        judge(many, spec_of(limit=40), path, backend=Recorder(dies_after=0))
+    assert not (path / "verdicts.jsonl").exists()
+    verdicts, _ = judged(path, many, spec_of(limit=40))
+    assert len(verdicts) == 40
+    assert all(isinstance(verdict, BudgetedVerdict) for verdict in verdicts)

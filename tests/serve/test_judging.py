@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from autoj.backends.scripted import ScriptedBackend
 from autoj.records import Failure
+from autoj.serve.problems import Problem
+from autoj.serve.service import Service
+from autoj.serve.settings import ServiceSettings
+
+from .conftest import CARD, longer_wins
 
 PAIR = {"query": "What is 2 + 2?", "a": "Four.", "b": "It is four, I think."}
 PROBLEM = "application/problem+json"
@@ -203,3 +210,12 @@ def test_the_service_describes_itself(served) -> None:
         assert (await client.get("/v1/compare")).status_code == 405
 
     served(test)
+
+
+def test_a_judge_is_asked_by_the_alias_that_it_was_served_by():
+    card = replace(CARD, name="embedded-1.5b")
+    service = Service([card], ServiceSettings(), lambda card: ScriptedBackend(card, longer_wins))
+    assert service.engine("embedded") is service.engine("embedded-1.5b")
+    with pytest.raises(Problem) as refused:
+        service.engine("embedded-base")
+    assert (refused.value.status, refused.value.field) == (404, "judge")

@@ -42,7 +42,7 @@ N_SAMPLE = 200
 """Cases that are judged as they are."""
 N_PROBED = 40
 """Of these, cases that each probe is made of: the whole audit of a pairwise judge then asks about
-1,300 times, which takes the embedded judge some ten to twenty minutes on two cores."""
+1,300 times, which takes `embedded-small` ten to twenty minutes on two cores, `embedded` hours."""
 
 
 _PartName: TypeAlias = Literal["pairs", "injected", "repeated"]

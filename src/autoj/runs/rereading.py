@@ -47,6 +47,9 @@ def take_second_order(folder: RunFolder, spec: RunSpec) -> None:
     known = folder.spec().second_order
     if known == spec.second_order:
         return
+    # Of another kind than `run.json` is about to say, and a killed session would leave them.
+    folder.forget_digests(VERDICTS)
+    (folder.path / VERDICTS).unlink(missing_ok=True)
     record = _without_critiques(folder, spec, folder.settings())
     if spec.second_order is None:
         del record["spec"]["second_order"]

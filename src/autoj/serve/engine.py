@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from typing import Any, Literal
 
 from autoj.backends.base import Backend, OnText
-from autoj.errors import AutojError, StorageFull, Unavailable
+from autoj.errors import AutojError, NoRoom, StorageFull, Unavailable
 from autoj.records import JudgeCard, Request
 from autoj.serve.questions import Question
 from autoj.serve.waiting import FairQueue, Job, OnPart, QueueFull
@@ -185,7 +185,7 @@ class Engine:
         except AutojError as error:
             if isinstance(error, Unavailable):
                 return self._broken(batch, error)
-            if isinstance(error, StorageFull):
+            if isinstance(error, StorageFull | NoRoom):
                 # Nobody's case is at fault, and the engine is as well as before.
                 self._fail(batch, error)
                 return True

@@ -135,7 +135,7 @@ def add_judging(app: Any, service: Service) -> None:
     @app.post("/v1/scenario", responses=_answers("scenario", of_several=False), tags=["judge"])
     async def scenario(body: ScenarioRequest) -> Response:
         """Name the scenario of a query by the classifier `fast`, with the scenario's criteria."""
-        (guess,) = await asyncio.to_thread(load_classifier().classify, [body.query])
+        (guess,) = await asyncio.to_thread(lambda: load_classifier().classify([body.query]))
         found = shipped_library().find(guess.scenario)
         criteria = [{"name": its.name, "content": its.content} for its in found.criteria]
         shown = {

@@ -13,6 +13,7 @@ from autoj.errors import (
     BackendError,
     DataError,
     MissingExtra,
+    NoRoom,
     RateLimited,
     StorageFull,
     Unavailable,
@@ -78,7 +79,7 @@ def problem_of(error: BaseException) -> Problem:
             return error
         case QueueFull(retry_after_seconds=seconds):
             return Problem(status=429, detail=error.message, headers={"Retry-After": str(seconds)})
-        case RateLimited() | Unavailable() | StorageFull():
+        case RateLimited() | Unavailable() | StorageFull() | NoRoom():
             return Problem(status=503, detail=error.message, headers={"Retry-After": "5"})
         case BackendError():
             return Problem(status=502, detail=error.message)

@@ -14,7 +14,7 @@ from autoj.api.cases import checked
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
 from autoj.errors import UnknownComponent
-from autoj.judges import load_card
+from autoj.judges import ALIASES, load_card
 from autoj.records import JudgeCard, Verdict
 from autoj.runs import make_spec
 from autoj.serve.engine import Engine
@@ -78,6 +78,7 @@ class Service:
         """
         if judge is None:
             return next(iter(self.engines.values()))
+        judge = judge if judge in self.engines else ALIASES.get(judge, judge)
         if judge not in self.engines:
             unknown = UnknownComponent("judge", judge, self.engines)
             raise Problem(status=404, detail=str(unknown), field="judge")

@@ -153,7 +153,8 @@ def renew(path: Path, cases: Cases | None) -> None:
                 break
         else:
             return
-        for name in ("run.json", VERDICTS, PLAN, FOLLOW, CASES):
+        # What is derived goes first: while `run.json` is there, a killed renewal goes on.
+        for name in (VERDICTS, PLAN, FOLLOW, "run.json", CASES):
             (path / name).unlink(missing_ok=True)
 
 

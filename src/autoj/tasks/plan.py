@@ -166,7 +166,13 @@ def plan_jury(
     found = [
         plan_run(data, juror.spec, path / juror.folder, cache=cache, watch=watch)
         if jury.escalation is None or number == 0
-        else _plan_at_most(data, juror.spec, cache=cache, watch=watch)
+        # The stronger judge's cases are among the first one's: it has no limit of its own.
+        else _plan_at_most(
+            data,
+            replace(juror.spec, limit=jury.jurors[0].spec.limit),
+            cache=cache,
+            watch=watch,
+        )
         for number, juror in enumerate(jury.jurors)
     ]
     return [replace(its, judge=juror.name) for its, juror in zip(found, jury.jurors, strict=True)]

@@ -197,11 +197,11 @@ def _lowest(confidence: Floats, moves: Floats, at_most: float) -> float | None:
 
     None is above all: every second order is asked.
     """
-    levels = np.unique(confidence)
+    levels, place = np.unique(confidence, return_inverse=True)
+    moved_at = np.bincount(place, weights=moves, minlength=len(levels))
     # The pairs at or above a level keep their first order's winner.
-    moved = [abs(float(moves[confidence >= level].sum())) / len(moves) for level in levels]
-    fits = [level for level, move in zip(levels, moved, strict=True) if move > at_most + 1e-12]
-    above = levels[levels > max(fits, default=-1.0)]
+    moved = np.abs(np.cumsum(moved_at[::-1])[::-1]) / max(len(moves), 1)
+    above = levels[levels > max(levels[moved > at_most + 1e-12], default=-1.0)]
     return float(above[0]) if len(above) else None
 
 

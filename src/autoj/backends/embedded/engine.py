@@ -65,7 +65,7 @@ class EmbeddedBackend:
 
         Raises:
             BackendError: OpenVINO failed.
-            ConfigError: the model does not fit into the memory that is left.
+            NoRoom: the model does not fit into the memory that is left.
         """
         try:
             for scored, run in groupby(requests, key=lambda request: request.choices is not None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from autoj.errors import ConfigError
+from autoj.errors import NoRoom
 
 _CGROUP = Path("/sys/fs/cgroup")
 _GROUPS = Path("/proc/self/cgroup")
@@ -37,11 +37,11 @@ def check_memory(needed_bytes: float, to_do: str) -> None:
         to_do: its name, such as "to convert the weights".
 
     Raises:
-        ConfigError: less is available.
+        NoRoom: less is available.
     """
     left_bytes = available_bytes()
     if left_bytes is not None and left_bytes < needed_bytes:
-        raise ConfigError(
+        raise NoRoom(
             f"{to_do} takes {needed_bytes / 1e9:.1f} GB of memory, and {left_bytes / 1e9:.1f} GB "
             "are available",
             hint=_HINT,
@@ -57,9 +57,9 @@ def ran_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(said in str(error) for said in _SAID)
 
 
-def does_not_fit(to_do: str) -> ConfigError:
+def does_not_fit(to_do: str) -> NoRoom:
     """The error of what found no memory while it was done."""
-    return ConfigError(f"{to_do} ran out of memory", hint=_HINT)
+    return NoRoom(f"{to_do} ran out of memory", hint=_HINT)
 
 
 def _left_to_container() -> int | None:

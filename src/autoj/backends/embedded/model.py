@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from autoj.system_errors import storage_error
 
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
+_PACKED_CONSTANT = re.compile(rb'element_type="[iu][48]"')
 # Files from this size on are converted to 8 bits: smaller models are faster in 16, and their memory
 # is small either way.
 _PACKED_BYTES = 200_000_000
@@ -42,7 +44,8 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
 
     Raises:
         BackendError: OpenVINO cannot read the file.
-        ConfigError: the adapter does not fit the weights, or the conversion into memory.
+        ConfigError: the adapter does not fit the weights.
+        NoRoom: the conversion does not fit into memory.
         StorageFull: the disk has no room for the conversion; nothing was written.
     """
     # The digest covers the base too, whose own digest is in the adapter's metadata.
@@ -82,8 +85,9 @@ def loaded_bytes(folder: Path) -> int:
     """
     # Measured: the weights in the processor's layout, 1.2 times a file of 8 bits and 2 times one of
     # 16 that is computed in 32, and what the longest batch needs.
-    packed = folder.name.endswith("int8")
-    size_bytes = folder.joinpath(_MODEL_FILE).with_suffix(".bin").stat().st_size
+    graph = folder / _MODEL_FILE
+    packed = _PACKED_CONSTANT.search(graph.read_bytes()) is not None
+    size_bytes = graph.with_suffix(".bin").stat().st_size
     return int(size_bytes * (1.2 if packed else 2.2)) + 500_000_000
 
 

@@ -151,23 +151,27 @@ class ChoiceScorer:
                 if self.method is None:
                     # What goes wrong with this one has other reasons than an unknown field.
                     reply = await self.reply(asking)
-                    self.method = await self._tried(asking)
+                    self.method, scored = await self._tried(asking)
+                    if scored is not None:
+                        return scored
             if self.method == "prompt":
                 found = await self._by_prompts(asking, trial=False)
                 if found is not None:
                     return found
         return await self._by_tokens(asking, reply if self.method == "likeliest" else None)
 
-    async def _tried(self, asking: RequestCost) -> ScoredBy:
-        """The best way in which the server scores choices, by trying each with one request."""
+    async def _tried(self, asking: RequestCost) -> tuple[ScoredBy, Completion | None]:
+        """The best way in which the server scores choices, by trying each with one request.
+
+        Scores that the trial gave come along.
+        """
         tokens = await self._tokens(asking.request)
         if tokens:
             reply = await self._attempt(asking, named(tokens, trial=True), trial=True)
             if reply is not None and lists_named(reply, tokens):
-                return "token ids"
-        if await self._by_prompts(asking, trial=True) is not None:
-            return "prompt"
-        return "likeliest"
+                return "token ids", None
+        found = await self._by_prompts(asking, trial=True)
+        return ("likeliest", None) if found is None else ("prompt", found)
 
     async def _attempt(
         self, asking: RequestCost, fields: dict[str, Any], *, trial: bool
@@ -186,7 +190,8 @@ class ChoiceScorer:
         try:
             return await self.reply(asking, fields=fields)
         except GivenUpError as given_up:
-            if given_up.fault is None or (given_up.fault.retryable and not trial):
+            fault = given_up.fault
+            if fault is None or fault.ends or (fault.retryable and not trial):
                 raise
             return None
 
