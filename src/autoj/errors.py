@@ -5,7 +5,8 @@ AutojError                  the root; `hint` says what to do about it
 ├─ UserError                the caller can fix it: exit code 2, no traceback
 │  ├─ DataError             a row or a file that cannot be read (path, line, field)
 │  │  ├─ LaterTurn          a row about a later turn of a conversation
-│  │  └─ EmptyShard         a shard of data that has fewer distinct cases than shards
+│  │  ├─ EmptyShard         a shard of data that has fewer distinct cases than shards
+│  │  └─ NoRows             data without rows, or without any that is not in training data
 │  ├─ ConfigError           an invalid setting
 │  ├─ SpecMismatch          a run folder that was made with other settings
 │  ├─ RunBusy               a run folder that another process is writing to
@@ -106,6 +107,10 @@ class LaterTurn(DataError):
 
 class EmptyShard(DataError):
     """A shard of data that has fewer distinct cases than shards."""
+
+
+class NoRows(DataError):
+    """Data without rows, or whose rows are all in training data."""
 
 
 class ConfigError(UserError):
