@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from autoj.jsonl import decode_as, encode
+from autoj.metrics.calibration import ReliabilityBin
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
@@ -46,18 +47,9 @@ PART_OF = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Bin:
-    low: float
-    high: float
-    n: int
-    confidence: float
-    accuracy: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Details:
     words: Mapping[str, Mapping[str, str]]
-    reliability: Sequence[_Bin]
+    reliability: Sequence[ReliabilityBin]
     n_judgments: int
     left_out: Mapping[str, Mapping[str, int]]
     n_questions: int = 0
