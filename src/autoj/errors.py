@@ -5,7 +5,8 @@ AutojError                  the root; `hint` says what to do about it
 ├─ UserError                the caller can fix it: exit code 2, no traceback
 │  ├─ DataError             a row or a file that cannot be read (path, line, field)
 │  │  ├─ LaterTurn          a row about a later turn of a conversation
-│  │  └─ EmptyShard         a shard of data that has fewer distinct cases than shards
+│  │  ├─ EmptyShard         a shard of data that has fewer distinct cases than shards
+│  │  └─ NoRows             data without rows, or without any that is not in training data
 │  ├─ ConfigError           an invalid setting
 │  │  └─ NoRoom             a model that does not fit into the memory that is left
 │  ├─ SpecMismatch          a run folder that was made with other settings
@@ -107,6 +108,10 @@ class LaterTurn(DataError):
 
 class EmptyShard(DataError):
     """A shard of data that has fewer distinct cases than shards."""
+
+
+class NoRows(DataError):
+    """Data without rows, or whose rows are all in training data."""
 
 
 class ConfigError(UserError):

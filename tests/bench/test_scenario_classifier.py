@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from autoj.bench.scenario_classifier import measure
 from autoj.bench.scenario_classifier.comparison import compare_all
 from autoj.bench.scenario_classifier.confusion import UNREADABLE
 from autoj.bench.scenario_classifier.evaluate import check_labels, dropped_names, evaluate
@@ -17,17 +18,18 @@ from autoj.bench.scenario_classifier.guesses import (
     classify_by_baseline,
     guesses_of_run,
 )
+from autoj.bench.scenario_classifier.measure import measure_on_unseen
 from autoj.bench.scenario_classifier.published import PUBLISHED, published_on
 from autoj.bench.scenario_classifier.query_set import QuerySet, read_set, without_seen
 from autoj.datasets import open_queries
-from autoj.errors import ConfigError, DataError
+from autoj.errors import ConfigError, DataError, NoRows
 from autoj.jsonl import write_records
 from autoj.metrics.result import Result
 from autoj.records import Case, Estimate, Verdict
 from autoj.scenarios import scenario_names
 from autoj.scenarios.seeds import query_digest
 
-from .scenario_sets import ROWS, FirstWord, query_set
+from .scenario_sets import ROWS, FirstWord, query_set, write_set
 
 
 def silent(n_done: int, n_total: int) -> None:
@@ -301,3 +303,16 @@ def test_354_rows_of_eval_p_have_their_query_in_the_release_s_training_file(
     training = {"train": {query_digest(case.query) for _, case in rows if isinstance(case, Case)}}
     left = without_seen(whole, training)
     assert (left.n_rows, left.n_left_out, left.seen[0].n_rows) == (1392, 354, 354)
+
+
+def test_an_empty_unseen_part_is_left_out_and_a_damaged_one_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "load_classifier", FirstWord)
+    whole, part = write_set(tmp_path / "whole.jsonl"), tmp_path / "part.jsonl"
+    part.write_text("")
+    assert len(measure_on_unseen(["fast"], whole, part)) == 1
+    part.write_text('{"query": 3}\n')
+    with pytest.raises(DataError, match=r"part\.jsonl") as found:
+        measure_on_unseen(["fast"], whole, part)
+    assert not isinstance(found.value, NoRows)

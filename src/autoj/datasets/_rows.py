@@ -14,7 +14,7 @@ from autoj import inputs
 from autoj.datasets._arrow import read_parquet
 from autoj.datasets._delimited import NUMBERS, read_delimited
 from autoj.datasets._hub import is_dataset, read_dataset
-from autoj.errors import DataError
+from autoj.errors import DataError, NoRows
 from autoj.inputs import local_file
 
 Rows: TypeAlias = Iterator[tuple[int, dict[str, Any] | DataError]]
@@ -73,4 +73,4 @@ def first_row(path: Path) -> tuple[int, dict[str, Any]]:
         if not isinstance(row, DataError):
             return line, row
         first_error = first_error or row
-    raise first_error or DataError("is empty: it holds no rows", path=path)
+    raise first_error or NoRows("is empty: it holds no rows", path=path)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from autoj.jsonl import decode_as, encode
+from autoj.metrics.calibration import ReliabilityBin
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render
@@ -41,6 +44,36 @@ PART_OF = {
     "Calibration": ("A calibrated judge with the same probabilities", "calibrated"),
 }
 """The breakdown that follows a section, with its heading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Details:
+    words: Mapping[str, Mapping[str, str]]
+    reliability: Sequence[ReliabilityBin]
+    n_judgments: int
+    left_out: Mapping[str, Mapping[str, int]]
+    n_questions: int = 0
+
+
+def check_card(result: Result) -> None:
+    """Check that a stored card has all that is shown of it.
+
+    Raises:
+        ValueError: something is not there, or of another type.
+    """
+    words = decode_as(_Details, encode(result.details)).words
+    breakdowns = [breakdown for _, breakdown in PART_OF.values()]
+    named = {name: result.parts.get(name, {}) for name in breakdowns}
+    for part, its in named.items():
+        for name, found in its.items():
+            if len(found) != 1:
+                raise ValueError(f"{part} {name!r} has {len(found)} figures, and not one")
+    known = {its.name for its in result.estimates}
+    shown = [name for names in SECTIONS.values() for name in names if name in known]
+    for part, names in ("estimates", shown), *named.items():
+        for name in names:
+            if name not in words.get(part, {}):
+                raise ValueError(f"no words for {name!r} of {part}")
 
 
 def audit_view(result: Result) -> RenderableType:

@@ -10,14 +10,20 @@ from pathlib import Path
 import orjson
 import pytest
 
+from autoj.construct.stages import StageFolder
 from autoj.errors import ConfigError, DataError
-from autoj.metrics.result import read_result
+from autoj.jsonl import write_records
+from autoj.metrics.result import read_result, save_result
+from autoj.records import Case, Response
 from autoj.reports.html.charts import Curve, bar_chart, curve_chart, scatter_chart
+from autoj.reports.html.listing import apart
+from autoj.reports.html.paper import read_curves
 from autoj.reports.html.plot import write_figure
 from autoj.reports.html.report import write_report
 from autoj.runs.lock import locked
+from autoj.tasks.classify_file import ClassifiedRow
 
-from .kinds import audited, classified, constructed, selected
+from .kinds import TEXTS, audited, classified, constructed, selected
 from .stored import judged, pairs
 
 pytest.importorskip("vl_convert", reason="the extra `report` is missing")
@@ -94,7 +100,7 @@ def test_selection_by_ratings_shows_the_pick_first_and_the_models(tmp_path):
         "Response 3 (m2), picked", "Response 2 (m1)",
     ]  # fmt: skip
     assert [its["chosen"] for its in first["texts"]] == [True, False, False, False]
-    assert first["tables"][0]["rows"][-1] == ["Response 4 (m3)", "unreadable", "0.300"]
+    assert first["tables"][0]["rows"][-1] == ["Response 4 (m3)", "-", "0.300"]
     assert dict(first["facts"])["lead over the next"] == "3.00"
     # The fourth has the highest reference score, but no rating.
     assert "beaten" in first["values"]["show"]
@@ -132,7 +138,97 @@ def test_best_of_n_curves_are_those_of_the_ratings(tmp_path):
     }  # fmt: skip
     write_figure("best_of_n", [run, run], tmp_path / "both.csv")
     both = list(csv.DictReader((tmp_path / "both.csv").read_text().splitlines()))
-    assert [row["curve"] for row in both].count("script") == 6
+    curves = [row["curve"] for row in both]
+    assert (curves.count("script"), curves.count("script (2)")) == (3, 3)
+
+
+def test_curves_of_other_responses_are_refused(tmp_path):
+    run, fewer = selected(tmp_path / "run"), selected(tmp_path / "fewer", TEXTS[:2])
+    other = selected(tmp_path / "other", n=3)
+    stored = _curves(tmp_path / "stored.json", run)
+    its = orjson.loads(stored.read_bytes())
+    for each in its["details"]["comparisons"]:
+        each["figures"]["longest"]["value"] += 0.01
+    stored.write_bytes(orjson.dumps(its))
+    for path, says in (
+        (fewer, "number of queries is 2, and not 3"),
+        (other, "N is 1, 2, 3, and not 1, 2, 4"),
+        (stored, r"longest of 1 is 0\.010000 \(n=3\), and not 0\.000000"),
+    ):
+        with pytest.raises(DataError, match=f"{path.name}.*{says}") as found:
+            write_figure("best_of_n", [run, path], tmp_path / "no.svg")
+        assert "Plot each by itself" in str(found.value.hint)
+
+
+def _curves(path: Path, run: Path) -> Path:
+    save_result(path, read_curves(run))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda its: its["details"].update(comparisons={"a": 1}), "not a list"),
+        (lambda its: [each.update(base_model="m") for each in its["details"]["comparisons"]],
+         "no figures of all queries"),
+        (lambda its: its["details"]["comparisons"][1]["figures"].pop("oracle"), "2 lacks oracle"),
+    ],
+)  # fmt: skip
+def test_damaged_curves_are_told(tmp_path, damage, says):
+    path = _curves(tmp_path / "eval-r.json", selected(tmp_path / "run"))
+    its = orjson.loads(path.read_bytes())
+    damage(its)
+    path.write_bytes(orjson.dumps(its))
+    with pytest.raises(DataError, match=rf"eval-r.json: is damaged \(.*{says}"):
+        write_figure("best_of_n", [path], tmp_path / "f.csv")
+
+
+def test_a_damaged_card_is_told(tmp_path):
+    card = audited(tmp_path / "audit") / "audit.json"
+    whole = card.read_bytes()
+    for damage, says in (
+        (lambda its: its.update(details={}), "words"),
+        (lambda its: its["details"].update(reliability=[{"low": 0.5}]), "high"),
+        (lambda its: its["details"].update(left_out=[1]), "left_out"),
+        (lambda its: its["details"].pop("n_judgments"), "n_judgments"),
+        (lambda its: its["details"]["words"]["estimates"].pop("consistency"), "consistency"),
+        (lambda its: its["details"]["words"].pop("format"), "format"),
+        (lambda its: its["parts"].update(injection={"x": []}), "0 figures"),
+    ):
+        its = orjson.loads(whole)
+        damage(its)
+        card.write_bytes(orjson.dumps(its))
+        with pytest.raises(DataError, match=rf"audit.json: is damaged \(.*{says}"):
+            page(card)
+        with pytest.raises(DataError, match="is damaged"):
+            write_figure("audit", [card], tmp_path / "f.svg")
+
+
+def test_equal_ids_get_numbers_that_are_free():
+    assert apart(["x", "x (2)", "x", "x", "y"]) == ["x", "x (2)", "x (3)", "x (4)", "y"]
+    assert apart(["x", "x", "x (2)"]) == ["x", "x (3)", "x (2)"]
+
+
+def test_all_responses_of_a_row_of_a_construction_are_shown(tmp_path):
+    made = constructed(tmp_path / "made", n_stages=1)
+    responses = tuple(Response(text=f"text {at}") for at in range(101))
+    case = Case(id="many", query="q", cluster="c", responses=responses)
+    StageFolder(made / "01-collect", "collect").write([case])
+    _, data = page(made)
+    (entry,) = (each for each in data["entries"] if each["id"].endswith(": many"))
+    assert entry["texts"][-1]["heading"] == "Response 101"
+
+
+def test_a_group_shows_its_invisible_characters(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    row = ClassifiedRow(id="1", query="q", scenario="s", group="a\u202eb", probability=0.9,
+                        alternatives=(), classifier="c", digest="sha256:0")  # fmt: skip
+    write_records(path, [row])
+    _, data = page(path)
+    (entry,) = data["entries"]
+    (group,) = entry["values"]["group"]
+    assert dict(entry["facts"])["group"] == group
+    assert "\u202e" not in group
 
 
 def test_large_selection_holds_some_and_counts_all(tmp_path):

@@ -22,7 +22,7 @@ from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice, open_se
 from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
 from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet
 from autoj.bench.sources import judge_all
-from autoj.errors import ConfigError, DataError, MissingExtra
+from autoj.errors import ConfigError, MissingExtra, NoRows
 from autoj.jsonl import write_records
 from autoj.metrics.result import Result, keep_result
 from autoj.runs import RunSpec, resolve_run
@@ -184,7 +184,7 @@ def measure_on_unseen(
     try:
         sets = SetChoice(data=whole, second=str(unseen))
         return measure_classifiers(sets, classifiers=classifiers, watch=watch)
-    except DataError as error:
+    except NoRows as error:
         # None is left where all are in the training data of another classifier.
         watch.message(f"{error.message}; the figures are those on the whole test file alone")
         sets = SetChoice(data=whole, second=NO_SET)

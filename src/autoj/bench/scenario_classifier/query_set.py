@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from autoj.datasets.base import Cases, ReadRow
-from autoj.errors import DataError
+from autoj.errors import DataError, NoRows
 from autoj.records import Case
 from autoj.scenarios.seeds import query_digest
 
@@ -71,7 +71,7 @@ def read_set(data: Cases, name: str, bench: str = BENCH) -> QuerySet:
             )
         cases.append(case)
     if not cases:
-        raise DataError("is empty: it has no rows", path=data.paths[0])
+        raise NoRows("is empty: it has no rows", path=data.paths[0])
     return QuerySet(name=name, bench=bench, data=data, cases=cases, n_rows=len(cases))
 
 
@@ -86,7 +86,7 @@ def without_seen(
         keep: whether such rows are only counted.
 
     Raises:
-        DataError: no row is left.
+        NoRows: none is left.
     """
     digests = [query_digest(case.query) for case in found.cases]
     rows = {
@@ -99,7 +99,7 @@ def without_seen(
         return replace(found, seen=seen, keeps_seen=keep)
     kept = [case for index, case in enumerate(found.cases) if index not in gone]
     if not kept:
-        raise DataError(
+        raise NoRows(
             f"has no row left to measure on: the queries of all {len(digests):,} are in "
             f"{' and '.join(training)}",
             path=found.data.paths[0],

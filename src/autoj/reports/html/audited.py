@@ -11,7 +11,7 @@ from autoj.errors import DataError
 from autoj.metrics.result import Result, read_result
 from autoj.records import Estimate
 from autoj.reports import render
-from autoj.reports.audit import PART_OF, SECTIONS, TITLES, left_out, questions
+from autoj.reports.audit import PART_OF, SECTIONS, TITLES, check_card, left_out, questions
 from autoj.reports.html.charts import Dot, dot_chart
 from autoj.reports.html.drawing import Chart
 from autoj.reports.html.listing import LeftRows, PageTable, shown
@@ -76,7 +76,7 @@ def read_card(path: Path) -> Result:
     """An audit's card, from its folder or its file.
 
     Raises:
-        DataError: it is not an audit's, or a run of it is not finished.
+        DataError: it is not an audit's, is damaged, or a run of it is not finished.
     """
     if path.is_dir():
         return audit_card(path)
@@ -86,6 +86,13 @@ def read_card(path: Path) -> Result:
             f"is a result of {card.bench}, not of autoj audit", path=path,
             hint="autoj audit leaves audit.json in its folder.",
         )  # fmt: skip
+    try:
+        check_card(card)
+    except ValueError as error:
+        raise DataError(
+            f"is damaged ({error})", path=path, hint="autoj report on the audit's folder "
+            "computes the card anew.",
+        ) from None  # fmt: skip
     return card
 
 

@@ -142,10 +142,11 @@ def _entry(case: Case, row: ClassifiedQuery) -> PageEntry:
         if holds
     )
     scenario = shown(row.scenario or _NO_SCENARIO)
+    group = shown(row.group or _NO_SCENARIO)
     named = scenario if probability is None else f"{scenario} ({render.percent(probability)})"
     facts = [("scenario", named)]
     if row.group is not None:
-        facts.append(("group", row.group))
+        facts.append(("group", group))
     if row.alternatives:
         nexts = (f"{name} ({render.percent(share)})" for name, share in row.alternatives)
         facts.append(("next", shown(", ".join(nexts))))
@@ -160,7 +161,7 @@ def _entry(case: Case, row: ClassifiedQuery) -> PageEntry:
         summary=" · ".join([named, *(_SHOW[kind] for kind in kinds)]),
         values={
             "show": kinds,
-            "group": (row.group or _NO_SCENARIO,),
+            "group": (group,),
             "scenario": (scenario,),
         },
         numbers={"unsure": -1.0 if probability is None else 1 - probability},

@@ -139,8 +139,9 @@ def _entry(
         ):
             if value is not None:
                 facts.append((label, shown(str(value))))
-        names = "ab" if len(case.responses) == 2 else [str(at + 1) for at in range(99)]
-        for name, response in zip(names, case.responses, strict=False):
+        paired = len(case.responses) == 2
+        for at, response in enumerate(case.responses):
+            name = "ab"[at] if paired else str(at + 1)
             model = "" if response.model is None else f" ({shown(response.model)})"
             heading = f"Response {name}{model}"
             if case.label == name:

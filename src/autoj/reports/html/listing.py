@@ -176,13 +176,26 @@ class LeftRows:
 
 def named_apart(entries: Sequence[PageEntry]) -> list[PageEntry]:
     """The rows with ids of their own: an equal one gets a number, so that a link finds each."""
-    seen: Counter[str] = Counter()
-    named = []
-    for entry in entries:
-        seen[entry.id] += 1
-        n = seen[entry.id]
-        named.append(entry if n == 1 else replace(entry, id=f"{entry.id} ({n})"))
-    return named
+    ids = apart([entry.id for entry in entries])
+    return [replace(entry, id=its) for entry, its in zip(entries, ids, strict=True)]
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """Names of which no two are equal: a repeated one gets the next number that is free.
+
+    >>> apart(["x", "x (2)", "x"])
+    ['x', 'x (2)', 'x (3)']
+    """
+    taken, counts = set(names), Counter[str]()
+    found = []
+    for name in names:
+        counts[name] += 1
+        own = name
+        while counts[name] > 1 and (own := f"{name} ({counts[name]})") in taken:
+            counts[name] += 1
+        taken.add(own)
+        found.append(own)
+    return found
 
 
 def shown(text: str) -> str:

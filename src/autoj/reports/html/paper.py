@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
 from autoj.bench.eval_r.evaluate import BENCH as EVAL_R
@@ -19,7 +18,7 @@ from autoj.records import Case
 from autoj.reports import render
 from autoj.reports.html.charts import Curve, curve_chart, scatter_chart
 from autoj.reports.html.drawing import Chart
-from autoj.reports.html.listing import PageTable, shown
+from autoj.reports.html.listing import PageTable, apart, shown
 from autoj.reports.html.sections import MOST_ROWS, Section
 from autoj.runs.kind import is_jury
 from autoj.tasks.run import Run
@@ -74,7 +73,9 @@ def best_of_n_chart(results: Sequence[Result], prefix: str = "") -> Chart:
     Raises:
         MissingExtra: the extra `report` is not installed.
     """
-    curves = [_curve(result, "judge", result.judge) for result in results]
+    # A curve is known by its name, and two runs may be of one judge.
+    labels = apart([*BESIDE, *(result.judge for result in results)])[len(BESIDE) :]
+    curves = [_curve(result, "judge", label) for result, label in zip(results, labels, strict=True)]
     curves += [_curve(results[0], name, name) for name in BESIDE]
     title = "mean reference score of the picks from the first N"
     known = [curve for curve in curves if curve.points]
@@ -92,11 +93,45 @@ def _curve(result: Result, name: str, label: str) -> Curve:
 
 def _comparisons(result: Result) -> list[BestOfN]:
     """Those of all queries, by N; a stored result has them as plain values."""
-    found = [
-        each if isinstance(each, BestOfN) else decode_as(BestOfN, encode(each))
-        for each in result.details["comparisons"]
-    ]
+    found = decode_as(list[BestOfN], encode(result.details["comparisons"]))
     return [each for each in found if each.base_model is None]
+
+
+def read_all_curves(paths: Sequence[Path]) -> list[Result]:
+    """The best-of-N figures of stored runs or results, which are on the same responses.
+
+    Args:
+        paths: folders of runs that rated or selected, or results' files.
+
+    Raises:
+        DataError: one has none, or they are not on the same responses.
+    """
+    results = [read_curves(path) for path in paths]
+    first, *others = map(_subject, results)
+    for path, its in zip(paths[1:], others, strict=True):
+        for what, value in first.items():
+            if its.get(what) != value:
+                raise DataError(
+                    f"is not on the same responses as {paths[0]}: its {what} is {its.get(what)}, "
+                    f"and not {value}",
+                    path=path,
+                    hint="Plot each by itself: autoj plot best_of_n with one path.",
+                )
+    return results
+
+
+def _subject(result: Result) -> dict[str, str]:
+    """The figures of a result that no judge has a part in: equal on the same responses."""
+    found = _comparisons(result)
+    subject = {
+        "number of queries": f"{result.n_cases:,}",
+        "N": ", ".join(str(each.size) for each in found),
+    }
+    for each in found:
+        for name in BESIDE:
+            its = each.figures[name]
+            subject[f"{name} of {each.size}"] = f"{render.number(its.value, 6)} (n={its.n:,})"
+    return subject
 
 
 def read_curves(path: Path) -> Result:
@@ -158,7 +193,20 @@ def _stored(path: Path, bench: str, detail: str, hint: str) -> Result:
     result = read_result(place)
     if result.bench != bench or not result.details.get(detail):
         raise DataError(f"is not a result of autoj bench {bench}", path=place, hint=hint)
+    try:
+        _check_curves(result) if bench == EVAL_R else _models(result)
+    except ValueError as error:
+        raise DataError(f"is damaged ({error})", path=place, hint=hint) from None
     return result
+
+
+def _check_curves(result: Result) -> None:
+    comparisons = _comparisons(result)
+    if not comparisons:
+        raise ValueError("it has no figures of all queries")
+    for found in comparisons:
+        if lacking := {"judge", *BESIDE} - found.figures.keys():
+            raise ValueError(f"best of {found.size} lacks {', '.join(sorted(lacking))}")
 
 
 _RANKING_HINT = (
@@ -242,5 +290,4 @@ def ranking_chart(result: Result, prefix: str = "") -> Chart:
 
 
 def _models(result: Result) -> list[Ranked]:
-    rows: Sequence[Mapping[str, Any]] = result.details["models"]
-    return [decode_as(Ranked, encode(row)) for row in rows]
+    return decode_as(list[Ranked], encode(result.details["models"]))

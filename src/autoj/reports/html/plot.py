@@ -12,7 +12,7 @@ from autoj.reports.html.drawing import Chart
 from autoj.reports.html.kinds import page_kind, page_of
 from autoj.reports.html.listing import LeftRows
 from autoj.reports.html.overview import Overview, OverviewTally
-from autoj.reports.html.paper import best_of_n_chart, ranking_chart, read_curves, read_ranking
+from autoj.reports.html.paper import best_of_n_chart, ranking_chart, read_all_curves, read_ranking
 from autoj.reports.html.report import chart_content, replace_file
 from autoj.reports.html.sections import charts_of, overview_sections
 from autoj.reports.html.sources import PageRun, open_page_runs
@@ -87,7 +87,7 @@ def _chart(name: str, paths: Sequence[Path], watch: Watch) -> Chart:
     if name == "consistency":
         return _consistency(open_page_runs(paths), watch)
     if name == "best_of_n":
-        return best_of_n_chart([read_curves(path) for path in paths])
+        return best_of_n_chart(read_all_curves(paths))
     if len(paths) > 1:
         raise ConfigError(
             f"the figure {name!r} is of one run, and these are {len(paths)}",

@@ -140,9 +140,7 @@ def _tables(found: Selection, order: Sequence[int], scalar: bool) -> Iterator[Pa
         for at in order:
             row = [_name(found, at)]
             if ratings:
-                rating = ratings[at]
-                digits = 3 if scalar else 2
-                row.append("unreadable" if rating is None else render.number(rating, digits))
+                row.append(render.number(ratings[at], 3 if scalar else 2))
             if scored:
                 row.append(render.number(responses[at].reference_score, 3))
             rows.append(tuple(row))

@@ -22,7 +22,7 @@ const CaseView = (data, marks) => {
 
   function ratingText(verdict) {
     if (!verdict) return "not judged";
-    return "rated " + verdict.ratings.map((each) => each === null ? "unreadable" : each).join(", ");
+    return "rated " + verdict.ratings.map((each) => each === null ? "none" : each).join(", ");
   }
 
   function caseParts(its) {
@@ -115,7 +115,7 @@ const CaseView = (data, marks) => {
     const fact = (label, value) => facts.append(make("dt", { text: label }), make("dd", { text: value }));
     if (data.paired) fact("winner", WINNERS[verdict.winner || "none"] + (verdict.rule ? ` (${verdict.rule})` : ""));
     if (verdict.probabilities) fact("probabilities", chances(verdict.probabilities));
-    if (verdict.ratings.length) fact(data.paired ? "ratings of a and b" : "rating", verdict.ratings.map((each) => each === null ? "unreadable" : each).join(", "));
+    if (verdict.ratings.length) fact(data.paired ? "ratings of a and b" : "rating", verdict.ratings.map((each) => each === null ? "none" : each).join(", "));
     for (const judgment of verdict.judgments) {
       const says = data.paired && Object.hasOwn(WINNERS, judgment.reading) ? WINNERS[judgment.reading] : judgment.reading;
       fact(`shown ${judgment.page}`, says + (judgment.probabilities ? ` (${chances(judgment.probabilities)})` : "") + (judgment.tokens ? `; ${judgment.tokens}` : ""));
