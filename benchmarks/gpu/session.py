@@ -80,7 +80,8 @@ def run_part(session: Session, part: str) -> bool:
 
 def run_child(session: Session, part: str) -> bool:
     """The same in a process of its own: its memory is free afterwards, and its crash is its own."""
-    seconds = max(60.0, session.until - time.monotonic())
+    # A training must reach its own deadline, and write its checkpoint, before it is killed here.
+    seconds = min(max(60.0, session.until - time.monotonic()), PART_SECONDS - 90)
     started = time.monotonic()
     try:
         told = subprocess.run(

@@ -94,6 +94,23 @@ def test_a_short_call_does_one_part_and_says_that_more_are_left(
     assert session.main([*given, "--all"]) == 0
 
 
+def test_a_part_is_not_killed_before_its_own_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def run(command: list[str], timeout: float, **_: Any) -> Any:
+        given.append(timeout - 60 * float(command[command.index("--minutes") + 1]))
+        return subprocess.CompletedProcess(command, 0, stderr="")
+
+    monkeypatch.setattr(session.subprocess, "run", run)
+    settings = session.Session(
+        results=tmp_path, work=tmp_path, weights={}, data=(), smoke=False, until=1e12
+    )
+    assert session.run_child(settings, "tests")
+    assert given == [pytest.approx(90)]
+
+
 def test_a_training_without_time_goes_on_in_the_next_call(
     tmp_path: Path, smoke: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,6 +211,18 @@ def test_other_attention_than_pytorchs_is_not_packed() -> None:
     assert made.config._attn_implementation == "eager"
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"), [("Mistral", "layers of other attention"), ("Bloom", "positions of its own")]
+)
+def test_windows_and_positions_of_its_own_are_not_packed(kind: str, said: str) -> None:
+    made = make_model(kind)
+    made.set_attn_implementation("sdpa" if kind == "Mistral" else "eager")
+    # Bloom has no attention of PyTorch's: its positions are what this looks at.
+    made.config._attn_implementation_internal = "sdpa"
+    with pytest.raises(ConfigError, match=said):
+        pack_sequences(made)
+
+
 def test_a_text_in_chunks_has_the_same_loss_and_gradient(
     model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

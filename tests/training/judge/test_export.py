@@ -231,12 +231,46 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert {path: path.stat().st_size for path in (tmp_path / "good").rglob("*")} == before
 
 
+def test_prompts_of_one_name_are_both_kept(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    names = []
+    for text in ("one", "two"):
+        (tmp_path / text).mkdir()
+        (tmp_path / text / "README.md").write_text(text)
+        names.append(export._copy_prompt(tmp_path / text / "README.md", tmp_path / "out"))
+    assert [(tmp_path / "out" / name).read_text() for name in names] == ["one", "two"]
+    assert not (tmp_path / "out" / "README.md").exists()
+
+
+def test_a_folder_may_be_the_one_we_are_in_and_may_vanish(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    export_model(whole, Path("."), "merged")
+    assert (tmp_path / "a" / "b" / "judge.yaml").is_file()
+    monkeypatch.chdir(tmp_path)
+
+    def vanish(*_: Any, **__: Any) -> Any:
+        shutil.rmtree(tmp_path / "a")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(export, "write_form", vanish)
+    with pytest.raises(StorageFull, match="the disk is full"):
+        export_model(whole, tmp_path / "a" / "c", "merged")
+
+
 def test_a_form_without_its_packages_names_the_extra(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"--format gguf needs packages"):
         export_model(whole, tmp_path / "out", "gguf")
+    # The comparison runs in the embedded engine.
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "gguf" or None)
+    pairs = toy.pairs_file(tmp_path)
+    with pytest.raises(MissingExtra, match=r"--format gguf-q8_0 needs packages"):
+        export_model(whole, tmp_path / "out", "gguf-q8_0", validation=pairs)
     monkeypatch.setattr(
         "importlib.util.find_spec", lambda name: name in ("gguf", "openvino_genai") or None
     )

@@ -150,6 +150,11 @@ def test_queries_that_are_compared_on_or_tested_on_are_no_texts(
     monkeypatch.setattr("autoj.datasets.catalog.test_sets_here", lambda: {"hhh": place})
     kept = calibration_rows([rows], settings, compared, watch)
     assert [row.case.id for row in kept] == ["pair-2", "pair-3"]
+    place.write_text("{broken\n" + json.dumps(mine[1]) + "\n[]\n")
+    watch.messages.clear()
+    kept = calibration_rows([rows], settings, (), watch)
+    assert [row.case.id for row in kept] == ["pair-0", "pair-2", "pair-3"]
+    assert "hhh is compared in part only, by the 1 queries that can be read" in watch.messages[0]
     _, compared = open_pairs(rows, 10)
     with pytest.raises(ConfigError, match="all queries of the calibration files"):
         calibration_rows([rows], settings, compared, watch)

@@ -115,3 +115,30 @@ def test_a_report_says_where_its_peak_is_from() -> None:
 def test_a_configuration_of_another_family_has_no_shape() -> None:
     assert shape_of({"hidden_size": 64, "n_layer": 4}) is None
     assert shape_of([]) is None
+
+
+@pytest.mark.parametrize("tf32", [False, True])
+def test_the_peak_is_measured_in_the_precision_of_the_training(
+    monkeypatch: pytest.MonkeyPatch, tf32: bool
+) -> None:
+    products = torch.backends.cuda.matmul
+    before, seen = products.fp32_precision, []
+
+    def product(device: str, dtype: object) -> float:
+        seen.append(products.fp32_precision)
+        return 1e12
+
+    monkeypatch.setattr(speed, "product_flops", product)
+    find_peak(recipe_of(tf32=tf32), "cuda", halved=False)
+    assert seen == ["tf32" if tf32 else before]
+    assert products.fp32_precision == before
+
+
+def test_a_step_ends_when_the_gpu_has_done_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: done.append("waited"))
+    watch = Stopwatch(recipe_of(), [written(9, 2)] * 2)
+    watch.begin()
+    watch.end(1)
+    assert done == ["waited", "waited"]

@@ -7,6 +7,7 @@ model (projections, norms, the gated network) treats tokens apart and needs no p
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +32,23 @@ def pack_sequences(model: Any) -> None:
         model: a causal language model of transformers with PyTorch's own attention.
 
     Raises:
-        ConfigError: its attention is another, or not full attention in each layer.
+        ConfigError: its attention is another, or not full attention in each layer, or its positions
+            cannot be given.
     """
     from transformers import AttentionInterface
 
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ())
-    named = config._attn_implementation
-    if named not in ("sdpa", SEGMENTED) or not kinds <= {"full_attention"}:
-        said = f"{named} attention" if kinds <= {"full_attention"} else "layers of other attention"
+    if not kinds and getattr(config, "sliding_window", None) is not None:
+        kinds = {"sliding_attention"}
+    named, said = config._attn_implementation, None
+    if not kinds <= {"full_attention"}:
+        said = "layers of other attention"
+    elif named not in ("sdpa", SEGMENTED):
+        said = f"{named} attention"
+    elif "position_ids" not in inspect.signature(model.get_decoder().forward).parameters:
+        said = "positions of its own, which cannot begin anew with each sequence"
+    if said is not None:
         raise ConfigError(
             f"packing needs PyTorch's attention over whole sequences, and {type(model).__name__} "
             f"has {said}",

@@ -88,7 +88,7 @@ def _without_tested(
     queries = [row.case.query for row in rows]
     left_out: set[int] = set()
     others = {"the pairs to compare on": [case.query for case in compared]}
-    others |= {name: _queries(path) for name, path in catalog.test_sets_here().items()}
+    others |= {name: _queries(name, path, watch) for name, path in catalog.test_sets_here().items()}
     for name, tested in others.items():
         shared = {item.a for item in find_overlap(queries, tested, n=_NGRAMS).shared}
         if shared:
@@ -107,12 +107,24 @@ def _without_tested(
     return kept
 
 
-def _queries(path: Path) -> list[str]:
-    """The queries of a benchmark's set; none where it lies in a form that is no set of cases."""
+def _queries(name: str, path: Path, watch: Watch) -> list[str]:
+    """The queries of a benchmark's set that can be read; it is told where some cannot."""
+    queries: list[str] = []
+    reason: DataError | ConfigError | None = None
     try:
-        return [item.query for _, item in open_cases(path).read() if isinstance(item, Case)]
-    except (DataError, ConfigError):
-        return []
+        for _, item in open_cases(path).read():
+            if isinstance(item, Case):
+                queries.append(item.query)
+            else:
+                reason = reason or item
+    except (DataError, ConfigError) as error:
+        reason = error
+    if reason is not None:
+        watch.message(
+            f"{name} is compared in part only, by the {len(queries):,} queries that can be read: "
+            f"{reason.message}"
+        )
+    return queries
 
 
 def encode_texts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from autoj.training.judge.recipe import Recipe, Shape, Update
 from autoj.training.judge.samples import Sample, n_asked
 from autoj.training.judge.sampling import Extent
 from autoj.training.judge.scale import Layout, memory_per_gpu, shape_of
-from autoj.training.judge.speed import Speed, find_peak, speed_of
+from autoj.training.judge.speed import Speed, best_seconds, find_peak, speed_of, training_precision
 
 _FLOAT_BYTES = 4
 # A weight that is trained has a gradient and AdamW's two moments beside it.
@@ -279,13 +278,15 @@ def _speed(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> Speed
     ordered = sorted(extent.samples, key=lambda sample: sample.n_tokens)
     middle = max(0, len(ordered) // 2 - size // 2)
     batch = ordered[middle : middle + size]
-    seconds = 0.0
-    for _ in range(2):  # the first pass warms up
-        started = time.monotonic()
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=halved):
+    device = model.device.type
+
+    def step() -> None:
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=halved):
             learn(model, batch, recipe.objectives)[0].mean().backward()
-        seconds = time.monotonic() - started
         model.zero_grad(set_to_none=True)
-    peak = find_peak(recipe, model.device.type, halved=halved)
+
+    with training_precision(recipe, device):
+        seconds = best_seconds(device, step, 2)  # the first pass warms up
+    peak = find_peak(recipe, device, halved=halved)
     shape = shape_of(model.config.get_text_config().to_dict())
     return speed_of(recipe, batch, seconds, shape, peak)

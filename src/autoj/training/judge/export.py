@@ -41,6 +41,7 @@ MAX_MOVED = 0.05
 N_PAIRS = 200
 """The most pairs that verdicts are compared on."""
 
+_MODEL_CARD = "README.md"
 # A disk with less than this left after an error is called full, whatever its library said.
 _LITTLE_BYTES = 1 << 20
 
@@ -108,13 +109,14 @@ def export_model(
         MissingExtra: the form's packages are not installed.
         StorageFull: the disk is full; nothing is left behind, and nothing was overwritten.
     """
+    given, out = out, out.absolute()
     if format not in LIBRARIES:
         raise UnknownComponent("format of weights", format, LIBRARIES)
     if out.is_file() or (out.exists() and any(out.iterdir())):
-        raise DataError("the folder is not empty", path=out, hint="Choose a new folder.")
+        raise DataError("the folder is not empty", path=given, hint="Choose a new folder.")
     original = _read_original(judge)
     _check_files(format, calibration, validation)
-    check_form(original, format)
+    check_form(original, format, compared=validation is not None)
     pairs = None
     if validation is not None:
         comparison_spec(original.card)
@@ -145,12 +147,12 @@ def export_model(
             out.rmdir()
         made.rename(out)
     except Exception as error:
-        if (told := _of_storage(error, draft, out)) is None:
+        if (told := _of_storage(error, draft, given)) is None:
             raise
         raise told from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return Exported(out=out, format=format, n_bytes=n_bytes, kept=kept, moved=moved)
+    return Exported(out=given, format=format, n_bytes=n_bytes, kept=kept, moved=moved)
 
 
 def _read_original(judge: Path) -> Original:
@@ -219,8 +221,17 @@ def _write_card(original: Original, out: Path, changed: dict[str, Any], format: 
         content.pop("calibration", None)
     if prompts := content.get("prompt"):
         names = [prompts] if isinstance(prompts, str) else prompts
-        content["prompt"] = [f"./{Path(shutil.copy(name, out)).name}" for name in map(Path, names)]
+        content["prompt"] = [_copy_prompt(Path(name), out) for name in names]
     TrainingFolder(out).write_card(content | changed)
+
+
+def _copy_prompt(prompt: Path, out: Path) -> str:
+    """Copies a prompt into a folder, and returns its path in the card."""
+    name = prompt.name
+    while (out / name).exists() or name == _MODEL_CARD:
+        name = f"prompt-{name}"
+    shutil.copy(prompt, out / name)
+    return f"./{name}"
 
 
 def _write_model_card(original: Original, out: Path, format: Format, moved: Moved | None) -> None:
@@ -234,7 +245,7 @@ def _write_model_card(original: Original, out: Path, format: Format, moved: Move
         library=LIBRARIES[format],
         export=None if moved is None else f"As `{format}`: {moved.sentence()}.",
     )
-    (out / "README.md").write_text(text, encoding="utf-8")
+    (out / _MODEL_CARD).write_text(text, encoding="utf-8")
     if moved is not None:
         (out / "moved.json").write_bytes(orjson.dumps(moved.as_json(), option=orjson.OPT_INDENT_2))
 
@@ -243,7 +254,7 @@ def _of_storage(error: Exception, draft: Path, out: Path) -> Exception | None:
     """The error of a full or unwritable disk; None for others. Each library has its own class."""
     if isinstance(error, UserError):
         return None
-    free = shutil.disk_usage(draft if draft.exists() else out.absolute().parent).free
+    free = shutil.disk_usage(next(at for at in (draft, *draft.parents) if at.exists())).free
     full = isinstance(error, OSError) and is_full(error)
     if full or "os error 28" in str(error) or free < _LITTLE_BYTES:
         return StorageFull(

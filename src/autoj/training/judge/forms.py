@@ -96,8 +96,13 @@ class Original:
         return self.settings
 
 
-def check_form(original: Original, format: Format) -> None:
+def check_form(original: Original, format: Format, *, compared: bool) -> None:
     """Checks, before anything heavy is loaded, that a judge can be exported in a form.
+
+    Args:
+        original: the judge.
+        format: the form.
+        compared: whether its verdicts will be compared with the judge's.
 
     Raises:
         ConfigError: it cannot.
@@ -118,8 +123,11 @@ def check_form(original: Original, format: Format) -> None:
             "engine does not read",
             hint="Export it as gguf or merged.",
         )
-    needed = "openvino_genai" if format.startswith("openvino") else "gguf"
-    if format.startswith(("openvino", "gguf")) and importlib.util.find_spec(needed) is None:
+    needed = {"gguf"} if format.startswith("gguf") else set()
+    # A GGUF file is compared in the engine that its card names.
+    if format.startswith("openvino") or (needed and compared and card.wrapper != TEMPLATE):
+        needed |= {"openvino_genai"}
+    if any(importlib.util.find_spec(name) is None for name in needed):
         raise MissingExtra("embedded", f"export-model --format {format}")
     if format in ("gptq", "awq", "w4a16"):
         check_compressor(format)

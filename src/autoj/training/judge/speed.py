@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,22 @@ def best_seconds(device: str, do: Callable[[], Any], repeats: int = _REPEATS) ->
     return min(seconds)
 
 
+@contextmanager
+def training_precision(recipe: Recipe, device: str) -> Iterator[None]:
+    """Products of float32 are as in the training, which switches TF32 on when it begins."""
+    import torch
+
+    # The older `allow_tf32` cannot be restored: once set, it overrides what the training sets.
+    products = torch.backends.cuda.matmul
+    before = products.fp32_precision
+    if recipe.tf32 and device == "cuda":
+        products.fp32_precision = "tf32"
+    try:
+        yield
+    finally:
+        products.fp32_precision = before
+
+
 def product_flops(device: str, dtype: Any, side: int | None = None) -> float:
     """Measures operations per second of products of square matrices.
 
@@ -83,8 +100,18 @@ def find_peak(recipe: Recipe, device: str, *, halved: bool) -> Peak:
 
     if recipe.peak_tflops is not None:
         return Peak(flops_per_second=1e12 * recipe.peak_tflops, is_measured=False)
-    found = product_flops(device, torch.bfloat16 if halved else torch.float32)
+    with training_precision(recipe, device):
+        found = product_flops(device, torch.bfloat16 if halved else torch.float32)
     return Peak(flops_per_second=found, is_measured=True)
+
+
+def _now() -> float:
+    """The time when a GPU has done all that it was given."""
+    import torch
+
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+    return time.monotonic()
 
 
 class Stopwatch:
@@ -97,11 +124,11 @@ class Stopwatch:
 
     def begin(self) -> None:
         """A step begins."""
-        self._began = time.monotonic()
+        self._began = _now()
 
     def end(self, step: int) -> None:
         """A step has ended; they count from 1."""
-        self._steps.append((step, time.monotonic() - self._began))
+        self._steps.append((step, _now() - self._began))
 
     def speed(self, shape: Shape | None, peak: Peak) -> Speed | None:
         """The speed of all steps but the first, which warms up; None without a second one."""
