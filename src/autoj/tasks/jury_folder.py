@@ -62,19 +62,20 @@ def check_jury_kind(path: Path, jury: Jury) -> None:
 
     Raises:
         ConfigError: one is an escalation, and the other is not.
-        DataError: the folder's list of judges cannot be read.
     """
-    if (path / JURY_FILE).is_file() and _escalates(path) != (jury.escalation is not None):
+    if not (path / JURY_FILE).is_file():
+        return
+    try:
+        escalates = read_jury(path).escalation is not None
+    except DataError:
+        # A damaged list of judges is written anew; their runs refuse other settings themselves.
+        return
+    if escalates != (jury.escalation is not None):
         raise ConfigError(
-            f"{path} holds {'an escalation' if _escalates(path) else 'a jury'}, whose judges are "
+            f"{path} holds {'an escalation' if escalates else 'a jury'}, whose judges are "
             "asked about other cases",
             hint="Choose another --out.",
         )
-
-
-def _escalates(path: Path) -> bool:
-    """True where the second judge of a jury is asked where the first one is unsure."""
-    return read_jury(path).escalation is not None
 
 
 def check_jury_place(path: Path) -> None:
