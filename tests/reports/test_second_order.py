@@ -96,6 +96,7 @@ def test_a_case_says_how_many_orders_were_asked_and_why(run: Run) -> None:
 
 
 def test_json_the_list_and_the_page_show_it(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
     summary, _ = summarise_stored(run, None, 0)
     record = run_record(run, summary)
     assert {verdict.n_orders for verdict in record["verdicts"]} == {1, 2}

@@ -135,6 +135,7 @@ def test_the_stronger_judge_is_asked_where_the_cheap_one_is_unsure_or_differs(
 def test_each_judge_costs_by_its_own_card_and_the_report_says_so(
     tmp_path: Path, many: Cases, engines: Engines
 ) -> None:
+    pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
     run = judge_by_jury(many, two(), tmp_path / "run")
     costs = {name: cost.run_usd for name, cost in run.costs.items() if cost is not None}
     tokens = {
@@ -248,6 +249,7 @@ def test_growing_data_asks_of_the_new_pairs_alone(
 def test_no_unsure_verdict_leaves_the_stronger_judge_alone(
     tmp_path: Path, many: Cases, engines: Engines
 ) -> None:
+    pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
     engines.answer = sure_of_a
     run = judge_by_jury(many, two(always_full=0), tmp_path / "run")
     assert engines.of("strong") == []
