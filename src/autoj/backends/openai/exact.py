@@ -190,8 +190,7 @@ class ChoiceScorer:
         try:
             return await self.reply(asking, fields=fields)
         except GivenUpError as given_up:
-            fault = given_up.fault
-            if fault is None or fault.ends or (fault.retryable and not trial):
+            if given_up.fault is None or (given_up.fault.retryable and not trial):
                 raise
             return None
 
