@@ -28,6 +28,8 @@ _PLAIN_SECONDS = 30.0
 """The interval of progress reports where stderr is not a terminal."""
 _PATIENCE_SECONDS = 2.0
 """Shorter work shows no progress."""
+_TELLING = 10
+"""So many done, or a twentieth of all, say how long the rest takes: one of a batch does not."""
 
 
 class TerminalWatch(Watch):
@@ -37,13 +39,14 @@ class TerminalWatch(Watch):
         self._bar = bar
         self._task: Any = None
         self._what = self._cost = ""
+        self._n_before = 0
         self._started = self._reported = time.monotonic()
 
     def progress(self, what: str, n_done: int, n_total: int) -> None:
         """Show progress; a change of `what` starts a new bar."""
         now = time.monotonic()
         if what != self._what:
-            self._what, self._task, self._started = what, None, now
+            self._what, self._task, self._started, self._n_before = what, None, now, n_done
         if not self._bar.console.is_terminal:
             self._report(now, n_done, n_total)
         elif now - self._started > _PATIENCE_SECONDS or self._task is not None:
@@ -71,16 +74,20 @@ class TerminalWatch(Watch):
         if now - self._reported < _PLAIN_SECONDS:
             return
         self._reported = now
-        pace = (now - self._started) / max(n_done, 1)
-        left = (n_total - n_done) * pace
         money = f", {self._cost}" if self._cost else ""
         if n_total <= n_done:
             # Whoever reads a file lazily knows no more than what was read.
             print_message(f"{self._what}: {n_done:,} done{money}")
             return
-        # Before the first one is done nothing says how long they take.
-        rest = f", about {left / 60:.0f} min left" if n_done else ""
+        rest = self._time_left(now, n_done, n_total)
         print_message(f"{self._what}: {n_done:,} of {n_total:,}{rest}{money}")
+
+    def _time_left(self, now: float, n_done: int, n_total: int) -> str:
+        # What an earlier session did took this one no time.
+        n_new = n_done - self._n_before
+        if n_new < max(1, min(_TELLING, n_total // 20)):
+            return ""
+        return f", about {(n_total - n_done) * (now - self._started) / n_new / 60:.0f} min left"
 
 
 @contextmanager
