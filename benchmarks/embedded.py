@@ -1,4 +1,4 @@
-"""The embedded judge against transformers, with the same weights, prompts and cores.
+"""An embedded judge against transformers and llama.cpp, with the same weights, prompts and cores.
 
 The prompts are the Eval-P prompts nearest to 600 tokens (`$AUTOJ_DATA`, else `../shared/data`;
 texts made here where there are none), with the protocol `pairwise`. A critique is 128 new tokens,
@@ -6,10 +6,13 @@ neither fewer nor more. Engines are asked in turn (`engines.py`).
 
 transformers reads the same GGUF file. Its one-at-a-time greedy decoding, with a cache of keys and
 values, is tried with the weights dequantised to float32 and to bfloat16 and with the weights kept
-packed; the fastest of these is what the embedded judge is compared with.
+packed; the fastest of these is what the embedded judge is compared with. llama.cpp reads it with
+`--llama-cpp` (`pip install xllamacpp`): critiques one at a time, and verdicts as a prompt read with
+one token written.
 
     pip install -e '.[embedded,bench]'
     python -m benchmarks.embedded
+    python -m benchmarks.embedded --judge embedded-1.5b-base --variant bfloat16 --llama-cpp
 """
 
 from __future__ import annotations
@@ -49,9 +52,13 @@ TARGET_CRITIQUES = 10
 TARGET_VERDICTS = 25
 TARGET_PREFILL_TOKENS_PER_SECOND = 2_500
 
-# What SmolLM2-135M computes per prompt token: two operations per weight that is not an embedding,
-# and the attention of 30 layers of width 576 to half of the prompt, for keys and for values.
-_FLOP_PER_TOKEN = 2 * 106e6 + 2 * 2 * 30 * 576 * PROMPT_TOKENS / 2
+# What a model computes per prompt token: two operations per weight that is not an embedding, and
+# the attention of its layers, so wide, to half of the prompt, for keys and for values.
+_FLOP_PER_TOKEN = {
+    "embedded-small-base": 2 * 106e6 + 2 * 2 * 30 * 576 * PROMPT_TOKENS / 2,
+    "embedded-0.5b-base": 2 * 358e6 + 2 * 2 * 24 * 896 * PROMPT_TOKENS / 2,
+    "embedded-1.5b-base": 2 * 1.31e9 + 2 * 2 * 28 * 1536 * PROMPT_TOKENS / 2,
+}
 _GEMM_SIDE = 2048
 _VARIANTS = ("float32", "bfloat16", "packed")
 
@@ -107,12 +114,45 @@ def requests_of(backend: EmbeddedBackend, protocol: str) -> list[Request]:
 # The engines; each runs in its own process.
 
 
-def embedded(requests: list[Request]) -> Answer:
+def embedded(requests: list[Request], judge: str) -> Answer:
     """The embedded judge."""
-    return asking(unending_embedded(), requests)
+    return asking(unending_embedded(judge), requests)
 
 
-def transformers(texts: list[str], variant: str, n_batch: int) -> Answer:
+def llama_cpp(texts: list[str], judge: str, n_new: int) -> Answer:
+    """llama.cpp on the GGUF file, one prompt at a time, with nothing kept from the one before."""
+    import xllamacpp
+
+    card = load_card(judge)
+    params = xllamacpp.CommonParams()
+    params.model.path = str(fetch_weights(card))
+    params.n_ctx = 4096
+    params.n_parallel = 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = len(os.sched_getaffinity(0))
+    server = xllamacpp.Server(params)
+
+    def generate(text: str) -> tuple[int, int]:
+        answer = server.handle_completions(
+            {
+                "prompt": text,
+                "n_predict": n_new,
+                "temperature": 0,
+                "repeat_penalty": card.decoding.repetition_penalty,
+                "ignore_eos": True,
+                "cache_prompt": False,
+            }
+        )
+        timings = answer["timings"]
+        return timings["prompt_n"], timings["predicted_n"]
+
+    def ask(prompts: Prompts) -> tuple[int, int]:
+        counts = [generate(texts[index]) for index in prompts]
+        return sum(read for read, _ in counts), sum(written for _, written in counts)
+
+    return ask
+
+
+def transformers(texts: list[str], judge: str, variant: str, n_batch: int) -> Answer:
     """transformers, greedy, as the judge's card decodes; `n_batch` prompts at a time."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
@@ -121,7 +161,7 @@ def transformers(texts: list[str], variant: str, n_batch: int) -> Answer:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    card = load_card("embedded-small-base")
+    card = load_card(judge)
     weights = fetch_weights(card)
     # Reads "\n\n" before a digit as two tokens and not as one: a prompt is a token longer here.
     tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
@@ -185,10 +225,10 @@ def gemm() -> Answer:
 # The report.
 
 
-def fastest_variant(n_cores: int, texts: list[str]) -> str:
+def fastest_variant(n_cores: int, texts: list[str], judge: str) -> str:
     """The variant of transformers that writes a critique fastest, one at a time."""
     engines = {
-        variant: Engine(f"transformers, {variant}", n_cores, transformers, texts, variant, 1)
+        variant: Engine(f"transformers, {variant}", n_cores, transformers, texts, judge, variant, 1)
         for variant in _VARIANTS
     }
     for round_number in range(2):
@@ -205,9 +245,49 @@ def fastest_variant(n_cores: int, texts: list[str]) -> str:
     return min(seconds, key=seconds.__getitem__)
 
 
+def asked_in_turn(options: argparse.Namespace) -> list[Engine]:
+    """The engines, after their rounds: critiques, verdicts, one at a time, batched, llama.cpp's."""
+    cores, judge = options.cores, options.judge
+    backend = load(load_card(judge))
+    written = requests_of(backend, "pairwise")
+    scored = requests_of(backend, "pairwise-verdict")
+    wrapper = backend.card.wrapper
+    texts = [render(request.messages, wrapper) for request in written]
+    short = [render(request.messages, wrapper) for request in scored]
+    backend.close()
+    variant = options.variant or fastest_variant(cores, texts, judge)
+    name = f"transformers {variant}"
+    everything = tuple(range(N_PROMPTS))
+    of_all = [
+        Engine("embedded, critiques", cores, embedded, written, judge),
+        Engine("embedded, pairwise-verdict", cores, embedded, scored, judge),
+        Engine(f"{name}, batch of 16", cores, transformers, texts, judge, variant, N_PROMPTS),
+        Engine("matrix product", cores, gemm),
+    ]
+    of_some = [Engine(f"{name}, one at a time", cores, transformers, texts, judge, variant, 1)]
+    if options.llama_cpp:
+        of_some += [
+            Engine("llama.cpp, critiques", cores, llama_cpp, texts, judge, NEW_TOKENS),
+            Engine("llama.cpp, pairwise-verdict", cores, llama_cpp, short, judge, 1),
+        ]
+    for number in range(options.rounds):
+        some = tuple((number * options.alone + step) % N_PROMPTS for step in range(options.alone))
+        for engine in (*of_all, *of_some):
+            wait_for_quiet(options.patience)
+            engine.ask(everything if engine in of_all else some)
+    critiques, verdicts, batched, product = of_all
+    return [critiques, verdicts, of_some[0], batched, *of_some[1:], product]
+
+
 def main() -> None:
     """Asks all engines in turn and prints tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument(
+        "--judge",
+        choices=list(_FLOP_PER_TOKEN),
+        default="embedded-small-base",
+        help="default: %(default)s",
+    )
     parser.add_argument("--cores", type=int, default=2, help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     parser.add_argument(
@@ -220,35 +300,10 @@ def main() -> None:
         help="seconds to wait for an idle machine before each measurement; default: %(default)s",
     )
     parser.add_argument("--variant", choices=_VARIANTS, help="of transformers; default: fastest")
+    parser.add_argument("--llama-cpp", action="store_true", help="ask llama.cpp, too")
     options = parser.parse_args()
-    cores = options.cores
-    backend = load(load_card("embedded-small-base"))
-    written = requests_of(backend, "pairwise")
-    scored = requests_of(backend, "pairwise-verdict")
-    texts = [render(request.messages, backend.card.wrapper) for request in written]
-    variant = options.variant or fastest_variant(cores, texts)
-
-    critiques = Engine("embedded, critiques", cores, embedded, written)
-    verdicts = Engine("embedded, pairwise-verdict", cores, embedded, scored)
-    alone = Engine(f"transformers {variant}, one at a time", cores, transformers, texts, variant, 1)
-    batched = Engine(
-        f"transformers {variant}, batch of 16", cores, transformers, texts, variant, N_PROMPTS
-    )
-    product = Engine("matrix product", cores, gemm)
-    everything = tuple(range(N_PROMPTS))
-    for number in range(options.rounds):
-        some = tuple((number * options.alone + step) % N_PROMPTS for step in range(options.alone))
-        for engine, prompts in (
-            (critiques, everything),
-            (verdicts, everything),
-            (alone, some),
-            (batched, everything),
-            (product, everything),
-        ):
-            wait_for_quiet(options.patience)
-            engine.ask(prompts)
-
-    engines = (critiques, verdicts, alone, batched)
+    *engines, product = asked_in_turn(options)
+    critiques, verdicts, alone, batched, *others = engines
     print(f"{N_PROMPTS} prompts, {options.rounds} rounds: median (min-max)\n")
     print("| engine | judgments/min | new tokens | first answer, s | peak MB | others busy |")
     print("|---|---|---|---|---|---|")
@@ -266,7 +321,7 @@ def main() -> None:
     prefill = [work.read_per_second for work in verdicts.work]
     gflops = [2e-9 * _GEMM_SIDE**3 * work.n_done / work.seconds for work in product.work]
     shares = [
-        tokens * _FLOP_PER_TOKEN / 1e9 / speed
+        tokens * _FLOP_PER_TOKEN[options.judge] / 1e9 / speed
         for tokens, speed in zip(prefill, gflops, strict=True)
     ]
     product.close()
@@ -283,6 +338,8 @@ def main() -> None:
         "| critiques per minute, embedded / transformers in batches of 16 "
         f"| {ratios(critiques.work, batched.work)} | |"
     )
+    for own, other in zip((critiques, verdicts), others, strict=False):
+        print(f"| {own.title} / {other.title} | {ratios(own.work, other.work)} | |")
     print(
         "| prompt tokens/s, pairwise-verdict "
         f"| {spread(prefill, 0)} | at least {TARGET_PREFILL_TOKENS_PER_SECOND:,} |"

@@ -105,9 +105,9 @@ class _UnendingEmbedded(EmbeddedBackend):
         return config
 
 
-def unending_embedded() -> EmbeddedBackend:
-    """The embedded judge, writing on after its answer's end: equal work for all engines."""
-    card = load_card("embedded-small-base")
+def unending_embedded(judge: str = "embedded-small-base") -> EmbeddedBackend:
+    """An embedded judge, writing on after its answer's end: equal work for all engines."""
+    card = load_card(judge)
     return _UnendingEmbedded(card, convert(fetch_weights(card)))
 
 
