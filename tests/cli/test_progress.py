@@ -60,3 +60,8 @@ def test_the_first_of_a_batch_says_nothing_of_the_rest(
 
 def test_of_a_few_the_first_tells(clock: _Clock, capsys: pytest.CaptureFixture[str]) -> None:
     assert _line(clock, capsys, before=0, done=1, total=4) == "judging: 1 of 4, about 30 min left"
+
+
+def test_the_last_minute_is_no_zero(clock: _Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    line = _line(clock, capsys, before=0, done=199, total=200)
+    assert line == "judging: 199 of 200, less than a minute left"

@@ -87,7 +87,8 @@ class TerminalWatch(Watch):
         n_new = n_done - self._n_before
         if n_new < max(1, min(_TELLING, n_total // 20)):
             return ""
-        return f", about {(n_total - n_done) * (now - self._started) / n_new / 60:.0f} min left"
+        minutes = (n_total - n_done) * (now - self._started) / n_new / 60
+        return f", about {minutes:.0f} min left" if minutes >= 1 else ", less than a minute left"
 
 
 @contextmanager
