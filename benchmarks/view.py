@@ -17,6 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -151,11 +152,18 @@ def measure(run: Path) -> None:
         n_listed = len(served.ask("api/cases")["cases"])
         took = time.perf_counter() - begun
         cpu = served.processor_seconds()
-        print(f"first page, {n_listed} cases: {took:.2f} s, {cpu:.2f} s of processor")
+        print(
+            f"first page, {n_listed} cases: {took:.2f} s, {cpu:.2f} s of processor; "
+            f"{served.most_megabytes():,.0f} MB at most"
+        )
         while not all(each["is_whole"] for each in state["runs"]):
             time.sleep(1)
             state = served.ask("api/state")
-        print(f"all indexed: {time.perf_counter() - begun:.1f} s")
+        print(
+            f"all indexed: {time.perf_counter() - begun:.1f} s, "
+            f"{served.processor_seconds():.1f} s of processor; "
+            f"{served.most_megabytes():,.0f} MB at most"
+        )
         for name, query in (
             ("against the label", {"flag": "wrong"}),
             ("a scenario", {"scenario": "group:Code"}),
@@ -167,21 +175,39 @@ def measure(run: Path) -> None:
             begun = time.perf_counter()
             found = served.ask("api/cases", **query)
             print(f"{name}: {1e3 * (time.perf_counter() - begun):.0f} ms, {found['n_found']:,}")
-        begun = time.perf_counter()
-        while True:
-            found = served.ask("api/cases", q="no such text")
-            if found["n_searched"] == found["n_to_search"]:
-                break
-        print(f"a text that no case has: {time.perf_counter() - begun:.1f} s")
+        print(f"after filters: {served.most_megabytes():,.0f} MB at most")
+        _measure_search(served, "no such text")
         begun = time.perf_counter()
         served.ask(f"api/cases/{state['n_cases'] // 2}")
         print(f"a case: {1e3 * (time.perf_counter() - begun):.0f} ms")
         begun = time.perf_counter()
         served.ask("api/state")
         print(f"figures: {1e3 * (time.perf_counter() - begun):.0f} ms")
-        print(f"at most {served.most_megabytes():,.0f} MB of memory")
+        print(f"the whole server process: {served.most_megabytes():,.0f} MB of memory at most")
     finally:
         served.end()
+
+
+def _measure_search(served: _Served, text: str) -> None:
+    """Print the time of a search through all cases, and of another question during it."""
+    searches = threading.Thread(target=served.ask, args=("api/cases",), kwargs={"q": f"{text} 1"})
+    searches.start()
+    time.sleep(0.1)
+    begun = time.perf_counter()
+    served.ask("api/cases", flag="wrong", sort="length")
+    waited = time.perf_counter() - begun
+    searches.join()
+    begun, cpu, parts = time.perf_counter(), served.processor_seconds(), 0
+    while True:
+        found = served.ask("api/cases", q=text)
+        parts += 1
+        if found["n_searched"] == found["n_to_search"]:
+            break
+    print(
+        f"a text that no case has: {time.perf_counter() - begun:.1f} s in {parts} answers, "
+        f"{served.processor_seconds() - cpu:.1f} s of processor; "
+        f"a filter asked during such a search: {1e3 * waited:.0f} ms"
+    )
 
 
 def main() -> None:

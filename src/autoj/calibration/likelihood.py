@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+import scipy
 
 from autoj.calibration.fit_quality import Chances
 from autoj.calibration.model import outcome_probabilities
@@ -116,7 +116,7 @@ def most_likely(pairs: LabelledPreferences, weights: Floats) -> Parameters:
         return -float(weights @ each) / len(sides), -gradient / len(sides)
 
     band = (_NARROWEST, None) if has_ties else (0.0, 0.0)
-    found = minimize(
+    found = scipy.optimize.minimize(
         loss,
         x0=np.array([1.0, *[0.0] * n_more, 0.5 if has_ties else 0.0]),
         jac=True,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
+import scipy
 
 from autoj.calibration.style_features import STYLE_FEATURES, style_features
 from autoj.errors import ConfigError
@@ -67,7 +67,7 @@ def fit_style(cases: Sequence[Case]) -> StyleFit:
         lost = float(np.logaddexp(0.0, -ahead).sum()) + float(drawn @ weights) / 2
         return lost, drawn - wrong @ toward
 
-    found = minimize(loss, np.zeros(len(used)), jac=True, method="L-BFGS-B")
+    found = scipy.optimize.minimize(loss, np.zeros(len(used)), jac=True, method="L-BFGS-B")
     names = list(STYLE_FEATURES)
     weights = {
         names[place]: float(weight / spreads[place])

@@ -17,8 +17,8 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders of runs or juries on the same cases, finished or not; or one of select, "
-            "classify, construct or audit."
+            help="Folders of runs or juries on the same cases, finished or not; of runs of select "
+            "or of classify on the same queries; or one of construct or audit."
         ),
     ],
     out: Annotated[
@@ -44,8 +44,8 @@ def report(
     """Write runs as one HTML file to open, filter and send: figures, cases, differences.
 
     The file needs no network and no server. With several runs, the first is compared with each of
-    the others on the cases that both judged. Picks, scenarios, constructions and audits have pages
-    of their own.
+    the others on the cases that both judged, picked from or named. Constructions and audits have
+    pages of their own.
 
     Example: autoj report runs/pairs-embedded-1a2b3c4d --out report.html
     """

@@ -9,14 +9,17 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
-from autoj.serve.view.runs import open_viewed
+from autoj.serve.view.reported import open_view
 from autoj.serve.view.server import serve_view
 
 
 def view(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Folders of runs or juries on the same cases, finished or not."),
+        typer.Argument(
+            help="Folders of runs or juries on the same cases, finished or not; or of runs of "
+            "select, or of classify."
+        ),
     ],
     port: Annotated[
         int,
@@ -39,7 +42,8 @@ def view(
     """Look at runs in a browser, live while they are written, up to a million cases.
 
     The page is served to this computer alone, until Ctrl-C. With several runs, the list is of the
-    first one's cases, each with the verdicts of all.
+    first one's cases, each with the verdicts of all. Picks, scenarios, constructions and audits
+    have the page of autoj report, made again when it is loaded after they have changed.
 
     Example: autoj view runs/pairs-embedded-1a2b3c4d
     """
@@ -49,4 +53,4 @@ def view(
         if not no_open:
             webbrowser.open(address)
 
-    serve_view(open_viewed(runs), port, started)
+    serve_view(open_view(runs), port, started)

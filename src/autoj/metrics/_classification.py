@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from autoj.metrics._bootstrap import Statistic, from_totals
 from autoj.metrics._comparison import Difference
@@ -128,8 +128,8 @@ def _p_value(estimate: Estimate) -> float | None:
     if estimate.value is None or estimate.high is None:
         return None
     freedom = estimate.n_clusters - 1
-    error = (estimate.high - estimate.value) / stdtrit(freedom, 0.975)
-    return 2 * float(stdtr(freedom, -abs(estimate.value) / error))
+    error = (estimate.high - estimate.value) / scipy.special.stdtrit(freedom, 0.975)
+    return 2 * float(scipy.special.stdtr(freedom, -abs(estimate.value) / error))
 
 
 def _places(labels: Iterable[str], guesses: Iterable[str | None]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+import scipy
 
 from autoj.metrics._intervals import Floats, Ints, Span, mean_error, student
 from autoj.metrics.base import Row, Score
@@ -83,7 +83,7 @@ def difference_of(
     if error is not None:
         span = None if widest is None else (-widest, widest)
         low, high, _ = student(value, error, n_clusters, span)
-        p_value = 2 * float(stdtr(n_clusters - 1, -abs(value) / error))
+        p_value = 2 * float(scipy.special.stdtr(n_clusters - 1, -abs(value) / error))
     return Difference(
         estimate=Estimate(
             name=name,

@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+# `scipy.special` and the like are imported at their first use: they take a second and 30 MB, and
+# neither a server nor most commands need them.
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Span: TypeAlias = tuple[float, float]
@@ -52,7 +54,7 @@ def student(value: float, error: float, n_clusters: int, span: Span | None) -> I
         n_clusters: the number of clusters behind the error; at least 2.
         span: the figure's lowest and highest possible value; None where it has no scale.
     """
-    half = float(stdtrit(n_clusters - 1, 0.975)) * error
+    half = float(scipy.special.stdtrit(n_clusters - 1, 0.975)) * error
     return cut(Interval(value - half, value + half), span)
 
 

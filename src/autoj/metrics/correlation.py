@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import scipy
-from scipy.special import stdtr, stdtrit
 
 from autoj.metrics._bootstrap import cluster_weights, from_totals, student_interval
 from autoj.metrics._intervals import Floats, Ints, cluster_totals
@@ -123,8 +122,8 @@ def _p_value(estimate: Estimate) -> float | None:
     if abs(end) == 1:
         return None  # The interval is the whole scale: its error is not known.
     centre = np.arctanh(estimate.value)
-    error = abs(np.arctanh(end) - centre) / stdtrit(freedom, 0.975)
-    return 2 * float(stdtr(freedom, -abs(centre) / error))
+    error = abs(np.arctanh(end) - centre) / scipy.special.stdtrit(freedom, 0.975)
+    return 2 * float(scipy.special.stdtr(freedom, -abs(centre) / error))
 
 
 def _moments(x: Floats, y: Floats) -> Floats:

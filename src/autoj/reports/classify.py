@@ -122,7 +122,7 @@ class ClassifiedCount:
         for key in ((group, None), (group, row.scenario)):
             self._piles.setdefault(key, _Pile()).add(row.probability, self._confidence)
         if row.row_scenario is not None:
-            self._same.append(_spelled(row.row_scenario) == _spelled(row.scenario))
+            self._same.append(same_scenario(row.row_scenario, row.scenario))
             self._clusters.append(cluster_number(case.cluster))
 
     def result(self) -> ClassifiedSummary:
@@ -144,6 +144,17 @@ class ClassifiedCount:
             scenarios=tuple(count for count in counts if count.scenario is not None),
             same_as_row=proportion_of("same scenario", *same) if self._same else None,
         )
+
+
+def same_scenario(one: str, other: str) -> bool:
+    """True where two names are spellings of one scenario."""
+    return one == other or _spelled(one) == _spelled(other)
+
+
+def named_otherwise(row: ClassifiedQuery) -> bool:
+    """True where a query's scenario is not the one that its row names; False where either lacks."""
+    found, named = row.scenario, row.row_scenario
+    return found is not None and named is not None and not same_scenario(found, named)
 
 
 def _spelled(name: str) -> str:

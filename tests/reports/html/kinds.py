@@ -30,15 +30,25 @@ def encodable(text: str) -> str:
     return text.replace("\ud800", "?")
 
 
-def classified(path: Path, texts: Sequence[str] = TEXTS, queries: bool = True) -> Path:
-    """A classifier's file: of three queries in turn one is sure, one unsure, one in no taxonomy."""
+def classified(
+    path: Path, texts: Sequence[str] = TEXTS, queries: bool = True, second: bool = False
+) -> Path:
+    """A classifier's file: of three queries in turn one is sure, one unsure, one in no taxonomy.
+
+    A second classifier names the unsure ones as their rows do not, and as the first does not.
+    """
+    chat = (
+        ("writing_song_lyrics", "Creative Writing", 0.7)
+        if second
+        else ("chitchat", "General Communication", 0.2)
+    )
     rows = [
         ClassifiedRow(
             id=f"{at} {encodable(text)}",
             query=encodable(text) if queries else None,
-            scenario=("planning", "chitchat", encodable(text))[at % 3],
-            group=("Functional Writing", "General Communication", None)[at % 3],
-            probability=(0.9, 0.2, 0.6)[at % 3],
+            scenario=("planning", chat[0], encodable(text))[at % 3],
+            group=("Functional Writing", chat[1], None)[at % 3],
+            probability=(0.9, chat[2], 0.6)[at % 3],
             alternatives=((encodable(text), 0.05),),
             classifier=encodable(texts[0]) if len(texts) > 3 else "fast",
             digest="sha256:0",
@@ -50,8 +60,14 @@ def classified(path: Path, texts: Sequence[str] = TEXTS, queries: bool = True) -
     return path
 
 
-def selected(folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n: int = 4) -> Path:
-    """A run that picked among N responses by the digits that end them: the third is the best."""
+def selected(
+    folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n: int = 4,
+    second: bool = False, step: float = 0.1,
+) -> Path:  # fmt: skip
+    """A run that picked among N responses by the digits that end them: the third is the best.
+
+    A second judge prefers the least of the digits, which is the first response's.
+    """
     rows = [
         {
             "id": f"{at} {encodable(text)}",
@@ -60,7 +76,7 @@ def selected(folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n:
                 {
                     "text": f"{encodable(text)} worth {(3, 5, 8, 1)[index % 4]}",
                     "model": f"{encodable(text)}{index}" if len(texts) > 3 else f"m{index}",
-                    "reference_score": 0.1 * index,
+                    "reference_score": step * index,
                 }
                 for index in range(n)
             ],
@@ -71,8 +87,9 @@ def selected(folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n:
     def answer(request: Request) -> str:
         worth = [int(word) for word in _worths(request.messages[-1].content)]
         if len(worth) == 1:
-            return "I would rather not say." if worth == [1] else f"Rating: [[{worth[0]}]]"
-        return f"So, the final decision is Response {1 if worth[0] > worth[1] else 2}."
+            rating = 10 - worth[0] if second else worth[0]
+            return "I would rather not say." if worth == [1] else f"Rating: [[{rating}]]"
+        return f"So, the final decision is Response {1 if (worth[0] > worth[1]) ^ second else 2}."
 
     write_records(folder.with_suffix(".jsonl"), rows)
     protocol = "single" if by == "ratings" else "pairwise"

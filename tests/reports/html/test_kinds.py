@@ -65,7 +65,7 @@ def test_classified_file_has_counts_sureness_and_its_queries(tmp_path):
 
 def test_classified_file_of_before_says_that_it_holds_no_queries(tmp_path):
     text, data = page(classified(tmp_path / "rows.jsonl", queries=False))
-    assert "This file holds no queries" in text
+    assert "rows.jsonl holds no queries" in text
     assert [entry["query"] for entry in data["entries"]] == [None] * 3
 
 

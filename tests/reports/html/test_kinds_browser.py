@@ -13,7 +13,7 @@ from .browser import browser, visit
 from .kinds import audited, classified, constructed, encodable, renamed, selected
 from .payloads import PAYLOADS
 
-KINDS = ("classify", "select", "construct", "audit")
+KINDS = ("classify", "select", "construct", "audit", "classify-both", "select-both")
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,15 @@ def written(folder, texts, hostile=False):
         "construct": constructed(folder / "made", texts),
         "audit": renamed(card, " ".join(map(encodable, texts))) if hostile else card,
     }
+    n = 2 if hostile else 4
+    seconds = {
+        "classify": classified(folder / "more.jsonl", texts, second=True),
+        "select": selected(folder / "picks-more", texts, n=n, second=True),
+    }
     for kind, source in sources.items():
         write_report([source], folder / f"{kind}.html")
+    for kind, second in seconds.items():
+        write_report([sources[kind], second], folder / f"{kind}-both.html")
     return folder
 
 
@@ -125,6 +132,35 @@ def test_picked_response_stands_first_and_says_so(running, plain):
     page.keyboard.press("j")
     assert page.inner_text("#case .pair h3 >> nth=0") == "Response 3 (m2), picked"
     assert page.inner_text("#case .text.won") == "Plan Rome. worth 8"
+    seen.check()
+
+
+def test_both_picks_stand_side_by_side(running, plain):
+    seen = visit(running, plain / "select-both.html", "view=cases&show=differ&better=0")
+    page = seen.page
+    assert page.inner_text("#count") == "3 of 3 queries"
+    page.keyboard.press("j")
+    boxes = [page.locator("#case .text.won").nth(at).bounding_box() for at in (0, 1)]
+    # A heading above one of them may have a line more.
+    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 60
+    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+    # No pick of the other run has the higher reference score, so that is not offered.
+    offered = page.locator("#filter-better option").all_inner_texts()
+    assert offered == ["all", "the pick of script in picks (3)"]
+    seen.check()
+
+
+def test_different_names_are_found(running, plain):
+    seen = visit(running, plain / "classify-both.html", "view=cases")
+    page = seen.page
+    page.select_option("#filter-show", "differ")
+    assert page.inner_text("#count") == "1 of 3 queries"
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    assert "writing_song_lyrics (70.0 %)" in page.inner_text("#case")
+    assert "chitchat (20.0 %)" in page.inner_text("#case")
+    page.select_option("#filter-scenario0", "planning")
+    assert page.inner_text("#count") == "0 of 3 queries"
     seen.check()
 
 

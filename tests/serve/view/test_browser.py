@@ -9,10 +9,12 @@ import pytest
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, make_spec, open_run
+from autoj.serve.view.reported import open_view
 from autoj.serve.view.runs import open_viewed
 from autoj.serve.view.server import serving
 
 from ...reports.html.browser import Visit, browser
+from ...reports.html.kinds import selected
 from ...reports.html.payloads import PAYLOADS
 from ...reports.html.stored import by_letters, judged, pairs
 from ...scripted import CARD, Recorder
@@ -82,6 +84,19 @@ def test_filters_search_and_link_to_a_case(running, address):
     count(again.page, "1 of 120 cases")
     seen.check()
     again.check()
+
+
+def test_two_selections_are_served(running, tmp_path):
+    texts = ("Plan Rome.", "<img src=x onerror=window.__ran=[1]>", "Sing.")
+    runs = [selected(tmp_path / "one", texts), selected(tmp_path / "other", texts, second=True)]
+    with serving(open_view(runs), 0) as (address, _):
+        seen = visit(running, address, "view=cases&show=differ")
+        count(seen.page, "3 of 3 queries")
+        seen.page.keyboard.press("j")
+        seen.page.keyboard.press("j")
+        assert "<img src=x" in seen.page.inner_text("#case")
+        assert "picked by script in other" in seen.page.inner_text("#case")
+        seen.check()
 
 
 def test_keys_walk_from_page_to_page(running, address):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -104,6 +106,72 @@ def test_search_by_stretches_finds_what_a_search_by_cases_does(
     assert (cases.count(b"\n"), verdicts.count(b"\n")) == (3, 3)
     assert b'"c3"' in cases
     assert b'"c5"' in verdicts
+
+
+def test_search_gives_way_after_a_step_and_goes_on(viewed, monkeypatch):
+    monkeypatch.setattr(row_lines, "_MOST_BYTES", 5_000)
+    columns, path = viewed.runs[0].columns, viewed.runs[0].run.path
+    rows = np.arange(120, dtype=np.int32)
+    search = TextSearch("moon 119 ", rows, lambda: RowLines(columns, path))
+    n_steps = 0
+    while not search.is_complete:
+        before = search.n_searched
+        search.go_on(60.0, 51, lambda: True)
+        assert search.n_searched > before
+        n_steps += 1
+    assert n_steps > 2
+    assert search.found == [119]
+
+
+def test_search_goes_on_where_it_stopped_in_a_run_that_grew(viewed):
+    columns, path = viewed.runs[0].columns, viewed.runs[0].run.path
+    opened = lambda: RowLines(columns, path)  # noqa: E731
+    earlier = TextSearch("moon 1", np.arange(60, dtype=np.int32), opened)
+    earlier.go_on(60.0, 1_000)
+    grown = TextSearch("moon 1", np.arange(120, dtype=np.int32), opened)
+    grown.take_over(earlier)
+    assert grown.n_searched == 60
+    grown.go_on(60.0, 1_000)
+    other_order = TextSearch("moon 1", np.arange(120, dtype=np.int32)[::-1].copy(), opened)
+    other_order.take_over(earlier)
+    assert other_order.n_searched == 0
+    other_order.go_on(60.0, 1_000)
+    assert grown.found == sorted(other_order.found)
+
+
+def test_search_of_a_run_that_grows_is_not_begun_anew(viewed, monkeypatch):
+    assert viewed.page(CaseFilter(q="no such text"), 0).n_searched == 120
+    viewed.version += 1
+    monkeypatch.setattr(TextSearch, "_step", None)
+    assert viewed.page(CaseFilter(q="no such text"), 0).n_searched == 120
+
+
+def test_another_question_does_not_wait_for_a_search(viewed, monkeypatch):
+    monkeypatch.setattr(row_lines, "_MOST_BYTES", 600)
+    searching, asked = threading.Event(), threading.Event()
+    held = TextSearch._step
+
+    def slow(search, lines):
+        searching.set()
+        assert asked.wait(60)
+        held(search, lines)
+
+    monkeypatch.setattr(TextSearch, "_step", slow)
+    found = []
+    search = threading.Thread(
+        target=lambda: found.append(viewed.page(CaseFilter(q="nowhere at all"), 0))
+    )
+    search.start()
+    assert searching.wait(60)
+    other = threading.Thread(target=viewed.case, args=(3,))
+    other.start()
+    while not viewed._lock.is_wanted():
+        time.sleep(0.001)
+    asked.set()
+    search.join()
+    other.join()
+    # It stopped after one step of the many that its half second has room for.
+    assert found[0].n_searched < 120
 
 
 def test_pages_hold_fifty_cases_each_once(viewed):

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from autoj.bench.system_level.query_ratings import QueryRatings, query_residuals
 from autoj.metrics import TOO_FEW_VALUES, Floats, cluster_weights
@@ -131,7 +131,7 @@ def _interval(value: float, draws: Floats, n_queries: int) -> tuple[float, float
     # Many draws without a value (a model that has no rating in them) mean too little to go by.
     if len(known) < 0.8 * len(draws) or (error := float(known.std())) == 0:
         return None
-    half = float(stats.t.ppf(0.975, n_queries - 1)) * error
+    half = float(scipy.stats.t.ppf(0.975, n_queries - 1)) * error
     return max(-1.0, value - half), min(1.0, value + half)
 
 
@@ -150,7 +150,7 @@ def coefficient_draws(means: Floats, reference: Floats, coefficient: Coefficient
         x, y = (np.sign(scores[:, first] - scores[:, second]) for scores in (x, y))
     else:
         if coefficient == "spearman":
-            x, y = stats.rankdata(x, axis=1), stats.rankdata(y, axis=1)
+            x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
         x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     return np.where(missing, np.nan, _cosine(x, y))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from autoj.errors import DataError
 from autoj.metrics import RATINGS, Floats, Row, Span, scale_of
@@ -142,7 +142,7 @@ def precision(found: QueryRatings, columns: Sequence[int]) -> Precision | None:
     first, second = np.triu_indices(len(columns), k=1)
     of_pairs = np.maximum(variances[first] + variances[second] - 2 * covariance[first, second], 0)
     errors = np.sqrt(of_pairs)
-    width = float(stats.t.ppf(0.975, n_queries - 1)) * errors
+    width = float(scipy.stats.t.ppf(0.975, n_queries - 1)) * errors
     apart = np.abs(means[first] - means[second]) > width
     scale = float(np.sqrt(n_queries / found.n_set_queries))
     of_mean, of_difference = float(np.median(np.sqrt(variances))), float(np.median(errors))

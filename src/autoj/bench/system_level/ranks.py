@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import orjson
-from scipy import stats
+import scipy
 
 from autoj.bench.system_level.model_table import ModelRow
 
@@ -61,7 +61,7 @@ def _places(scores: Sequence[float]) -> list[int]:
     """Each score's place from the highest, counted from 1."""
     if not scores:
         return []
-    return [int(place) for place in stats.rankdata(-np.array(scores), method="min")]
+    return [int(place) for place in scipy.stats.rankdata(-np.array(scores), method="min")]
 
 
 def reference_digest(models: Sequence[Ranked]) -> str:

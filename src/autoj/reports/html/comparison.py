@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from autoj.metrics import holm
 from autoj.records import WINNERS
 from autoj.reports import render
+from autoj.reports.html.beside import against_section
 from autoj.reports.html.gather import Gathered
 from autoj.reports.html.listing import PageTable
 from autoj.reports.html.sections import Section
@@ -70,36 +70,12 @@ def _against_labels(names: Sequence[str], diffs: Sequence[RunDiff], first: str) 
         for name, diff in zip(names, diffs, strict=True)
         if diff.labelled is not None
     }
-    p_values = {
-        name: found.difference.p_value
-        for name, found in known.items()
-        if found.difference.p_value is not None
-    }
-    corrected = holm(p_values)
-    rows = tuple(
-        (
-            name,
-            render.estimate_cell(found.one),
-            render.estimate_cell(found.other),
-            render.estimate_cell(found.difference.estimate, signed=True),
-            render.p_value(found.difference.p_value),
-            render.p_value(corrected.get(name)),
-            f"{found.both:,}",
-            f"{found.one_alone:,}",
-            f"{found.other_alone:,}",
-            f"{found.neither:,}",
-        )
-        for name, found in known.items()
-    )
-    headings = (
-        "run", f"{first}, %", "run, %", f"{first} less run, points", "p", "p (Holm)",
-        "both right", f"only {first}", "only run", "neither",
-    )  # fmt: skip
-    return Section(
-        title="Against the labels",
-        note="The difference is paired: case by case, on the cases that both decided. "
-        "“Right” is equal to the label.",
-        tables=(PageTable(headings=headings, rows=rows),),
+    return against_section(
+        first,
+        known,
+        "Against the labels",
+        "The difference is paired: case by case, on the cases that both decided. “Right” is equal "
+        "to the label.",
     )
 
 

@@ -12,10 +12,12 @@ from autoj.errors import ConfigError, DataError
 from autoj.jsonl import decode
 from autoj.reports.html.audited import audited_page
 from autoj.reports.html.classified import classified_page
+from autoj.reports.html.classified_together import classified_together_page
 from autoj.reports.html.constructed import constructed_page
 from autoj.reports.html.listing import LeftRows
 from autoj.reports.html.page import Page
 from autoj.reports.html.selected import selected_page
+from autoj.reports.html.selected_together import selected_together_page
 from autoj.reports.html.sources import SHOWN_KINDS
 from autoj.reports.html.verdicts import verdicts_page
 from autoj.runs.kind import Kind, kind_of
@@ -23,16 +25,22 @@ from autoj.runs.watch import Watch
 
 PageKind: TypeAlias = Literal["verdicts", "classify", "select", "construct", "audit"]
 _SinglePage: TypeAlias = Callable[[Path, int, LeftRows, Watch], Page]
+_SharedPage: TypeAlias = Callable[[Sequence[Path], int, LeftRows, Watch], Page]
 _PAGES: Mapping[PageKind, _SinglePage] = {
     "classify": classified_page,
     "select": selected_page,
     "construct": constructed_page,
     "audit": audited_page,
 }
+_SHARED_PAGES: Mapping[PageKind, _SharedPage] = {
+    "verdicts": verdicts_page,
+    "classify": classified_together_page,
+    "select": selected_together_page,
+}
 
 
 def page_of(paths: Sequence[Path], most: int, left: LeftRows, watch: Watch) -> Page:
-    """The page of a run of any kind, or of several with verdicts on the same cases.
+    """The page of a run of any kind, or of several of one kind on the same cases or queries.
 
     Args:
         paths: folders of runs, juries, constructions or audits; the file of a classifier's rows, or
@@ -47,15 +55,16 @@ def page_of(paths: Sequence[Path], most: int, left: LeftRows, watch: Watch) -> P
         MissingExtra: the extra `report` is not installed.
     """
     kinds = [page_kind(path) for path in paths]
-    if set(kinds) == {"verdicts"}:
-        return verdicts_page(paths, most, left, watch)
-    if len(paths) > 1:
-        other = next(kind for kind in kinds if kind != "verdicts")
-        raise ConfigError(
-            f"{paths[kinds.index(other)]} is of autoj {other}, which has a page of its own",
-            hint="Write one page for it; only runs with verdicts on the same cases share one.",
-        )
-    return _PAGES[kinds[0]](paths[0], most, left, watch)
+    if len(paths) == 1 and kinds[0] in _PAGES:
+        return _PAGES[kinds[0]](paths[0], most, left, watch)
+    if len(set(kinds)) == 1 and kinds[0] in _SHARED_PAGES:
+        return _SHARED_PAGES[kinds[0]](paths, most, left, watch)
+    other = next(kind for kind in kinds if kind != "verdicts")
+    raise ConfigError(
+        f"{paths[kinds.index(other)]} is of autoj {other}, which has a page of its own",
+        hint="Write one page for it. Runs share one where all have verdicts on the same cases, or "
+        "all are of select, or all of classify.",
+    )
 
 
 def page_kind(path: Path) -> PageKind:

@@ -162,11 +162,13 @@ class LeftRows:
 
     def banner(self, noun: str, n_held: int) -> list[str]:
         """A sentence that says where the rows are that the page does not hold."""
-        if not self.n or self.path is None:
+        if not self.n:
             return []
+        others = f"the other {self.n:,} are "
+        others += "not shown" if self.path is None else f"in {self.path.name}"
         return [
             f"The figures are of all {noun}. The page holds {n_held:,} of them, drawn at random by "
-            f"their ids; the other {self.n:,} are in {self.path.name}."
+            f"their ids; {others}."
         ]
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
@@ -44,23 +45,50 @@ def best_of_n_sections(run: Run, prefix: str = "") -> list[Section]:
         MissingExtra: the extra `report` is not installed.
     """
     result = _curves_of(run)
-    if result is None:
-        return []
-    comparisons = _comparisons(result)
+    return [] if result is None else [_best_of_n([result], prefix)]
+
+
+def joint_best_of_n_sections(runs: Sequence[Run], names: Sequence[str]) -> list[Section]:
+    """The section of several runs' best-of-N curves in one chart.
+
+    There is none where a run has no curve, or theirs are not of the same responses.
+
+    Args:
+        runs: of judge or select.
+        names: of the runs, of which no two are equal.
+
+    Raises:
+        DataError: a file of a run is damaged.
+        MissingExtra: the extra `report` is not installed.
+    """
+    results: list[Result] = []
+    for run, name in zip(runs, names, strict=True):
+        result = _curves_of(run)
+        if result is None or (results and _subject(result) != _subject(results[0])):
+            return []
+        results.append(replace(result, judge=name))
+    return [_best_of_n(results, "")]
+
+
+def _best_of_n(results: Sequence[Result], prefix: str) -> Section:
+    compared = [_comparisons(result) for result in results]
+    names = [*(shown(result.judge) for result in results), *BESIDE]
     rows = tuple(
-        (str(found.size), *(render.estimate_cell(its) for its in found.figures.values()))
-        for found in comparisons
-    )
-    names = [result.judge if name == "judge" else name for name in comparisons[0].figures]
-    return [
-        Section(
-            title="Best of N",
-            note="The mean reference score of the pick among the first N responses, with 95 % "
-            "intervals over queries. " + " ".join(map(shown, result.notes)),
-            tables=(PageTable(headings=("N", *map(shown, names)), rows=rows),),
-            charts=(best_of_n_chart([result], prefix),),
+        (
+            str(same[0].size),
+            *(render.estimate_cell(found.figures["judge"]) for found in same),
+            *(render.estimate_cell(same[0].figures[name]) for name in BESIDE),
         )
-    ]
+        for same in zip(*compared, strict=True)
+    )
+    notes = dict.fromkeys(note for result in results for note in result.notes)
+    return Section(
+        title="Best of N",
+        note="The mean reference score of the pick among the first N responses, with 95 % "
+        "intervals over queries. " + " ".join(map(shown, notes)),
+        tables=(PageTable(headings=("N", *names), rows=rows),),
+        charts=(best_of_n_chart(results, prefix),),
+    )
 
 
 def best_of_n_chart(results: Sequence[Result], prefix: str = "") -> Chart:

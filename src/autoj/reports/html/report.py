@@ -69,7 +69,8 @@ def write_report(
     try:
         page = page_of(paths, most_cases, left, watch)
         text = render_page(page)
-        charts = [chart for run in page.runs for chart in charts_of(run.sections)]
+        sections = [*page.comparison, *(its for run in page.runs for its in run.sections)]
+        charts = charts_of(sections)
         written = () if figures is None else _write_charts(charts, figures)
         left.finish()
         replace_file(out, text.encode())

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autoj.metrics import Row
-from autoj.metrics.base import mean, proportion
-from autoj.metrics.rows import scored_row
-from autoj.records import Estimate
 from autoj.reports import render
-from autoj.reports.html.charts import Dot, bar_chart, dot_chart
 from autoj.reports.html.listing import (
     CaseSample,
     LeftRows,
     ListFilter,
     Listing,
-    PageTable,
+    PageEntry,
     shown,
 )
 from autoj.reports.html.page import Page, RunPart
 from autoj.reports.html.paper import best_of_n_sections
-from autoj.reports.html.sections import MOST_ROWS, Section
+from autoj.reports.html.sections import Section
 from autoj.reports.html.selection_entries import SHOW, selection_entry
+from autoj.reports.html.selection_sections import SelectionTally, selection_sections
 from autoj.reports.html.sources import run_facts
 from autoj.reports.select import SelectionSummary, summarise_selection
 from autoj.runs.lock import is_locked
@@ -32,8 +27,80 @@ from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import Selection, read_selections
 from autoj.verdicts.selection import PICK_RULES
 
-_LEADS = ((0.0, "none: equal ratings"), (0.5, "up to 0.5"), (1.0, "0.5 to 1"), (2.0, "1 to 2"))
-_WIDEST = "over 2"
+
+class SelectedSource:
+    """A run that picked the best of N; read once.
+
+    Args:
+        path: its folder, finished or not.
+
+    Raises:
+        DataError: it is no run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.run = path, Run.open(path)
+        self.is_scalar = self.run.spec.protocol == "scalar"
+        """True where ratings have no scale."""
+        self._tally = SelectionTally(self.run)
+        self._summary: SelectionSummary | None = None
+
+    def read(self, take: Callable[[Selection], None], watch: Watch) -> None:
+        """Counts its queries.
+
+        Args:
+            take: is given each of them.
+            watch: hears of the progress.
+
+        Raises:
+            DataError: a file of the run is damaged.
+        """
+        n = self.run.n_cases
+
+        def counted() -> Iterator[Selection]:
+            for n_read, found in enumerate(read_selections(self.run.folder), start=1):
+                watch.progress(f"reading {self.path.name}", n_read, n)
+                self._tally.add(found)
+                take(found)
+                yield found
+
+        self._summary = summarise_selection(counted(), self.run.spec)
+
+    def part(self, name: str, prefix: str = "", further: Iterable[Section] = ()) -> RunPart:
+        """Its part of a page's overview, once it was read.
+
+        Args:
+            name: its heading.
+            prefix: the beginning of its charts' file names.
+            further: sections beside its own.
+
+        Raises:
+            MissingExtra: the extra `report` is not installed.
+        """
+        summary = self._known()
+        return RunPart(
+            name=name,
+            headline=_headline(summary),
+            facts=[(label, shown(value)) for label, value in run_facts(self.run)],
+            sections=[*selection_sections(summary, self._tally, prefix), *further],
+        )
+
+    def banners(self, name: str) -> Iterator[str]:
+        """Sentences to read first, once it was read.
+
+        Args:
+            name: the run's, at the beginning of a sentence.
+        """
+        if is_locked(self.path):
+            yield f"{name} was still being written when this page was made."
+        n_cases = self._known().n_cases
+        if n_cases < self.run.n_cases:
+            n_left = self.run.n_cases - n_cases
+            yield f"{name} has not picked in {n_left:,} of its {self.run.n_cases:,} queries."
+
+    def _known(self) -> SelectionSummary:
+        assert self._summary is not None, "the run is read before it is shown"
+        return self._summary
 
 
 def selected_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
@@ -46,36 +113,25 @@ def selected_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
         watch: hears of the progress.
 
     Raises:
-        DataError: a file of the run is damaged, or it has no picks yet.
+        DataError: a file of the run is damaged.
         MissingExtra: the extra `report` is not installed.
     """
-    run = Run.open(path)
-    n, tally, entries = run.n_cases, _Tally(run), []
-    keeps = CaseSample(most, n)
+    source = SelectedSource(path)
+    keeps, entries = CaseSample(most, source.run.n_cases), []
 
-    def counted() -> Iterator[Selection]:
-        for n_read, found in enumerate(read_selections(run.folder), start=1):
-            watch.progress(f"reading {path.name}", n_read, n)
-            tally.add(found)
-            entry = selection_entry(found, run.spec.protocol == "scalar")
-            if keeps(found.case.id):
-                entries.append(entry)
-            else:
-                left.add(entry)
-            yield found
+    def take(found: Selection) -> None:
+        entry = selection_entry(found, source.is_scalar)
+        if keeps(found.case.id):
+            entries.append(entry)
+        else:
+            left.add(entry)
 
-    summary = summarise_selection(counted(), run.spec)
+    source.read(take, watch)
+    name = shown(source.run.spec.judge.name)
     return Page(
-        title=f"Picks by {shown(run.spec.judge.name)}",
-        banners=[*_banners(run, summary), *left.banner("queries", len(entries))],
-        runs=[
-            RunPart(
-                name=shown(run.spec.judge.name),
-                headline=_headline(summary),
-                facts=[(label, shown(value)) for label, value in run_facts(run)],
-                sections=[*_sections(summary, tally), *best_of_n_sections(run)],
-            )
-        ],
+        title=f"Picks by {name}",
+        banners=[*source.banners("The run"), *left.banner("queries", len(entries))],
+        runs=[source.part(name, further=best_of_n_sections(source.run))],
         rows=Listing(
             noun="queries",
             filters=(
@@ -84,58 +140,22 @@ def selected_page(path: Path, most: int, left: LeftRows, watch: Watch) -> Page:
                 ListFilter(name="rule", label="By", words=PICK_RULES),
                 ListFilter(name="scenario", label="Scenario"),
             ),
-            orders={
-                name: words
-                for name, words in _ORDERS.items()
-                if any(entry.numbers[name] > 0 for entry in entries)
-            },
+            orders=offered_orders(_ORDERS, entries),
             entries=entries,
         ),
     )
 
 
+def offered_orders(words: Mapping[str, str], entries: Sequence[PageEntry]) -> dict[str, str]:
+    """The orders in which some row has a number above zero, with their words."""
+    return {
+        name: its
+        for name, its in words.items()
+        if any(entry.numbers[name] > 0 for entry in entries)
+    }
+
+
 _ORDERS = {"unsure": "smallest lead first", "lost": "largest loss of reference score first"}
-
-
-class _Tally:
-    """Counts by model, by place and by lead."""
-
-    def __init__(self, run: Run) -> None:
-        self.rated = run.spec.task == "rate"
-        self.scalar = run.spec.protocol == "scalar"
-        self.picked: dict[str, list[Row]] = {}
-        """By model, 1 where it was picked, 0 where another was, None where nobody was."""
-        self.chance: dict[str, float] = {}
-        """By model, the picks that chance alone would give it."""
-        self.ratings: dict[str, list[Row]] = {}
-        self.places: Counter[int] = Counter()
-        self.leads: Counter[str] = Counter()
-        self.n_largest = 0
-
-    def add(self, found: Selection) -> None:
-        """Count a query."""
-        case, pick = found.case, found.picked
-        self.n_largest = max(self.n_largest, len(case.responses))
-        if pick is not None:
-            self.places[pick.selected] += 1
-        if found.gap is not None:
-            self.leads[next((name for end, name in _LEADS if found.gap <= end), _WIDEST)] += 1
-        winner = None if pick is None else case.responses[pick.selected].model
-        models = Counter(response.model for response in case.responses)
-        for model, n in models.items():
-            if model is None:
-                continue
-            score = None if pick is None else float(winner == model)
-            self.picked.setdefault(model, []).append(scored_row(case, score))
-            share = 0.0 if pick is None else n / len(case.responses)
-            self.chance[model] = self.chance.get(model, 0.0) + share
-        for response, rating in zip(case.responses, found.verdict.ratings, strict=False):
-            if response.model is not None:
-                self.ratings.setdefault(response.model, []).append(scored_row(case, rating))
-
-
-def _rating(row: Row) -> float | None:
-    return row.rating
 
 
 def _headline(summary: SelectionSummary) -> str:
@@ -145,98 +165,3 @@ def _headline(summary: SelectionSummary) -> str:
         picks, everything = (render.estimate_value(each) for each in summary.estimates)
         text += f"; {summary.estimates[0].name} {picks} of the picks, {everything} of all"
     return text
-
-
-def _banners(run: Run, summary: SelectionSummary) -> Iterator[str]:
-    if is_locked(run.path):
-        yield "The run was still being written when this page was made."
-    if summary.n_cases < run.n_cases:
-        n_left = run.n_cases - summary.n_cases
-        yield f"The run has not picked in {n_left:,} of its {run.n_cases:,} queries."
-
-
-def _sections(summary: SelectionSummary, tally: _Tally) -> Iterator[Section]:
-    ordered = sorted(summary.rules.items(), key=lambda item: -item[1])
-    rules = tuple((PICK_RULES[rule], f"{n:,}") for rule, n in ordered)
-    missing = summary.n_cases - summary.n_picked
-    rules += (("no basis for a pick", f"{missing:,}"),) if missing else ()
-    tables = [PageTable(headings=("picked because", "queries"), rows=rules)]
-    if summary.estimates:
-        rows = tuple(
-            (f"{its.name} of {what}", render.estimate_value(its),
-             render.estimate_interval(its) or "-", f"{its.n:,}")
-            for what, its in zip(("the picks", "all responses"), summary.estimates, strict=True)
-        )  # fmt: skip
-        tables.insert(0, PageTable(headings=("figure", "value", "95 % interval", "n"), rows=rows))
-    yield Section(title="Picks", tables=tuple(tables))
-    if len(tally.picked) > 1:
-        yield _by_model(tally)
-    if tally.leads:
-        names = [*(name for _, name in _LEADS), _WIDEST]
-        leads = [(name, tally.leads[name]) for name in names if name in tally.leads]
-        yield Section(
-            title="How sure",
-            note="Queries by the pick's lead over the next rating.",
-            tables=(_counts("lead", leads),),
-            charts=(bar_chart("leads", "queries by lead", leads, "queries"),),
-        )
-    if 1 < tally.n_largest <= MOST_ROWS:
-        places = [(f"response {at + 1}", tally.places[at]) for at in range(tally.n_largest)]
-        yield Section(
-            title="By place",
-            note="Of equal ratings without output probabilities the first is picked, so early "
-            "places lead where many ratings are equal.",
-            tables=(_counts("place", places),),
-            charts=(bar_chart("places", "picks by place", places, "picks"),),
-        )
-    lost = [
-        ("unreadable judgments", summary.n_unreadable),
-        ("failed requests", summary.n_failed),
-        ("responses without a rating", summary.n_unrated),
-        ("matches without a verdict", summary.n_undecided),
-        ("judgments of a response that was cut to fit", summary.n_truncated),
-    ]
-    if any(n for _, n in lost):
-        yield Section(
-            title="Lost judgments",
-            note="What has no rating is never picked.",
-            tables=(_counts("lost", [(name, n) for name, n in lost if n]),),
-        )
-
-
-def _by_model(tally: _Tally) -> Section:
-    found: dict[str, Estimate] = {
-        model: proportion("picked", rows, _rating) for model, rows in tally.picked.items()
-    }
-    ordered = sorted(found, key=lambda model: (-(found[model].value or 0.0), model))[:MOST_ROWS]
-    headings: tuple[str, ...] = ("model", "picked, %", "95 % interval", "by chance, %", "queries")
-    if tally.rated:
-        headings += ("mean rating",)
-    rows = []
-    for model in ordered:
-        its = found[model]
-        row = [shown(model), render.estimate_value(its).removesuffix(" %")]
-        row += [render.estimate_interval(its) or "-"]
-        row += [render.percent_cell(tally.chance[model] / its.n if its.n else None), f"{its.n:,}"]
-        if tally.rated:
-            name = "mean score" if tally.scalar else "mean rating"
-            rating = mean(name, tally.ratings.get(model, []), _rating, span=None)
-            row.append(render.estimate_value(rating))
-        rows.append(tuple(row))
-    dots = [
-        Dot(label=model, value=its.value, low=its.low, high=its.high, n=its.n)
-        for model in ordered
-        if (its := found[model]).value is not None
-    ]
-    more = len(found) - len(ordered)
-    return Section(
-        title="By model",
-        note="The share of its queries in which a model's response was picked."
-        + (f" The first {len(ordered)} of {len(found)} are shown." if more else ""),
-        tables=(PageTable(headings=headings, rows=tuple(rows)),),
-        charts=(dot_chart("picks", "share of picks by model", dots, reference=None),),
-    )
-
-
-def _counts(what: str, counts: Sequence[tuple[str, int]]) -> PageTable:
-    return PageTable(headings=(what, "n"), rows=tuple((name, f"{n:,}") for name, n in counts))

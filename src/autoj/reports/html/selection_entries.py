@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from autoj.records import Case
 from autoj.reports import render
 from autoj.reports.html.listing import EntryText, PageEntry, PageTable, shown
 from autoj.reports.html.texts import page_text
@@ -24,11 +25,12 @@ SHOW = {
     "truncated": "a response was cut to fit",
 }
 """Kinds of queries, in words."""
-_FAULTS = {"none", "unreadable", "failed"}
+FAULTS = {"none", "unreadable", "failed"}
 _NOBODY = "(no pick)"
 
 
-def _kinds(found: Selection) -> tuple[str, ...]:
+def selection_kinds(found: Selection) -> tuple[str, ...]:
+    """The kinds of `SHOW` that a query is one of."""
     scores = [response.reference_score for response in found.case.responses]
     verdict, pick = found.verdict, found.picked
     holds = {
@@ -58,11 +60,11 @@ def selection_entry(found: Selection, scalar: bool) -> PageEntry:
         scalar: True where ratings have no scale.
     """
     case, verdict, pick = found.case, found.verdict, found.picked
-    kinds = _kinds(found)
+    kinds = selection_kinds(found)
     selected = None if pick is None else pick.selected
     scores = [response.reference_score for response in case.responses]
     lost = None if selected is None else _lost(scores, selected)
-    picked = _NOBODY if selected is None else _name(found, selected)
+    picked = _NOBODY if selected is None else response_name(case, selected)
     model = _NOBODY if pick is None else shown(pick.model or "(no model named)")
     facts = [("picked", picked if pick is None else f"{picked}: {PICK_RULES[pick.rule]}")]
     if found.gap is not None:
@@ -91,29 +93,32 @@ def selection_entry(found: Selection, scalar: bool) -> PageEntry:
         },
         tags=(
             *(() if case.scenario is None else ((shown(case.scenario), False),)),
-            *((SHOW[kind], kind in _FAULTS) for kind in kinds),
+            *((SHOW[kind], kind in FAULTS) for kind in kinds),
         ),
         facts=tuple(facts),
         tables=tuple(_tables(found, order, scalar)),
         texts=(
             *(
                 EntryText(
-                    heading=_name(found, at) + (", picked" if at == selected else ""),
+                    heading=response_name(found.case, at) + (", picked" if at == selected else ""),
                     text=page_text(case.responses[at].text),
                     chosen=at == selected,
                 )
                 for at in order
             ),
             *(
-                EntryText(heading=f"Critique of {_name(found, at)}", text=page_text(critique))
+                EntryText(
+                    heading=f"Critique of {response_name(found.case, at)}", text=page_text(critique)
+                )
                 for at, critique in critiques
             ),
         ),
     )
 
 
-def _name(found: Selection, at: int) -> str:
-    model = found.case.responses[at].model
+def response_name(case: Case, at: int) -> str:
+    """A response by its number from 1, with the model that wrote it."""
+    model = case.responses[at].model
     return f"Response {at + 1}" + ("" if model is None else f" ({shown(model)})")
 
 
@@ -138,7 +143,7 @@ def _tables(found: Selection, order: Sequence[int], scalar: bool) -> Iterator[Pa
     if len(headings) > 1:
         rows = []
         for at in order:
-            row = [_name(found, at)]
+            row = [response_name(found.case, at)]
             if ratings:
                 row.append(render.number(ratings[at], 3 if scalar else 2))
             if scored:

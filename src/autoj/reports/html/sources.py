@@ -186,17 +186,18 @@ def run_again(spec: RunSpec, record: dict[str, object]) -> str:
 
 def named_apart(runs: Sequence[PageRun]) -> list[PageRun]:
     """The runs with names of their own: of equal judges each has its folder's name beside it."""
-    judges = Counter(run.name for run in runs)
-    named = [
-        run if judges[run.name] == 1 else replace(run, name=f"{run.name} in {_folder(run)}")
-        for run in runs
+    names = names_apart([run.name for run in runs], [run.path for run in runs])
+    return [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
+
+
+def names_apart(names: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    """Names of which no two are equal: equal ones get the name of their folder or file, too."""
+    counts = Counter(names)
+    found = [
+        name if counts[name] == 1 else f"{name} in {page_text(path.resolve().name).text}"
+        for name, path in zip(names, paths, strict=True)
     ]
-    names = Counter(run.name for run in named)
+    again = Counter(found)
     return [
-        run if names[run.name] == 1 else replace(run, name=f"{run.name} ({at})")
-        for at, run in enumerate(named, start=1)
+        name if again[name] == 1 else f"{name} ({at})" for at, name in enumerate(found, start=1)
     ]
-
-
-def _folder(run: PageRun) -> str:
-    return page_text(run.path.resolve().name).text

@@ -16,6 +16,7 @@ import orjson
 from autoj.errors import AutojError, MissingExtra
 from autoj.reports.html.texts import page_text
 from autoj.serve.view.page import view_page
+from autoj.serve.view.reported import ReportedRuns
 from autoj.serve.view.runs import ViewedRuns
 from autoj.serve.view.selection import CaseFilter
 
@@ -30,6 +31,34 @@ _HEADERS = (
 )
 _FIELDS = tuple(field.name for field in fields(CaseFilter))
 _MOST_DIGITS = 7
+
+
+def make_report_app(reported: ReportedRuns) -> Any:
+    """The ASGI application over a page that is made whole.
+
+    Args:
+        reported: its runs.
+
+    Raises:
+        MissingExtra: the extra `serve` is not installed.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.responses import Response
+        from starlette.routing import Route
+    except ImportError:
+        raise MissingExtra("serve", "autoj view") from None
+
+    def index(request: Any) -> Any:
+        # The page states its own policy, which cannot say who may frame it.
+        headers = {"Content-Security-Policy": "frame-ancestors 'none'"}
+        return Response(reported.html(), media_type="text/html", headers=headers)
+
+    async def failed(request: Any, error: Exception) -> Any:
+        return Response(page_text(str(error)).text, status_code=500, media_type="text/plain")
+
+    app = Starlette(routes=[Route("/", index)], exception_handlers={AutojError: failed})
+    return _Guard(app, Response)
 
 
 def make_app(viewed: ViewedRuns, stopping: Callable[[], bool] = lambda: False) -> Any:

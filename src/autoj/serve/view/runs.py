@@ -20,7 +20,7 @@ from autoj.reports.html.sources import SHOWN_KINDS, PageRun, named_apart, run_fa
 from autoj.reports.html.texts import page_text
 from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
-from autoj.serve.view.columns import JUDGED, Bools, Rows
+from autoj.serve.view.columns import JUDGED, Bools, Columns, Rows
 from autoj.serve.view.index import RunIndex, check_has_verdicts
 from autoj.serve.view.overview import overview
 from autoj.serve.view.row_lines import RowLines
@@ -80,6 +80,30 @@ class _Figures:
         return version != self.version and (rested or is_settled)
 
 
+class _YieldingLock:
+    """A lock whose holder can tell that another thread waits for it."""
+
+    def __init__(self) -> None:
+        self._lock, self._counting = threading.RLock(), threading.Lock()
+        self._n_waiting = 0
+
+    def __enter__(self) -> None:
+        self._count(1)
+        self._lock.acquire()
+        self._count(-1)
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _count(self, by: int) -> None:
+        with self._counting:
+            self._n_waiting += by
+
+    def is_wanted(self) -> bool:
+        """True where another thread waits."""
+        return self._n_waiting > 0
+
+
 class ViewedRuns:
     """Stored runs, indexed step by step; any thread may read while one indexes.
 
@@ -93,10 +117,12 @@ class ViewedRuns:
         self.version = 0
         """Grows by one each time that the indexing finds something."""
         self._kept: OrderedDict[tuple[CaseFilter, int], Rows | TextSearch] = OrderedDict()
+        self._searched: Columns | None = None
+        """The columns of the searches that are kept; others after files were replaced."""
         self._figures: _Figures | None = None
         self._matched: tuple[int, list[Rows]] | None = None
         self._differing: tuple[int, Bools] | None = None
-        self._lock = threading.RLock()
+        self._lock = _YieldingLock()
 
     def advance(self, seconds: float) -> bool:
         """Indexes for some seconds at most; True where it found something."""
@@ -163,7 +189,8 @@ class ViewedRuns:
         with self._lock:
             found = self._rows(wanted)
             if isinstance(found, TextSearch):
-                found.go_on(_SEARCH_SECONDS, (number + 1) * PAGE + 1)
+                n_wanted = (number + 1) * PAGE + 1
+                found.go_on(_SEARCH_SECONDS, n_wanted, self._lock.is_wanted)
                 rows: Sequence[int] = found.found
                 n_searched, n_to_search = found.n_searched, found.n_rows
             else:
@@ -183,17 +210,27 @@ class ViewedRuns:
             self._kept.move_to_end(key)
             return self._kept[key]
         rows = self._select(replace(wanted, q=""))
-        found = TextSearch(wanted.q, rows, self._lines) if wanted.q else rows
+        found = self._search(wanted, rows) if wanted.q else rows
         self._kept[key] = found
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
         return found
 
+    def _search(self, wanted: CaseFilter, rows: Rows) -> TextSearch:
+        """A search, which goes on where one of an earlier version of the same files stopped."""
+        columns, path = self.runs[0].columns, self.runs[0].run.path
+        found = TextSearch(wanted.q, rows, lambda: RowLines(columns, path))
+        if self._searched is not columns:
+            self._searched = columns
+            self._kept.clear()
+        for (its, _), earlier in reversed(self._kept.items()):
+            if its == wanted and isinstance(earlier, TextSearch):
+                found.take_over(earlier)
+                break
+        return found
+
     def _select(self, wanted: CaseFilter) -> Rows:
         return select_rows(self.runs[0].columns, wanted, self._differ())
-
-    def _lines(self) -> RowLines:
-        return RowLines(self.runs[0].columns, self.runs[0].run.path)
 
     def _listed(self, row: int) -> Listed:
         index = self.runs[0]

@@ -150,27 +150,46 @@ class TextSearch:
         self.n_searched = 0
         self.n_rows = len(rows)
 
+    def take_over(self, earlier: TextSearch) -> None:
+        """Goes on where an earlier search for the text stopped, if it looked at the same rows.
+
+        Args:
+            earlier: a search in fewer rows of the same files.
+        """
+        n = earlier.n_searched
+        if np.array_equal(earlier._rows[:n], self._rows[:n]):
+            self.found, self.n_searched, self._end = earlier.found, n, n
+
     @property
     def is_complete(self) -> bool:
         """True where all of the cases were looked at."""
         return self.n_searched == self.n_rows
 
-    def go_on(self, seconds: float, n_wanted: int) -> None:
+    def go_on(
+        self, seconds: float, n_wanted: int, give_way: Callable[[], bool] = lambda: False
+    ) -> None:
         """Searches for some seconds, or until enough were found.
 
         Args:
             seconds: the time, about.
             n_wanted: the number of cases that is enough.
+            give_way: returns True where something else is to be done first; the search then stops
+                after its next step.
         """
         until = time.monotonic() + seconds
         with self._opened() as lines:
-            while not self.is_complete and len(self.found) < n_wanted and time.monotonic() < until:
-                if self.n_searched >= self._end and self._passes_over(lines):
-                    continue
-                row = int(self._rows[self.n_searched])
-                if self._holds(*lines.read(row, row)):
-                    self.found.append(row)
-                self.n_searched += 1
+            while not self.is_complete and len(self.found) < n_wanted:
+                self._step(lines)
+                if time.monotonic() >= until or give_way():
+                    break
+
+    def _step(self, lines: RowLines) -> None:
+        if self.n_searched >= self._end and self._passes_over(lines):
+            return
+        row = int(self._rows[self.n_searched])
+        if self._holds(*lines.read(row, row)):
+            self.found.append(row)
+        self.n_searched += 1
 
     def _passes_over(self, lines: RowLines) -> bool:
         """Looks at the next rows that stand together; passes over them where none has the text."""

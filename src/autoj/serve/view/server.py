@@ -9,17 +9,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from autoj.errors import ConfigError, MissingExtra
-from autoj.serve.view.app import HOSTS, make_app
+from autoj.serve.view.app import HOSTS, make_app, make_report_app
+from autoj.serve.view.reported import ReportedRuns
 from autoj.serve.view.runs import ViewedRuns
 
 _STEP_SECONDS, _IDLE_SECONDS = 0.5, 1.0
 
 
-def serve_view(viewed: ViewedRuns, port: int, started: Callable[[str], None]) -> None:
+def serve_view(
+    viewed: ViewedRuns | ReportedRuns, port: int, started: Callable[[str], None]
+) -> None:
     """Serves a page on 127.0.0.1 until the process is interrupted.
 
     Args:
-        viewed: the runs, from `open_viewed`.
+        viewed: the runs, from `open_view`.
         port: the port; 0 takes one that is free.
         started: called with the page's address when a browser can open it.
 
@@ -34,7 +37,7 @@ def serve_view(viewed: ViewedRuns, port: int, started: Callable[[str], None]) ->
 
 
 @contextmanager
-def serving(viewed: ViewedRuns, port: int) -> Iterator[tuple[str, threading.Thread]]:
+def serving(viewed: ViewedRuns | ReportedRuns, port: int) -> Iterator[tuple[str, threading.Thread]]:
     """A server in a thread, until the block ends; arguments and errors as of `serve_view`.
 
     Yields:
@@ -45,15 +48,19 @@ def serving(viewed: ViewedRuns, port: int) -> Iterator[tuple[str, threading.Thre
     except ImportError:
         raise MissingExtra("serve", "autoj view") from None
     stop = threading.Event()
-    settings = uvicorn.Config(
-        make_app(viewed, stop.is_set), log_level="warning", timeout_graceful_shutdown=2
-    )
+    if isinstance(viewed, ViewedRuns):
+        app = make_app(viewed, stop.is_set)
+    else:
+        app = make_report_app(viewed)
+    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(settings)
     with _bound(port) as listening:
         serves = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        indexes = threading.Thread(target=_index, args=(viewed, stop), daemon=True)
-        serves.start()
-        indexes.start()
+        threads = [serves]
+        if isinstance(viewed, ViewedRuns):
+            threads.append(threading.Thread(target=_index, args=(viewed, stop), daemon=True))
+        for thread in threads:
+            thread.start()
         try:
             while serves.is_alive() and not server.started:
                 time.sleep(0.01)
@@ -61,8 +68,8 @@ def serving(viewed: ViewedRuns, port: int) -> Iterator[tuple[str, threading.Thre
         finally:
             stop.set()
             server.should_exit = True
-            serves.join()
-            indexes.join()
+            for thread in threads:
+                thread.join()
 
 
 def _bound(port: int) -> socket.socket:

@@ -26,8 +26,8 @@
     history.replaceState(null, "", "#" + kept.toString());
   }
 
-  async function ask(address) {
-    const answer = await fetch(address);
+  async function ask(address, signal) {
+    const answer = await fetch(address, { signal });
     const found = await answer.json();
     if (!answer.ok) throw new Error(typeof found.error === "string" ? found.error : "the server cannot answer this");
     return found;
@@ -103,24 +103,32 @@
     return given.toString();
   }
   // Asks again until the page is full or every case was searched; a newer question ends an older one.
-  let asked = 0;
+  let asked = 0, asking = new AbortController(), searching = false;
   async function find() {
     const mine = ++asked;
+    asking.abort();
+    asking = new AbortController();
     try {
       for (;;) {
-        const found = await ask("/api/cases?" + query());
+        const found = await ask("/api/cases?" + query(), asking.signal);
         if (mine !== asked) return;
         list = found;
+        searching = list.n_searched < list.n_to_search && list.n_found <= (Number(state.page) + 1) * 50;
         drawList();
-        if (list.n_searched === list.n_to_search || list.n_found > (Number(state.page) + 1) * 50) return;
+        if (!searching) return;
       }
     } catch (error) { if (mine === asked) failed(error); }
+  }
+  function progress() {
+    const done = `${number(list.n_searched)} of ${number(list.n_to_search)}`;
+    if (!searching) return `${done} searched, the others as you turn the pages`;
+    return `searching queries, responses, models, ids and critiques: ${done} (${Math.floor(100 * list.n_searched / list.n_to_search)} %); another filter ends it`;
   }
   function drawList() {
     const isAll = list.n_searched === list.n_to_search;
     const page = Number(state.page), last = Math.max(0, Math.ceil(list.n_found / 50) - 1);
     const found = `${number(list.n_found)}${isAll ? "" : " or more"} of ${number(known.runs[0].n_indexed)} cases`;
-    byId("count").textContent = isAll ? found : `${found}; ${number(list.n_searched)} of ${number(list.n_to_search)} searched`;
+    byId("count").textContent = isAll ? found : `${found}; ${progress()}`;
     byId("page").textContent = `${number(page + 1)} of ${number(last + 1)}${isAll ? "" : " or more"}`;
     byId("earlier").disabled = page === 0;
     byId("later").disabled = page >= last;
