@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from autoj.jsonl import decode, whole_lines, write_records
 from autoj.records import Completion, Failure, Request, ScoredCompletion
 from autoj.reports.judge import stored_view, summarise_stored
 from autoj.runs import RunFolder, make_spec
+from autoj.runs.reuse import LedgerAnswers
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -278,6 +279,9 @@ def test_a_run_says_how_its_choices_were_scored(
     assert RunFolder(run.path).settings()["scored_by"] == {way: 6}
     lines = [decode(line) for line in whole_lines(run.path / "ledger.jsonl")]
     assert [line["scored_by"] for line in lines] == [way] * 6
+    with closing(LedgerAnswers([run.path])) as known:
+        again = judge(data, spec, tmp_path / "again", backend=backend, known=known)
+    assert RunFolder(again.path).settings()["scored_by"] == {way: 6}
     stored = Run.open(run.path)
     text = page(stored_view(stored, *summarise_stored(stored, None, 3)))
     assert said in " ".join(text.split())

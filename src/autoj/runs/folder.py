@@ -246,7 +246,7 @@ class RunFolder:
     def record_scored_by(self) -> None:
         """Records in `run.json` how often a server has scored choices in which way, if one has."""
         path = self.path / files.LEDGER
-        if not any(b'"scored_by":' in line for line in jsonl.whole_lines(path)):
+        if not any(b'"scored_by":"' in line for line in jsonl.whole_lines(path)):
             return
         answers = jsonl.read_records(path, ScoredCompletion)
         counts = Counter(each.scored_by for each in answers if each.scored_by is not None)
