@@ -16,10 +16,11 @@ from autoj.records import Asked, Case, Completion, Failure
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
-from autoj.runs.folder import PlanWriter, RunFolder
+from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
+from autoj.runs.plan_writer import PlanWriter
 from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
 from autoj.runs.second_order import SecondOrder
