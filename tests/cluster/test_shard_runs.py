@@ -60,6 +60,32 @@ def test_shards_merge_to_what_one_process_judges(
         assert lines_of(merged.path / name) == lines_of(one.path / name)
 
 
+def test_the_shards_that_have_ended_say_how_many_second_orders_are_saved(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases = open_cases(pairs_file)
+    spec = make_spec("judge", CARD, second_order="unsure:0.7", always_full=0.25)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        progress = ShardProgress(shards)
+        assert progress.share_asked([]) == 1.25 / 2
+        assert judge_shard(cases, shards.runs[0]) == "judged"
+        n_lines = len(lines_of(shards.runs[0].path / "ledger.jsonl"))
+        n_most = shards.n_questions(shards.runs[0])
+        assert progress.share_asked(shards.runs[:1]) == n_lines / n_most < 1
+
+
+@pytest.mark.parametrize("n_shards", [2, 3])
+def test_shards_ask_the_second_orders_that_they_lack(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder, n_shards: int
+) -> None:
+    cases = open_cases(pairs_file)
+    few = make_spec("judge", CARD, second_order="unsure:0.7", always_full=0)
+    judged(cases, few, tmp_path / "many", 2)
+    n_before = len(scripted.asked)
+    judged(cases, make_spec("judge", CARD), tmp_path / "many", n_shards)
+    assert n_before < len(scripted.asked) == 2 * 7 - 1
+
+
 def test_a_second_start_asks_nothing_with_another_number_of_shards_neither(
     pairs_file: Path, tmp_path: Path, scripted: Recorder
 ) -> None:

@@ -31,18 +31,12 @@ from autoj.runs.lock import locked
 from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place, is_of_a_run
-from autoj.runs.rereading import (
-    take_calibration,
-    take_reading,
-    take_second_order,
-    take_sure_threshold,
-)
+from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import (
     ChangedSetting,
-    differences,
+    changed_settings,
     read_settings,
     settings_of,
-    stable_part,
     versions,
     write_settings,
 )
@@ -139,10 +133,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
-    take_calibration(folder, spec)
-    take_reading(folder, spec)
-    take_sure_threshold(folder, spec)
-    take_second_order(folder, spec)
+    take_reading_settings(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
@@ -171,12 +162,7 @@ def _check_settings(
     Raises:
         SpecMismatch: other settings differ.
     """
-    found = [
-        difference
-        for difference in differences(stable_part(record), stable_part(wanted))
-        # The second orders that a run asks may be others: it asks those that it lacks.
-        if difference.name.split(".")[0] != "second_order"
-    ]
+    found = changed_settings(record, wanted)
     if any(difference.name not in MAY_GROW for difference in found):
         raise SpecMismatch(path, map(str, found))
     return found
