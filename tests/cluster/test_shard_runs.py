@@ -18,6 +18,7 @@ from autoj.records import Request
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import RecordedAnswer
+from autoj.runs.lock import locked
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -157,6 +158,26 @@ def test_shards_of_equal_rows_from_before_are_taken_up(
     assert judged(cases, spec, tmp_path / "many", 2).n_judged == 8
     keys = [request.key for request in scripted.asked]
     assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before > 0
+
+
+def test_a_shard_that_a_worker_of_before_still_judges_is_not_dealt_out_again(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        left = shards.runs[1]
+        judge(cases, left.spec, left.path, budget=Budget(max_requests=3))
+    with (
+        locked(left.path),
+        pytest.raises(RunBusy, match="2-of-2 is being written by process"),
+        open_shards(cases, spec, tmp_path / "many", 3),
+    ):
+        pass
+    # A worker that was killed leaves its name, and no lock.
+    (left.path / "holder.json").write_bytes(b"{}")
+    assert judged(cases, spec, tmp_path / "many", 3).n_judged == 8
+    keys = [request.key for request in scripted.asked]
+    assert len(keys) == len({*keys})
 
 
 def test_two_drivers_do_not_share_a_run(pairs_file: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from autoj.jsonl import read_records, write_records
 from autoj.runs import RunFolder, RunSpec, is_finished, merge_runs
 from autoj.runs.files import FAILURES, LEDGER
 from autoj.runs.growth import MAY_GROW
-from autoj.runs.lock import is_locked, locked
+from autoj.runs.lock import locked
 from autoj.runs.opening import discarded_if_unused
 from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import changed_settings, read_settings, read_spec, settings_of
@@ -84,6 +84,9 @@ class ShardRuns:
 
         Args:
             n_shards: the most shards for what is open.
+
+        Raises:
+            RunBusy: a worker of an earlier driver is still at a shard.
         """
         kept = {run.name: _shard_of(run) for run in self.runs if _is_judged(run.path)}
         done = {part for shard in kept.values() for part in shard.parts}
@@ -154,7 +157,7 @@ def open_shards(
         ConfigError: the settings name a shard already, the number is out of range, or the run is
             there and its shards are not.
         SpecMismatch: the shards that are there were made with other settings.
-        RunBusy: another driver has them.
+        RunBusy: another driver has them, or a worker of an earlier one is still at a shard.
         DataError: a row cannot be read.
         StorageFull: the disk is full.
     """
@@ -236,15 +239,21 @@ def _check_settings(paths: Sequence[Path], spec: RunSpec, cases: Cases) -> None:
 
 
 def _is_judged(path: Path) -> bool:
-    """True where every question of a shard has its answer."""
-    if not (path / "run.json").is_file() or is_locked(path):
+    """True where every question of a shard has its answer.
+
+    Raises:
+        RunBusy: a worker of a driver that is gone is still at it; what it asks must not be asked by
+            another one, too.
+    """
+    if not (path / "run.json").is_file():
         return False
     folder = RunFolder(path)
-    try:
-        return is_finished(folder, folder.spec())
-    except DataError as error:
-        _log.warning("%s; its shard is dealt out again", error.message)
-        return False
+    with locked(path):
+        try:
+            return is_finished(folder, folder.spec())
+        except DataError as error:
+            _log.warning("%s; its shard is dealt out again", error.message)
+            return False
 
 
 class ShardProgress:

@@ -15,7 +15,7 @@ from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
-from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
+from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN, digests_of
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
@@ -154,6 +154,22 @@ def judge_run(
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
         folder.record_scored_by()
     return session.counts
+
+
+def close_finished(folder: RunFolder, spec: RunSpec, ledger: Ledger) -> None:
+    """Writes what follows from the answers of a finished run, as its last session would have.
+
+    A session that was killed after its last answer has noted less of it.
+
+    Args:
+        folder: an open run folder.
+        spec: its settings.
+        ledger: its ledger, with an answer to every question.
+    """
+    folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+    folder.record_scored_by()
+    if not {PLAN, LEDGER} <= digests_of(folder.path).keys():
+        folder.note_digests(PLAN, FOLLOW, LEDGER, FAILURES)
 
 
 @dataclass(slots=True, kw_only=True)
