@@ -18,7 +18,7 @@ from autoj.records import Request
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import RecordedAnswer
-from autoj.runs.lock import locked
+from autoj.runs.lock import is_locked, locked
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -160,8 +160,9 @@ def test_shards_of_equal_rows_from_before_are_taken_up(
     assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before > 0
 
 
+@pytest.mark.parametrize("n_shards", [2, 3])
 def test_a_shard_that_a_worker_of_before_still_judges_is_not_dealt_out_again(
-    pairs_file: Path, tmp_path: Path, scripted: Recorder
+    pairs_file: Path, tmp_path: Path, scripted: Recorder, n_shards: int
 ) -> None:
     cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
     with open_shards(cases, spec, tmp_path / "many", 2) as shards:
@@ -170,12 +171,14 @@ def test_a_shard_that_a_worker_of_before_still_judges_is_not_dealt_out_again(
     with (
         locked(left.path),
         pytest.raises(RunBusy, match="2-of-2 is being written by process"),
-        open_shards(cases, spec, tmp_path / "many", 3),
+        open_shards(cases, spec, tmp_path / "many", n_shards),
     ):
         pass
     # A worker that was killed leaves its name, and no lock.
     (left.path / "holder.json").write_bytes(b"{}")
-    assert judged(cases, spec, tmp_path / "many", 3).n_judged == 8
+    with open_shards(cases, spec, tmp_path / "many", n_shards):
+        assert not is_locked(left.path), "it would seem to be at work"
+    assert judged(cases, spec, tmp_path / "many", n_shards).n_judged == 8
     keys = [request.key for request in scripted.asked]
     assert len(keys) == len({*keys})
 

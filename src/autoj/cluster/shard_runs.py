@@ -21,7 +21,7 @@ from autoj.jsonl import read_records, write_records
 from autoj.runs import RunFolder, RunSpec, is_finished, merge_runs
 from autoj.runs.files import FAILURES, LEDGER
 from autoj.runs.growth import MAY_GROW
-from autoj.runs.lock import locked
+from autoj.runs.lock import HOLDER, locked
 from autoj.runs.opening import discarded_if_unused
 from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import changed_settings, read_settings, read_spec, settings_of
@@ -84,9 +84,6 @@ class ShardRuns:
 
         Args:
             n_shards: the most shards for what is open.
-
-        Raises:
-            RunBusy: a worker of an earlier driver is still at a shard.
         """
         kept = {run.name: _shard_of(run) for run in self.runs if _is_judged(run.path)}
         done = {part for shard in kept.values() for part in shard.parts}
@@ -184,6 +181,11 @@ def open_shards(
             for left in folder.glob(f"*{GIVE_UP}"):
                 # Of a driver that was killed.
                 left.unlink()
+            for named in folder.glob(f"*/{HOLDER}"):
+                # A worker that was killed has left its name. What one that is still at it asks must
+                # not be asked by another, too.
+                with locked(named.parent):
+                    pass
             yield _opened(cases, spec, whole, n_shards)
 
 
@@ -239,21 +241,15 @@ def _check_settings(paths: Sequence[Path], spec: RunSpec, cases: Cases) -> None:
 
 
 def _is_judged(path: Path) -> bool:
-    """True where every question of a shard has its answer.
-
-    Raises:
-        RunBusy: a worker of a driver that is gone is still at it; what it asks must not be asked by
-            another one, too.
-    """
+    """True where every question of a shard has its answer."""
     if not (path / "run.json").is_file():
         return False
     folder = RunFolder(path)
-    with locked(path):
-        try:
-            return is_finished(folder, folder.spec())
-        except DataError as error:
-            _log.warning("%s; its shard is dealt out again", error.message)
-            return False
+    try:
+        return is_finished(folder, folder.spec())
+    except DataError as error:
+        _log.warning("%s; its shard is dealt out again", error.message)
+        return False
 
 
 class ShardProgress:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
-from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
+from autoj.errors import Cancelled, DataError, RunBusy, SpecMismatch, Unfinished
 from autoj.jsonl import write_records
 from autoj.runs.files import (
     BAD_ROWS,
@@ -89,7 +89,8 @@ def open_run(
 def discarded_if_unused(path: Path) -> Iterator[None]:
     """Removes a folder that was made in the block, if an error ends this before any answer.
 
-    One that was there before stays, as does one whose work was cancelled or stopped by a cap.
+    One that was there before stays, as does one whose work was cancelled or stopped by a cap, and
+    one that another process has just made, too.
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         yield
@@ -97,7 +98,7 @@ def discarded_if_unused(path: Path) -> Iterator[None]:
     made = [folder for folder in (path, *path.absolute().parents) if not folder.exists()]
     try:
         yield
-    except (Cancelled, Unfinished):
+    except (Cancelled, Unfinished, RunBusy):
         raise
     except Exception:
         if not any(file.stat().st_size for name in _ANSWERS for file in path.rglob(name)):

@@ -94,7 +94,10 @@ class PlanWriter:
     def _take_place(self) -> None:
         """Puts the second file in the plan's place."""
         self._appender.sync()
-        self._draft.replace(self._path)
+        try:
+            self._draft.replace(self._path)
+        except OSError as error:
+            raise storage_error(error, self._path) from error
 
     def close(self) -> None:
         """Syncs and closes the file; one that was not finished keeps the further rows of before."""
