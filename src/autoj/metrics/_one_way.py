@@ -15,6 +15,7 @@ Medicine 27 (2008).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +51,11 @@ def one_way_share(
     drawn = may_fall & ~np.isnan(full)
     # By the cheap verdicts: cases of one query are as alike in the full ones.
     n_clusters, size = effective_size(cheap, clusters)
-    counts = {"n": n, "n_clusters": n_clusters, "n_unscored": n_unscored}
+    nothing = Estimate(
+        name=name, value=None, n=n, n_clusters=n_clusters, n_unscored=n_unscored, reason=undefined
+    )
     if may_fall.any() and not drawn.any():
-        return Estimate(name=name, value=None, reason=undefined, **counts)
+        return nothing
     value, below, above = float(cheap.mean()), 0.0, 0.0
     if may_fall.any():
         fallen = 1 - full[drawn]
@@ -63,10 +66,10 @@ def one_way_share(
         unknown = weight**2 * (1 - drawn.sum() / may_fall.sum())
         below, above = unknown * (high - share) ** 2, unknown * (share - low) ** 2
     low, high = wilson(value, size)
-    return Estimate(
-        name=name,
+    return replace(
+        nothing,
         value=value,
         low=max(0.0, value - math.sqrt((value - low) ** 2 + below)),
         high=min(1.0, value + math.sqrt((high - value) ** 2 + above)),
-        **counts,
+        reason=None,
     )

@@ -243,9 +243,9 @@ class ChoiceScorer:
             texts = [prefix, *(prefix + choice for choice in choices)]
             known: list[list[int]] = []
             for text in texts:
-                if (numbers := await self._token_ids(text, asking.ended)) is None:
+                if (its := await self._token_ids(text, asking.ended)) is None:
                     break
-                known.append(numbers)
+                known.append(its)
             whole = len(known) == len(texts)
             after = [tokens_after(known[0], tokens) for tokens in known[1:]] if whole else []
             numbers = tuple(dict.fromkeys(chain.from_iterable(after)))
