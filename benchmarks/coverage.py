@@ -243,7 +243,8 @@ def in_full(figure: str, share: float) -> Simulate:
                 consistent=first == second,
             )
             cheap = full._replace(winner=first, winners=(first, first), consistent=True)
-            asked.add(cheap if sure else full, full if draw.random() < share else None)
+            drawn = draw.random() < share
+            asked.add(cheap if sure else full, full if drawn else None, sure=sure)
         found = {each.name: each for each in asked.estimates()}
         return found[f"{figure}, all in full"]
 

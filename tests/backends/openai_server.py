@@ -209,7 +209,7 @@ class MockServer:
             return Answer(body=json.dumps({"object": "list", "data": [{"id": "mock"}]}).encode())
         if path == "/tokenize" and self.tokenize is not None:
             found = self.tokenize(json.loads(content)["prompt"])
-            return Answer(body=json.dumps(found).encode())
+            return found if isinstance(found, Answer) else Answer(body=json.dumps(found).encode())
         if not path.endswith("/v1/chat/completions"):
             return Answer(status=404, body=b'{"detail":"Not Found"}')
         body = json.loads(content)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from autoj.backends.openai.exact import joint_logprobs
 from autoj.backends.openai.replies import Reply
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
+from autoj.errors import BackendError
 from autoj.jsonl import decode, whole_lines, write_records
 from autoj.records import Completion, Failure, Request, ScoredCompletion
 from autoj.reports.judge import stored_view, summarise_stored
 from autoj.runs import RunFolder, make_spec
+from autoj.runs.reuse import LedgerAnswers
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -187,6 +189,117 @@ def test_else_the_likeliest_tokens_are_read_as_before(features: tuple[str, ...])
     )
 
 
+@contextmanager
+def interrupted(fault: Answer, *features: str, n_faults: int, field: str) -> Iterator[MockServer]:
+    """A server that gives some faults from the first request with a field on."""
+    model, n_given = Model(*features), 0
+
+    def decide(body: dict[str, Any], n: int) -> Answer:
+        nonlocal n_given
+        begun = n_given > 0 or field in body
+        if begun and n_given < n_faults:
+            n_given += 1
+            return fault
+        return model.decide(body, n)
+
+    with serving(decide) as server:
+        if "tokenizes" in features:
+            server.tokenize = model.tokenize
+        yield server
+
+
+PASSING = [error(429, "slow down"), error(503, "overloaded")]
+
+
+@pytest.mark.parametrize("fault", PASSING, ids=["rate limit", "overloaded"])
+@pytest.mark.parametrize(
+    ("features", "field", "way"),
+    [(("tokenizes", "names"), "logprob_token_ids", "token ids"),
+     (("prompts",), "prompt_logprobs", "prompt")],
+)  # fmt: skip
+def test_a_fault_that_passes_does_not_decide(
+    fault: Answer, features: tuple[str, ...], field: str, way: str
+) -> None:
+    # Longer than all attempts of the trial and of the request that tells whether the server is up.
+    with interrupted(fault, *features, n_faults=4, field=field) as server:
+        found = answers(server, *map(pair, range(4)), scoring="prefill", concurrency=1, attempts=2)
+    failed = [each for each in found if isinstance(each, Failure)]
+    assert failed
+    assert all(each.retryable for each in failed)
+    known = [each for each in found if isinstance(each, ScoredCompletion)]
+    assert known
+    assert {each.scored_by for each in known} == {way}
+
+
+def test_a_short_fault_is_waited_for() -> None:
+    with interrupted(PASSING[0], "prompts", n_faults=1, field="prompt_logprobs") as server:
+        found = got(server, *map(pair, range(3)), attempts=2)
+    assert {each.scored_by for each in found} == {"prompt"}
+
+
+def test_an_account_that_ends_decides_nothing() -> None:
+    ends = error(402, "pay first")
+    with (
+        interrupted(ends, "prompts", n_faults=1, field="prompt_logprobs") as server,
+        pytest.raises(BackendError, match="no credit left"),
+    ):
+        got(server, pair())
+
+
+def test_a_tokenizer_that_is_busy_is_asked_again() -> None:
+    model, n_asked = Model("names"), 0
+
+    def busy(text: str) -> object:
+        nonlocal n_asked
+        n_asked += 1
+        return error(429, "slow down") if n_asked < 3 else model.tokenize(text)
+
+    with serving(model.decide) as server:
+        server.tokenize = busy
+        found = got(server, *map(pair, range(2)), attempts=4)
+    assert {each.scored_by for each in found} == {"token ids"}
+
+
+@pytest.mark.parametrize(
+    "features", [("tokenizes", "names"), ("prompts",), ("tokenizes", "breaks"), ("last refused",)]
+)
+def test_what_the_first_question_may_take_is_set_aside(features: tuple[str, ...]) -> None:
+    model = Model("prompts" if features == ("last refused",) else "", *features)
+
+    def decide(body: dict[str, Any], n: int) -> Answer:
+        last = body["messages"][-1]["content"].endswith(PAIR[-1])
+        if features == ("last refused",) and "prompt_logprobs" in body and last:
+            return error(400, "no")
+        return model.decide(body, n)
+
+    with serving(decide) as server:
+        server.tokenize = model.tokenize if "tokenizes" in features else None
+        backend = backend_of(server, scoring="prefill", concurrency=1, attempts=2)
+        try:
+            for request in map(pair, range(2)):
+                limits, n_before = backend.limits, len(server.bodies)
+                (found,) = backend.complete([request])
+                assert isinstance(found, ScoredCompletion)
+                n_read = len(server.bodies) - n_before
+                failed = 2 if "breaks" in features and n_before == 0 else 0
+                assert n_read - 2 * failed <= limits.readings_per_score + limits.readings_beyond
+        finally:
+            backend.close()
+
+
+def test_a_server_whose_way_is_known_is_not_set_aside_more_for() -> None:
+    with model_server("tokenizes", "names") as server:
+        backend = backend_of(server, scoring="prefill")
+        try:
+            before = backend.limits
+            list(backend.complete([pair()]))
+            after = backend.limits
+        finally:
+            backend.close()
+    assert (before.readings_beyond, after.readings_beyond) == (6, 0)
+    assert before.readings_per_score == after.readings_per_score == 5
+
+
 def test_many_at_once_wait_for_one_trial() -> None:
     with model_server("tokenizes", "names") as server:
         found = got(server, *map(pair, range(20)), concurrency=20)
@@ -278,6 +391,9 @@ def test_a_run_says_how_its_choices_were_scored(
     assert RunFolder(run.path).settings()["scored_by"] == {way: 6}
     lines = [decode(line) for line in whole_lines(run.path / "ledger.jsonl")]
     assert [line["scored_by"] for line in lines] == [way] * 6
+    with closing(LedgerAnswers([run.path])) as known:
+        again = judge(data, spec, tmp_path / "again", backend=backend, known=known)
+    assert RunFolder(again.path).settings()["scored_by"] == {way: 6}
     stored = Run.open(run.path)
     text = page(stored_view(stored, *summarise_stored(stored, None, 3)))
     assert said in " ".join(text.split())

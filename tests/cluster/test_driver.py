@@ -14,7 +14,7 @@ import pytest
 
 from autoj.cluster import ray as driver
 from autoj.cluster import worker
-from autoj.cluster.shard_runs import ShardRuns, open_shards
+from autoj.cluster.shard_runs import ShardProgress, ShardRuns, open_shards
 from autoj.datasets.base import Cases, cases_of
 from autoj.errors import BackendError, Cancelled, Unavailable
 from autoj.jsonl import whole_lines
@@ -202,6 +202,27 @@ def test_a_shard_is_behind_only_where_splitting_pays(monkeypatch: pytest.MonkeyP
     # It took its worker 20 seconds to begin; another would take as long.
     assert pace.seconds_left(500, 570, 600.0) is None
     assert pace.seconds_left(500, 600, 600.0) == 100
+
+
+@pytest.mark.parametrize("n_ended", [0, 1])
+def test_a_shard_is_not_behind_by_second_orders_that_are_saved(
+    cases: Cases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_ended: int
+) -> None:
+    monkeypatch.setattr("autoj.tasks.judge.load_engine", lambda card, watch: Recorder())
+    monkeypatch.setattr(driver, "is_locked", lambda path: True)
+    # No first order is unsure, and no pair is drawn.
+    spec = make_spec("judge", CARD, second_order="unsure:0", always_full=0)
+    watch = Noted()
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        assert {worker.judge_shard(cases, shard) for shard in shards.runs} == {"judged"}
+        following = driver._Driver(Threads(4), cases, shards, {"CPU": 1}, watch)
+        # Their workers are about to end.
+        open_runs = shards.runs[n_ended:]
+        following.tasks = {object(): each for each in open_runs}
+        following.paces = {each.name: driver._Pace(time.monotonic() - 9, 0) for each in open_runs}
+        following._look(ShardProgress(shards))
+        assert not any(each.give_up.exists() for each in shards.runs)
+    assert watch.seen == [(24, 24)]
 
 
 def test_a_cluster_that_does_not_come_up_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from autoj.records import Request
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import RecordedAnswer
+from autoj.runs.lock import is_locked, locked
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -58,6 +59,32 @@ def test_shards_merge_to_what_one_process_judges(
     one = judge(cases, spec, tmp_path / "one", backend=Recorder())
     for name in ("ledger.jsonl", "verdicts.jsonl", "plan.jsonl"):
         assert lines_of(merged.path / name) == lines_of(one.path / name)
+
+
+def test_the_shards_that_have_ended_say_how_many_second_orders_are_saved(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder
+) -> None:
+    cases = open_cases(pairs_file)
+    spec = make_spec("judge", CARD, second_order="unsure:0.7", always_full=0.25)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        progress = ShardProgress(shards)
+        assert progress.share_asked([]) == 1.25 / 2
+        assert judge_shard(cases, shards.runs[0]) == "judged"
+        n_lines = len(lines_of(shards.runs[0].path / "ledger.jsonl"))
+        n_most = shards.n_questions(shards.runs[0])
+        assert progress.share_asked(shards.runs[:1]) == n_lines / n_most < 1
+
+
+@pytest.mark.parametrize("n_shards", [2, 3])
+def test_shards_ask_the_second_orders_that_they_lack(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder, n_shards: int
+) -> None:
+    cases = open_cases(pairs_file)
+    few = make_spec("judge", CARD, second_order="unsure:0.7", always_full=0)
+    judged(cases, few, tmp_path / "many", 2)
+    n_before = len(scripted.asked)
+    judged(cases, make_spec("judge", CARD), tmp_path / "many", n_shards)
+    assert n_before < len(scripted.asked) == 2 * 7 - 1
 
 
 def test_a_second_start_asks_nothing_with_another_number_of_shards_neither(
@@ -131,6 +158,29 @@ def test_shards_of_equal_rows_from_before_are_taken_up(
     assert judged(cases, spec, tmp_path / "many", 2).n_judged == 8
     keys = [request.key for request in scripted.asked]
     assert len(keys) == len({*keys}) == 2 * 7 - 1 > n_before > 0
+
+
+@pytest.mark.parametrize("n_shards", [2, 3])
+def test_a_shard_that_a_worker_of_before_still_judges_is_not_dealt_out_again(
+    pairs_file: Path, tmp_path: Path, scripted: Recorder, n_shards: int
+) -> None:
+    cases, spec = open_cases(pairs_file), make_spec("judge", CARD)
+    with open_shards(cases, spec, tmp_path / "many", 2) as shards:
+        left = shards.runs[1]
+        judge(cases, left.spec, left.path, budget=Budget(max_requests=3))
+    with (
+        locked(left.path),
+        pytest.raises(RunBusy, match="2-of-2 is being written by process"),
+        open_shards(cases, spec, tmp_path / "many", n_shards),
+    ):
+        pass
+    # A worker that was killed leaves its name, and no lock.
+    (left.path / "holder.json").write_bytes(b"{}")
+    with open_shards(cases, spec, tmp_path / "many", n_shards):
+        assert not is_locked(left.path), "it would seem to be at work"
+    assert judged(cases, spec, tmp_path / "many", n_shards).n_judged == 8
+    keys = [request.key for request in scripted.asked]
+    assert len(keys) == len({*keys})
 
 
 def test_two_drivers_do_not_share_a_run(pairs_file: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from autoj.reports.jury import jury_summary_view, jury_table
 from autoj.reports.jury_summary import JurySummary, summarise_jury
 from autoj.runs import make_spec
 from autoj.tasks.jurors import Juror, Jury
-from autoj.tasks.jury_folder import read_jury_verdicts, write_jury, write_jury_verdicts
+from autoj.tasks.jury_folder import open_jury, read_jury_verdicts, write_jury_verdicts
 
 from ..scripted import CARD
 from .pages import check_pages
@@ -33,25 +33,25 @@ def make(path: Path, verdicts: dict[str, list[Verdict]], paired: bool) -> Jury:
     spec = make_spec("judge" if paired else "rate", CARD)
     jurors = tuple(Juror(name=name, folder=f"judges/{name}", spec=spec) for name in verdicts)
     jury = Jury(jurors=jurors, method="majority" if paired else None)
-    write_jury(path, jury)
-    for name, its in verdicts.items():
-        folder = path / "judges" / name
-        folder.mkdir(parents=True)
-        n_responses = 2 if paired else 1
-        cases = [
-            Case(
-                id=f"case-{number}",
-                query=f"Question {number}?",
-                cluster=f"question{number}",
-                label=LABELS[number] if paired else float(number),
-                responses=tuple(Response(text=f"r{index}") for index in range(n_responses)),
-                scenario="planning" if number % 2 else "chitchat",
-            )
-            for number in range(len(its))
-        ]
-        write_records(folder / "cases.jsonl", cases)
-        write_records(folder / "verdicts.jsonl", its)
-    write_jury_verdicts(path, jury)
+    with open_jury(path, jury):
+        for name, its in verdicts.items():
+            folder = path / "judges" / name
+            folder.mkdir(parents=True)
+            n_responses = 2 if paired else 1
+            cases = [
+                Case(
+                    id=f"case-{number}",
+                    query=f"Question {number}?",
+                    cluster=f"question{number}",
+                    label=LABELS[number] if paired else float(number),
+                    responses=tuple(Response(text=f"r{index}") for index in range(n_responses)),
+                    scenario="planning" if number % 2 else "chitchat",
+                )
+                for number in range(len(its))
+            ]
+            write_records(folder / "cases.jsonl", cases)
+            write_records(folder / "verdicts.jsonl", its)
+        write_jury_verdicts(path, jury)
     return jury
 
 

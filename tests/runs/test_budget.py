@@ -72,7 +72,7 @@ def test_prompts_that_may_be_read_several_times_are_set_aside_for_as_often() -> 
     choices = replace(ask(), choices=("1", "2"), prefix="It is")
     for n_readings in (1, 5):
         reader = Priced()
-        reader.limits = replace(reader.limits, readings_per_score=n_readings)
+        reader.limits = replace(reader.limits, readings_per_score=1, readings_beyond=n_readings - 1)
         once, written = Budget(max_usd=1e9), Budget(max_usd=1e9)
         assert once.take(choices, reader)
         assert written.take(ask(), reader)

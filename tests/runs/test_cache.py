@@ -10,15 +10,17 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from autoj.errors import ConfigError
-from autoj.records import Completion, JudgeCard
+from autoj.records import Completion, JudgeCard, ScoredCompletion
 from autoj.runs.cache import AnswerCache, AnswerSource
-from autoj.runs.reuse import costs_money, normal_address, reused
+from autoj.runs.ledger import Ledger, RecordedAnswer
+from autoj.runs.reuse import LedgerAnswers, costs_money, normal_address, reused
 
 from ..scripted import CARD, Recorder
 
@@ -40,6 +42,28 @@ def test_an_answer_is_found_again_and_marked(tmp_path: Path) -> None:
         assert found.reused
         assert found.choice_logprobs == (-0.5, -1.0)
         assert cache.find(HERE, "b" * 64) is None
+
+
+def test_it_is_known_how_an_answer_that_is_taken_over_was_scored(tmp_path: Path) -> None:
+    exact = ScoredCompletion(**asdict(answer()), scored_by="token ids")
+    with AnswerCache(tmp_path / "cache") as cache:
+        cache.keep(HERE, exact)
+        kept = cache.find(HERE, exact.key)
+    (tmp_path / "run").mkdir()
+    with Ledger(tmp_path / "run") as ledger:
+        ledger.record(exact)
+    with closing(LedgerAnswers([tmp_path / "run"])) as known:
+        taken = known.find(exact.key)
+    assert [found and found.scored_by for found in (kept, taken)] == ["token ids"] * 2
+
+
+def test_a_part_of_a_run_does_not_pay_for_what_was_reused(tmp_path: Path) -> None:
+    with Ledger(tmp_path) as ledger:
+        ledger.record(RecordedAnswer(**asdict(answer("a")), reused=True))
+        ledger.record(answer("b"))
+    with closing(LedgerAnswers([tmp_path], reused=False)) as known:
+        found = [known.find(key * 64) for key in "ab"]
+    assert [each and each.reused for each in found] == [True, False]
 
 
 def test_two_servers_share_no_answers(tmp_path: Path) -> None:

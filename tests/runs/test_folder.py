@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 
 from autoj.datasets import open_cases
 from autoj.errors import DataError, RunBusy, SpecMismatch, StorageFull
 from autoj.jsonl import whole_lines, write_records
-from autoj.runs import RunFolder, judge_run, make_spec, open_run, read_case, spec_digest
+from autoj.runs import RunFolder, judge_run, make_spec, open_run, opening, read_case, spec_digest
 
 from ..scripted import CARD, Recorder
 
@@ -47,6 +48,24 @@ def test_two_processes_cannot_write_one_run(tmp_path, cases, pair_spec):
         pass
     with open_run(tmp_path / "run", pair_spec(), cases):
         pass
+
+
+def test_a_folder_that_another_process_has_just_made_is_not_removed(
+    tmp_path, cases, pair_spec, monkeypatch
+):
+    path = tmp_path / "run"
+    with ExitStack() as other:
+
+        def first_here(place):
+            # Between a look at the path and the lock.
+            monkeypatch.undo()
+            other.enter_context(open_run(path, pair_spec(), cases))
+
+        monkeypatch.setattr(opening, "check_place", first_here)
+        with pytest.raises(RunBusy), open_run(path, pair_spec(), cases):
+            pass
+        assert (path / "run.json").is_file()
+        assert (path / "cases.jsonl").is_file()
 
 
 def test_what_a_dead_process_left_does_not_hold_the_folder(tmp_path, cases, pair_spec):

@@ -6,16 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from autoj.backends.base import OnText, Outcome
 from autoj.datasets.base import Cases
 from autoj.errors import StorageFull
 from autoj.jsonl import read_records, whole_lines
-from autoj.records import Completion, Failure, Request
-from autoj.runs import RunSpec, judge_run, open_run
+from autoj.records import Completion, Failure, Request, ScoredCompletion
+from autoj.runs import RunFolder, RunSpec, judge_run, open_run
+from autoj.runs.files import digests_of
+from autoj.tasks.judge import judge
 
 from ..scripted import Killed, Recorder, by_hash
 
@@ -199,3 +203,33 @@ def test_kill_9_loses_nothing_and_frees_the_folder(tmp_path, cases, pairs_file, 
     assert state(path) == state(whole)
     keys = [completion.key for completion in read_records(path / "ledger.jsonl", Completion)]
     assert len(keys) == len(set(keys))
+
+
+class Exact(Recorder):
+    """A judge whose answers say how they were scored."""
+
+    def complete(
+        self, requests: Iterable[Request], on_text: OnText | None = None
+    ) -> Iterator[Outcome]:
+        for outcome in super().complete(requests, on_text):
+            assert isinstance(outcome, Completion)
+            yield ScoredCompletion(**asdict(outcome), scored_by="prompt")
+
+
+def test_a_run_that_is_killed_after_its_verdicts_is_noted_down_by_the_next_start(
+    tmp_path: Path, cases: Cases, pair_spec: Callable[..., RunSpec]
+) -> None:
+    process = os.fork()
+    if process == 0:
+        RunFolder.record_scored_by = lambda self: os._exit(137)  # type: ignore[method-assign]
+        judge(cases, pair_spec(), tmp_path / "run", backend=Exact())
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 137
+    assert "scored_by" not in RunFolder(tmp_path / "run").settings()
+    backend = Exact()
+    judge(cases, pair_spec(), tmp_path / "run", backend=backend)
+    assert backend.asked == []
+    judge(cases, pair_spec(), tmp_path / "whole", backend=Exact())
+    found, whole = (RunFolder(tmp_path / name).settings() for name in ("run", "whole"))
+    assert found["scored_by"] == whole["scored_by"] == {"prompt": N_DISTINCT}
+    assert digests_of(tmp_path / "run").keys() == digests_of(tmp_path / "whole").keys()

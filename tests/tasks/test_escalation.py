@@ -12,7 +12,7 @@ import pytest
 from autoj.backends.base import Backend
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError, SpecMismatch, Unfinished
+from autoj.errors import ConfigError, RunBusy, SpecMismatch, Unfinished
 from autoj.jsonl import write_records
 from autoj.records import Failure, JudgeCard, Request, SureThreshold, Verdict
 from autoj.reports.html.report import write_report
@@ -21,6 +21,7 @@ from autoj.reports.jury_case import stored_case_view
 from autoj.reports.jury_summary import summarise_jury
 from autoj.runs import RunFolder
 from autoj.runs.budget import Budget
+from autoj.runs.lock import locked
 from autoj.runs.second_order import is_drawn
 from autoj.tasks.check import are_whole, check_folders
 from autoj.tasks.default_paths import jury_folder
@@ -104,6 +105,15 @@ def verdicts_of(path: Path) -> list[EscalatedVerdict]:
     found = [verdict for _, verdict in JuryRun.open(path)]
     assert all(isinstance(verdict, EscalatedVerdict) for verdict in found)
     return found  # type: ignore[return-value]
+
+
+def test_two_processes_do_not_share_a_jury(tmp_path: Path, many: Cases, engines: Engines) -> None:
+    judge_by_jury(many, two(always_full=0.3), tmp_path / "run")
+    before = (tmp_path / "run/jury.json").read_bytes()
+    with locked(tmp_path / "run"), pytest.raises(RunBusy, match="is being written by process"):
+        judge_by_jury(many, two("strong:0.9"), tmp_path / "run")
+    assert (tmp_path / "run/jury.json").read_bytes() == before
+    assert len(verdicts_of(tmp_path / "run")) == 40
 
 
 def test_the_stronger_judge_is_asked_where_the_cheap_one_is_unsure_or_differs(

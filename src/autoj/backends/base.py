@@ -25,6 +25,9 @@ class Limits:
     """True where it calls `on_text` while it generates."""
     readings_per_score: int = 1
     """The most times that a prompt is read where its choices are scored."""
+    readings_beyond: int = 0
+    """Further times for which the next prompt may be read, as while it is not known yet how a
+    server scores choices; no plan counts on them."""
     scores_texts: bool = False
     """True where a choice may be a text of any length, such as a whole response."""
 

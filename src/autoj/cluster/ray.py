@@ -267,18 +267,22 @@ class _Driver:
         if self.watch.cancelled():
             raise Cancelled("the run was cancelled; its shards keep what was judged")
         open_runs = {run.name: run for run in self.tasks.values()}
-        n_all = sum(map(self.shards.n_questions, self.shards.runs))
         # The tasks of all others have ended: what they could not answer, they never will.
+        ended = [run for run in self.shards.runs if run.name not in open_runs]
+        share = progress.share_asked(ended)
+        n_all = round(share * sum(map(self.shards.n_questions, self.shards.runs)))
         n_left, behind, now = 0, [], time.monotonic()
         for name, run in open_runs.items():
-            n_questions, n_done = self.shards.n_questions(run), progress.counted(run)
+            n_done = progress.counted(run)
+            n_questions = max(n_done, round(share * self.shards.n_questions(run)))
             n_left += n_questions - n_done
             if not is_locked(run.path) or not self.shards.may_split(run):
                 continue
             pace = self.paces.setdefault(name, _Pace(now, n_done))
             if (seconds := pace.seconds_left(n_done, n_questions, now)) is not None:
                 behind.append((seconds, name))
-        self.watch.progress(f"judging on {len(self.shards.runs):,} shards", n_all - n_left, n_all)
+        n_done = max(n_all - n_left, 0)
+        self.watch.progress(f"judging on {len(self.shards.runs):,} shards", n_done, n_all)
         n_idle = 0 if self.n_pieces or not behind else self._n_idle(open_runs)
         if n_idle:
             run = open_runs[max(behind)[1]]

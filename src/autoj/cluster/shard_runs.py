@@ -8,7 +8,7 @@ share cases with it take its answers before they ask.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +21,10 @@ from autoj.jsonl import read_records, write_records
 from autoj.runs import RunFolder, RunSpec, is_finished, merge_runs
 from autoj.runs.files import FAILURES, LEDGER
 from autoj.runs.growth import MAY_GROW
-from autoj.runs.lock import is_locked, locked
+from autoj.runs.lock import HOLDER, locked
 from autoj.runs.opening import discarded_if_unused
-from autoj.runs.settings import differences, read_settings, read_spec, settings_of, stable_part
+from autoj.runs.rereading import take_reading_settings
+from autoj.runs.settings import changed_settings, read_settings, read_spec, settings_of
 from autoj.runs.shards import Shard
 from autoj.system_errors import storage_error
 from autoj.tasks.default_paths import run_folder
@@ -54,7 +55,9 @@ class ShardRuns:
         """The folder of the whole run, absolute."""
         self.runs: tuple[ShardRun, ...] = ()
         """The shards that make up the run now."""
-        self._spec, self._folder = spec, _folder_of(out)
+        self.spec = spec
+        """The settings of the whole run."""
+        self._folder = _folder_of(out)
         self._take(listed)
 
     def _take(self, listed: _Listed) -> None:
@@ -69,7 +72,7 @@ class ShardRuns:
         }
         self.runs = tuple(
             ShardRun(
-                spec=replace(self._spec, shard=listed.shards[name]),
+                spec=replace(self.spec, shard=listed.shards[name]),
                 path=self._folder / name,
                 known=tuple(path for path, other in earlier.items() if overlap(its, other)),
             )
@@ -101,7 +104,7 @@ class ShardRuns:
         return {*shards} - kept
 
     def n_questions(self, run: ShardRun) -> int:
-        """The number of questions of a shard, critiques after verdicts included."""
+        """The most questions of a shard, critiques after verdicts and second orders included."""
         return self._n_questions[run.name]
 
     def may_split(self, run: ShardRun) -> bool:
@@ -124,6 +127,10 @@ class ShardRuns:
     def merge(self) -> Run:
         """Merges the shards that have cases into the whole run, and opens it."""
         listed = [run.path for run in self.runs if (run.path / "run.json").is_file()]
+        if (self.out / "run.json").is_file():
+            # An earlier merge goes first, and may be read in another way than its shards are now.
+            with locked(self.out):
+                take_reading_settings(RunFolder(self.out), self.spec)
         merge_runs(listed, self.out)
         return Run.open(self.out)
 
@@ -147,7 +154,7 @@ def open_shards(
         ConfigError: the settings name a shard already, the number is out of range, or the run is
             there and its shards are not.
         SpecMismatch: the shards that are there were made with other settings.
-        RunBusy: another driver has them.
+        RunBusy: another driver has them, or a worker of an earlier one is still at a shard.
         DataError: a row cannot be read.
         StorageFull: the disk is full.
     """
@@ -174,6 +181,11 @@ def open_shards(
             for left in folder.glob(f"*{GIVE_UP}"):
                 # Of a driver that was killed.
                 left.unlink()
+            for named in folder.glob(f"*/{HOLDER}"):
+                # A worker that was killed has left its name. What one that is still at it asks must
+                # not be asked by another, too.
+                with locked(named.parent):
+                    pass
             yield _opened(cases, spec, whole, n_shards)
 
 
@@ -221,22 +233,16 @@ def _check_settings(paths: Sequence[Path], spec: RunSpec, cases: Cases) -> None:
     """Refuses shards whose answers the run could not take."""
     if not paths:
         return
-    wanted = stable_part(settings_of(spec, cases))
+    wanted = settings_of(spec, cases)
     for path in paths:
-        found = differences(stable_part(read_settings(path)), wanted)
-        # Another choice of second orders takes the same answers, as in a run by itself.
-        wrong = [
-            its
-            for its in found
-            if its.name not in (*MAY_GROW, "shard") and not its.name.startswith("second_order")
-        ]
-        if wrong:
+        found = changed_settings(read_settings(path), wanted)
+        if wrong := [its for its in found if its.name not in (*MAY_GROW, "shard")]:
             raise SpecMismatch(path, map(str, wrong))
 
 
 def _is_judged(path: Path) -> bool:
     """True where every question of a shard has its answer."""
-    if not (path / "run.json").is_file() or is_locked(path):
+    if not (path / "run.json").is_file():
         return False
     folder = RunFolder(path)
     try:
@@ -252,6 +258,23 @@ class ShardProgress:
     def __init__(self, shards: ShardRuns) -> None:
         self._shards = shards
         self._counts: dict[str, tuple[_LineCount, _LineCount]] = {}
+
+    def share_asked(self, ended: Collection[ShardRun]) -> float:
+        """The share of the most questions that is asked: 1, or less where second orders are saved.
+
+        The first orders say how many are saved, so it is that of the shards that have ended; until
+        one has, it is the least that any asks.
+
+        Args:
+            ended: the shards with no worker at them.
+        """
+        spec = self._shards.spec
+        if spec.second_order is None:
+            return 1.0
+        if n_most := sum(map(self._shards.n_questions, ended)):
+            return sum(map(self.counted, ended)) / n_most
+        n_critiques = int(spec.critique)
+        return (1 + spec.second_order.always_full + n_critiques) / (2 + n_critiques)
 
     def counted(self, run: ShardRun) -> int:
         """The answers of a shard, and questions that failed, at most the number of its questions.

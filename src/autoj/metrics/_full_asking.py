@@ -5,7 +5,8 @@ asked more depends on the answers, so the figures of those pairs are those of ha
 share is asked in full whatever the cheap verdict says, and corrects the cheap figure of all pairs.
 
 **Source:** `metrics._prediction_powered`: the cheap verdict is the prediction, and the full one of
-the random share is the label.
+the random share is the label. Figures of both orders can only fall by the second one, and have
+intervals of their own (`metrics._one_way`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ import numpy as np
 
 from autoj.metrics import agreement, consistency, win_rate
 from autoj.metrics._intervals import SHARES
+from autoj.metrics._one_way import one_way_share
 from autoj.metrics._prediction_powered import prediction_powered_of
 from autoj.metrics.base import Row, Score, is_right
 from autoj.records import Estimate
 
 _NONE_DRAWN = "no pair of the random share has a verdict of all questions"
+_NONE_SURE_DRAWN = "no pair of the random share has a sure first order and a verdict of both"
+_ORDERS = ("consistency, all in full", "agreement, all in full")
+"""Figures that take both orders: a sure first one stands for two that agree."""
 _FIGURES: Mapping[str, Score] = {
     "win rate, all in full": win_rate.share,
     "verdict accuracy, all in full": is_right,
@@ -39,18 +44,21 @@ class FullAsking:
     orders: bool
     """True where the full verdict is from both orders, so that these have figures of their own."""
     _clusters: array[int] = field(default_factory=lambda: array("q"))
+    _sure: array[int] = field(default_factory=lambda: array("b"))
     _cheap: dict[str, array[float]] = field(default_factory=dict)
     _full: dict[str, array[float]] = field(default_factory=dict)
 
-    def add(self, cheap: Row, full: Row | None) -> None:
+    def add(self, cheap: Row, full: Row | None, *, sure: bool) -> None:
         """Counts a pair.
 
         Args:
             cheap: its row as if it had been asked by the rule alone.
             full: its row from all questions, if it was drawn to be asked them; None for a pair
                 that was not drawn, even where the rule asked all of it.
+            sure: True where the rule leaves it at the cheap verdict; else `cheap` is the full one.
         """
         self._clusters.append(cheap.cluster)
+        self._sure.append(sure)
         for name, share in _FIGURES.items():
             for kept, row in ((self._cheap, cheap), (self._full, full)):
                 value = None if row is None else share(row)
@@ -62,15 +70,18 @@ class FullAsking:
         A figure without any value, as accuracy without labels, is left out.
         """
         clusters = np.array(self._clusters, dtype=np.int64)
+        sure = np.array(self._sure, dtype=np.bool_)
         found = []
         for name, kept in self._cheap.items():
             cheap = np.array(kept, dtype=np.float64)
-            needs_orders = name.startswith(("consistency", "agreement"))
+            needs_orders = name in _ORDERS
             if np.isnan(cheap).all() or (needs_orders and not self.orders):
                 continue
             full = np.array(self._full[name], dtype=np.float64)
             found.append(
-                prediction_powered_of(
+                one_way_share(name, cheap, full, sure, clusters, undefined=_NONE_SURE_DRAWN)
+                if needs_orders
+                else prediction_powered_of(
                     name, cheap, full, clusters, span=SHARES, undefined=_NONE_DRAWN
                 )
             )

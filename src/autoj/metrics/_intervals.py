@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 # neither a server nor most commands need them.
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
 Span: TypeAlias = tuple[float, float]
 """The lowest and the highest possible value of a score or a figure."""
 
@@ -56,6 +57,53 @@ def student(value: float, error: float, n_clusters: int, span: Span | None) -> I
     """
     half = float(scipy.special.stdtrit(n_clusters - 1, 0.975)) * error
     return cut(Interval(value - half, value + half), span)
+
+
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % interval around a share.
+
+    Args:
+        share: 0 to 1.
+        n: the number of independent cases behind it, which may be a broken one.
+    """
+    centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def jeffreys(share: float, n: float) -> tuple[float, float]:
+    """Jeffreys' 95 % interval around a share: shorter than Wilson's where it is near 0 or 1.
+
+    Args:
+        share: 0 to 1.
+        n: the number of independent cases behind it, which may be a broken one.
+
+    **Source:** L. D. Brown, T. T. Cai and A. DasGupta, "Interval estimation for a binomial
+    proportion", Statistical Science 16 (2001).
+    """
+    hits, misses = share * n + 0.5, (1 - share) * n + 0.5
+    low = 0.0 if share <= 0 else float(scipy.special.betaincinv(hits, misses, 0.025))
+    high = 1.0 if share >= 1 else float(scipy.special.betaincinv(hits, misses, 0.975))
+    return low, high
+
+
+def effective_size(values: Floats, clusters: Ints) -> tuple[int, float]:
+    """The number of clusters, and of the independent cases that the mean of shares is worth.
+
+    Args:
+        values: `[n]`, scores between 0 and 1; at least one.
+        clusters: `[n]`, a number shared by the cases of one query.
+    """
+    n, share = len(values), math.fsum(values) / len(values)
+    totals = cluster_totals((values - share)[:, None], clusters)[:, 0]
+    n_clusters, squares = len(totals), math.fsum(totals**2)
+    spread = share * (1 - share)
+    if spread == 0 or squares == 0 or n_clusters < 2:
+        return n_clusters, float(n_clusters)
+    # A score between 0 and 1, such as the mean of both orders, is worth up to two samples.
+    most = n if np.isin(values, (0, 1)).all() else 2 * n
+    variance = squares / n**2 * n_clusters / (n_clusters - 1)
+    return n_clusters, min(spread / variance, float(most))
 
 
 def cut(interval: Interval, span: Span | None) -> Interval:

@@ -24,13 +24,12 @@ from autoj.metrics._intervals import (
     Floats,
     Ints,
     Span,
-    cluster_totals,
+    effective_size,
     mean_error,
     student,
+    wilson,
 )
 from autoj.records import Estimate, Winner
-
-_Z = 1.959963984540054  # the 97.5th percentile of the normal distribution: 95 % two-sided
 
 
 class Row(NamedTuple):
@@ -178,10 +177,8 @@ def proportion_of(name: str, values: Floats, clusters: Ints, n_unscored: int = 0
         return _nothing(name, n_unscored)
     total = math.fsum(values)
     value = total / n
-    n_clusters, squares = _spread(values - value, clusters)
-    # A score between 0 and 1, such as the mean of both orders, is worth up to two samples.
-    most = n if np.isin(values, (0, 1)).all() else 2 * n
-    low, high = _wilson(value, _effective_size(n, most, n_clusters, value, squares))
+    n_clusters, size = effective_size(values, clusters)
+    low, high = wilson(value, size)
     return Estimate(
         name=name,
         value=value,
@@ -248,27 +245,6 @@ def _nothing(name: str, n_unscored: int) -> Estimate:
 def _bounds(total: float, n: int, n_unscored: int) -> tuple[float, float]:
     n_all = n + n_unscored
     return total / n_all, (total + n_unscored) / n_all
-
-
-def _spread(residuals: Floats, clusters: Ints) -> tuple[int, float]:
-    """The number of clusters, and the sum of their squared residuals."""
-    totals = cluster_totals(residuals[:, None], clusters)
-    return len(totals), math.fsum(totals[:, 0] ** 2)
-
-
-def _effective_size(n: int, most: int, n_clusters: int, share: float, squares: float) -> float:
-    """The effective sample size of the scores; at most `most`."""
-    spread = share * (1 - share)
-    if spread == 0 or squares == 0 or n_clusters < 2:
-        return float(n_clusters)
-    variance = squares / n**2 * n_clusters / (n_clusters - 1)
-    return min(spread / variance, float(most))
-
-
-def _wilson(value: float, n: float) -> tuple[float, float]:
-    centre = (value + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @overload

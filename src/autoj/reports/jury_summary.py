@@ -141,7 +141,11 @@ class _Reading:
             if self._juror is None and self._jury.escalation is not None:
                 is_drawn_case = is_drawn(case.id, self._jury.escalation.always_full)
                 cheap = verdict.judges[0].winner if verdict.rule == "drawn" else mine.winner
-                self.in_full.add(row._replace(winner=cheap), row if is_drawn_case else None)
+                self.in_full.add(
+                    row._replace(winner=cheap),
+                    row if is_drawn_case else None,
+                    sure=verdict.rule != "escalated",
+                )
             yield row
 
     def _ratings(self, path: Path) -> Iterator[metrics.Row]:

@@ -113,7 +113,7 @@ def summarise(
                 row = pair_row(case, verdict)
                 if isinstance(verdict, BudgetedVerdict):
                     second_orders.add(verdict)
-                    in_full.add(*rows_by_turn(row, verdict))
+                    in_full.add(*rows_by_turn(row, verdict), sure=verdict.first_sure)
                 yield row
             else:
                 assert isinstance(case, Case)

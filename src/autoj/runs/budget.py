@@ -184,5 +184,7 @@ def _most(request: Request, reader: _Reader) -> float:
     n_prompt = reader.count_tokens("\n".join(texts)) + _TOKENS_PER_MESSAGE * (
         len(request.messages) + 4
     )
-    n_readings = 1 if request.choices is None else reader.limits.readings_per_score
+    limits = reader.limits
+    n_scored = limits.readings_per_score + limits.readings_beyond
+    n_readings = 1 if request.choices is None else n_scored
     return n_readings * (price_usd(reader.card, n_prompt, n_written) or 0.0)

@@ -26,7 +26,6 @@ with a prompt of the user's own, where only the way in which answers are read ha
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -246,7 +245,7 @@ class RunFolder:
     def record_scored_by(self) -> None:
         """Records in `run.json` how often a server has scored choices in which way, if one has."""
         path = self.path / files.LEDGER
-        if not any(b'"scored_by":' in line for line in jsonl.whole_lines(path)):
+        if not any(b'"scored_by":"' in line for line in jsonl.whole_lines(path)):
             return
         answers = jsonl.read_records(path, ScoredCompletion)
         counts = Counter(each.scored_by for each in answers if each.scored_by is not None)
@@ -270,41 +269,3 @@ class RunFolder:
                 n_answered += int(record["n_answered"])
                 seconds += float(record["seconds"])
         return n_answered, seconds
-
-
-class PlanWriter:
-    """Rewrites plan rows from the start, without touching those that are already there.
-
-    A run's plan follows from its cases and its settings, so a resumed run plans the same rows.
-    Where it does not, as in a run merged from unfinished ones, the file is rewritten from the first
-    row that differs.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._appender = jsonl.Appender(path)
-        self._there: Iterator[bytes] | None = jsonl.whole_lines(path)
-        self._n_bytes = 0
-
-    def write(self, asked: Asked) -> None:
-        """Writes the next row, unless it is there."""
-        if self._there is not None:
-            line = next(self._there, None)
-            if line == jsonl.encode(asked):
-                self._n_bytes += len(line)
-                return
-            self._there = None
-            if line is not None:
-                os.truncate(self._path, self._n_bytes)
-        self._appender.append(asked)
-
-    def finish(self) -> None:
-        """Cuts off the rows after the last one: the plan has no more."""
-        if self._there is not None and next(self._there, None) is not None:
-            os.truncate(self._path, self._n_bytes)
-        self._there = None
-
-    def close(self) -> None:
-        """Syncs and closes the file."""
-        self._there = None
-        self._appender.close()

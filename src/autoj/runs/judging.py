@@ -15,11 +15,12 @@ from autoj.errors import Cancelled, StorageFull
 from autoj.records import Asked, Case, Completion, Failure
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
-from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN
-from autoj.runs.folder import PlanWriter, RunFolder
+from autoj.runs.files import FAILURES, FOLLOW, LEDGER, PLAN, digests_of
+from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
+from autoj.runs.plan_writer import PlanWriter
 from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
 from autoj.runs.second_order import SecondOrder
@@ -153,6 +154,22 @@ def judge_run(
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
         folder.record_scored_by()
     return session.counts
+
+
+def close_finished(folder: RunFolder, spec: RunSpec, ledger: Ledger) -> None:
+    """Writes what follows from the answers of a finished run, as its last session would have.
+
+    A session that was killed after its last answer has noted less of it.
+
+    Args:
+        folder: an open run folder.
+        spec: its settings.
+        ledger: its ledger, with an answer to every question.
+    """
+    folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+    folder.record_scored_by()
+    if not {PLAN, LEDGER} <= digests_of(folder.path).keys():
+        folder.note_digests(PLAN, FOLLOW, LEDGER, FAILURES)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeVar
 
 import numpy as np
 
 from autoj import jsonl
-from autoj.records import Completion, Failure
+from autoj.records import Completion, Failure, ScoredCompletion
 from autoj.runs.files import FAILURES, LEDGER, digests_of
 from autoj.runs.ledger_index import LineIndex, short_digest
 
@@ -35,11 +35,14 @@ _HEX = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedAnswer(Completion):
+class RecordedAnswer(ScoredCompletion):
     """A line of the ledger: an answer, which may have been another run's."""
 
     reused: bool = False
     """True where it was taken from the answers of earlier runs, and so cost nothing."""
+
+
+_Answer = TypeVar("_Answer", bound=Completion)
 
 
 class Answers(Protocol):
@@ -98,11 +101,16 @@ class LedgerReader:
     def find(self, key: str) -> Completion | Failure | None:
         """A key's answer, else its last failure, else None: it was not asked yet."""
         with self._lock:
-            for line in self._lines(key):
-                completion = jsonl.decode_as(Completion, line)
-                if completion.key == key:
-                    return completion
-            return self._failures.get(key)
+            return self._answer(key, Completion) or self._failures.get(key)
+
+    def recorded(self, key: str) -> RecordedAnswer | None:
+        """A key's answer with all that its line says of its origin; None where there is none."""
+        with self._lock:
+            return self._answer(key, RecordedAnswer)
+
+    def _answer(self, key: str, kind: type[_Answer]) -> _Answer | None:
+        answers = (jsonl.decode_as(kind, line) for line in self._lines(key))
+        return next((answer for answer in answers if answer.key == key), None)
 
     def holds(self, key: str) -> bool:
         """True where a key is answered."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets.base import Cases
-from autoj.errors import Cancelled, DataError, SpecMismatch, Unfinished
+from autoj.errors import Cancelled, DataError, RunBusy, SpecMismatch, Unfinished
 from autoj.jsonl import write_records
 from autoj.runs.files import (
     BAD_ROWS,
@@ -31,18 +31,12 @@ from autoj.runs.lock import locked
 from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
 from autoj.runs.place import check_place, is_of_a_run
-from autoj.runs.rereading import (
-    take_calibration,
-    take_reading,
-    take_second_order,
-    take_sure_threshold,
-)
+from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import (
     ChangedSetting,
-    differences,
+    changed_settings,
     read_settings,
     settings_of,
-    stable_part,
     versions,
     write_settings,
 )
@@ -95,7 +89,8 @@ def open_run(
 def discarded_if_unused(path: Path) -> Iterator[None]:
     """Removes a folder that was made in the block, if an error ends this before any answer.
 
-    One that was there before stays, as does one whose work was cancelled or stopped by a cap.
+    One that was there before stays, as does one whose work was cancelled or stopped by a cap, and
+    one that another process has just made, too.
     """
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         yield
@@ -103,7 +98,7 @@ def discarded_if_unused(path: Path) -> Iterator[None]:
     made = [folder for folder in (path, *path.absolute().parents) if not folder.exists()]
     try:
         yield
-    except (Cancelled, Unfinished):
+    except (Cancelled, Unfinished, RunBusy):
         raise
     except Exception:
         if not any(file.stat().st_size for name in _ANSWERS for file in path.rglob(name)):
@@ -139,10 +134,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, cases: Cases, kind: Kind) -> None
         # The same data and settings give the same cases.
         _log.warning("%s; the cases are read from the data again", damage)
         write_settings(path, _with_cases(record, _write_cases(path, spec, cases)))
-    take_calibration(folder, spec)
-    take_reading(folder, spec)
-    take_sure_threshold(folder, spec)
-    take_second_order(folder, spec)
+    take_reading_settings(folder, spec)
 
 
 def check_run(path: Path, spec: RunSpec, cases: Cases) -> None:
@@ -171,12 +163,7 @@ def _check_settings(
     Raises:
         SpecMismatch: other settings differ.
     """
-    found = [
-        difference
-        for difference in differences(stable_part(record), stable_part(wanted))
-        # The second orders that a run asks may be others: it asks those that it lacks.
-        if difference.name.split(".")[0] != "second_order"
-    ]
+    found = changed_settings(record, wanted)
     if any(difference.name not in MAY_GROW for difference in found):
         raise SpecMismatch(path, map(str, found))
     return found

@@ -14,6 +14,19 @@ from autoj.runs.spec import RunSpec
 _log = logging.getLogger(__name__)
 
 
+def take_reading_settings(folder: RunFolder, spec: RunSpec) -> None:
+    """Puts all that says how answers are read, and which count, from the spec into `run.json`.
+
+    Args:
+        folder: an open run folder.
+        spec: the settings; all others are the run's.
+    """
+    take_calibration(folder, spec)
+    take_reading(folder, spec)
+    take_sure_threshold(folder, spec)
+    take_second_order(folder, spec)
+
+
 def take_calibration(folder: RunFolder, spec: RunSpec) -> None:
     """Puts the spec's calibration into `run.json`, where it differs."""
     record = folder.settings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -46,10 +47,10 @@ class LedgerAnswers:
     def find(self, key: str) -> RecordedAnswer | None:
         """The answer to a key; None where no run has one."""
         for ledger in self._ledgers:
-            found = ledger.find(key)
-            if isinstance(found, Completion):
-                fields = {name: getattr(found, name) for name in Completion.__dataclass_fields__}
-                return RecordedAnswer(**fields, reused=self._reused)
+            found = ledger.recorded(key)
+            if found is not None:
+                # What a part of the run itself took over has cost nothing, now as then.
+                return replace(found, reused=self._reused or found.reused)
         return None
 
     def keep(self, answer: Completion) -> None:

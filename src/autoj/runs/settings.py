@@ -199,6 +199,22 @@ class ChangedSetting(NamedTuple):
         return f"{self.name}: was {self.one!r}, is now {self.other!r}"
 
 
+def changed_settings(record: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[ChangedSetting]:
+    """The settings in which a run differs from what is asked for, so that it is another run.
+
+    The second orders that a run asks may be others: it asks those that it lacks.
+
+    Args:
+        record: the content of its `run.json`.
+        wanted: the settings asked for, from `settings_of`.
+    """
+    return [
+        difference
+        for difference in differences(stable_part(record), stable_part(wanted))
+        if difference.name.split(".")[0] != "second_order"
+    ]
+
+
 def differences(one: Any, other: Any, name: str = "") -> list[ChangedSetting]:
     """The settings that differ, by their names in `run.json`.
 

@@ -14,11 +14,11 @@ from autoj.errors import AutojError, ConfigError
 from autoj.jsonl import count_lines, read_records
 from autoj.protocols import OwnProtocol
 from autoj.records import Failure
-from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run, resolve_run
+from autoj.runs import RunCounts, RunFolder, RunSpec, is_finished, judge_run, open_run
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Meter
 from autoj.runs.files import LEDGER
-from autoj.runs.judging import open_ledger
+from autoj.runs.judging import close_finished, open_ledger
 from autoj.runs.kind import Kind, refuse_jury
 from autoj.runs.reuse import KnownAnswers, reused
 from autoj.runs.watch import SILENT, Watch
@@ -89,7 +89,7 @@ def judge(
         _tell_scale(spec, watch)
         if is_finished(folder, spec, ledger):
             # Showing a complete run needs no engine, and so no model, no key and no network.
-            folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
+            close_finished(folder, spec, ledger)
             counts = RunCounts()
         else:
             with (

@@ -22,9 +22,9 @@ from autoj.tasks.judge import judge
 from autoj.tasks.jurors import Jury, pairs_alone
 from autoj.tasks.jury_folder import (
     check_jury_kind,
+    open_jury,
     read_jury,
     read_jury_verdicts,
-    write_jury,
     write_jury_verdicts,
 )
 from autoj.tasks.run import pandas_table
@@ -129,6 +129,7 @@ def judge_by_jury(
         Unfinished: the budget was used up before every judge had judged.
         ConfigError: the folder is the run of one judge.
         DataError: a row cannot be read, or the judges' runs hold different cases.
+        RunBusy: another process writes to the folder, or to a judge's.
         BackendError: an engine broke down; earlier judgments are kept.
     """
     path = out or jury_folder(jury, cases)
@@ -137,8 +138,7 @@ def judge_by_jury(
     _check_runs(path, jury, data)
     sessions: list[RunCounts] = []
     costs: dict[str, Cost | None] = {}
-    with discarded_if_unused(path):
-        write_jury(path, jury)
+    with discarded_if_unused(path), open_jury(path, jury):
         for number, juror in enumerate(jury.jurors, start=1):
             place = f"judge {number} of {len(jury.jurors)}"
             asked = data

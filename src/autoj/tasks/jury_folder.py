@@ -12,6 +12,7 @@ added later, and the rule may be changed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -24,6 +25,7 @@ from autoj.records import Case, CaseOutline
 from autoj.runs import files
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
+from autoj.runs.lock import locked
 from autoj.runs.opening import check_run
 from autoj.runs.place import check_place
 from autoj.system_errors import storage_error
@@ -41,20 +43,24 @@ from autoj.verdicts.jury import (
 _AnyCase = TypeVar("_AnyCase", Case, CaseOutline)
 
 
-def write_jury(path: Path, jury: Jury) -> None:
-    """Creates the folder, or rewrites its list of judges.
+@contextmanager
+def open_jury(path: Path, jury: Jury) -> Iterator[None]:
+    """Creates the folder, or rewrites its list of judges; it is locked until the block ends.
 
     Raises:
         ConfigError: the folder is the run of one judge, or holds other things.
+        RunBusy: another process is writing to it.
     """
     try:
         check_jury_place(path)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, path) from error
-    # Verdicts of other judges must not be read as those of the new ones.
-    (path / files.VERDICTS).unlink(missing_ok=True)
-    write_records(path / JURY_FILE, [jury])
+    with locked(path):
+        # Verdicts of other judges must not be read as those of the new ones.
+        (path / files.VERDICTS).unlink(missing_ok=True)
+        write_records(path / JURY_FILE, [jury])
+        yield
 
 
 def check_jury_kind(path: Path, jury: Jury) -> None:
@@ -143,7 +149,7 @@ def write_jury_verdicts(path: Path, jury: Jury) -> None:
 
     Args:
         path: the jury's folder.
-        jury: what `write_jury` wrote there.
+        jury: what `open_jury` wrote there.
 
     Raises:
         DataError: the judges' runs hold different cases.

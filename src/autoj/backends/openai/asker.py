@@ -53,7 +53,7 @@ class Asker:
 
     def __post_init__(self) -> None:
         given = self.settings
-        self.scorer = ChoiceScorer(self.card, given, self.client, self._reply)
+        self.scorer = ChoiceScorer(self.card, given, self.client, self._reply, self._wait_to_retry)
         self.slots = asyncio.Semaphore(given.concurrency)
         self.backoff = Backoff(
             first_seconds=given.first_wait_seconds, longest_seconds=given.longest_wait_seconds

@@ -71,12 +71,17 @@ class Client:
             return fault_of_connection(error, self._place, self._scrub)
         return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
 
-    async def token_ids(self, text: str) -> list[int] | None:
-        """The numbers of a text's tokens by the server's tokenizer; None if it does not say.
+    async def token_ids(self, text: str) -> list[int] | Fault | None:
+        """The numbers of a text's tokens by the server's tokenizer; None if it has none.
 
         Args:
             text: the text, which gets no special tokens.
+
+        Returns:
+            A fault where the server may say it later.
         """
+        import openai
+
         url = self._base_url.removesuffix("/v1") + "/tokenize"
         body = {"model": self._place.model, "prompt": text, "add_special_tokens": False}
         try:
@@ -84,7 +89,14 @@ class Client:
                 found = await self._api.post(
                     url, cast_to=object, body=body, options={"headers": self._headers}
                 )
-        # Whatever goes wrong, choices are then scored in another way.
+        except openai.APIStatusError as error:
+            fault = fault_of_status(
+                error.status_code, error.response.headers, error.body, self._place, self._scrub
+            )
+            return fault if fault.retryable else None
+        except (openai.APIConnectionError, TimeoutError) as error:
+            return fault_of_connection(error, self._place, self._scrub)
+        # Whatever else goes wrong, choices are then scored in another way.
         except Exception:
             return None
         tokens = found.get("tokens") if isinstance(found, dict) else None

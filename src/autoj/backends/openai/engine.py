@@ -7,13 +7,15 @@ import weakref
 from asyncio import Task, create_task, gather
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeAlias
 
-from autoj.backends.base import OnText, Outcome
+from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.openai.asker import Asker
 from autoj.backends.openai.attempts import Ended
 from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
+from autoj.backends.openai.exact import readings_beyond
 from autoj.backends.openai.faults import Place
 from autoj.backends.openai.planning import ServerReader
 from autoj.backends.openai.reading import AllRead, RequestReader
@@ -37,6 +39,14 @@ class OpenAIBackend(ServerReader):
         self._client = client
         self._bridge: Bridge | None = None
         self._asker: Asker | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """Its limits: a prompt is read more often until a way to score choices is known."""
+        if self._settings.scoring != "prefill":
+            return self._limits
+        method = None if self._asker is None else self._asker.scorer.method
+        return replace(self._limits, readings_beyond=readings_beyond(method))
 
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None

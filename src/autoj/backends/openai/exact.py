@@ -9,7 +9,8 @@ of vLLM's server leave no choice out:
   choice in a request of its own, and its tokens are added up.
 
 A server that does not know a field refuses it or ignores it, so each is tried once: the first must
-list the named tokens and nothing but the written one besides, and the second must be there.
+list the named tokens and nothing but the written one besides, and the second must be there. A fault
+that may pass decides nothing: the question fails as any other would, and the next one tries again.
 
 **Source:** vLLM, `entrypoints/openai/chat_completion/protocol.py`, and its pull request 43463.
 """
@@ -25,13 +26,13 @@ from itertools import chain, takewhile
 from typing import Any, Protocol
 
 from autoj.backends.openai.asking import body_of, without_opening
-from autoj.backends.openai.attempts import GivenUpError, RequestCost
+from autoj.backends.openai.attempts import Ended, GivenUpError, RequestCost
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.faults import Fault
 from autoj.backends.openai.replies import Reply
 from autoj.backends.openai.scoring import Menu, Position, Scores
 from autoj.backends.openai.settings import Settings
-from autoj.records import Completion, JudgeCard, Request, ScoredBy, ScoredCompletion
+from autoj.records import Completion, JudgeCard, ScoredBy, ScoredCompletion
 
 MOST_PROMPTS = 5
 """The most choices that are each sent as a prompt: it is read as often as there are choices."""
@@ -43,7 +44,23 @@ _SMALL_MASS = 0.01
 MOST_BEGINNINGS = 4
 """The cap on further requests about shared beginnings, per request."""
 
+# One plain request, one that names tokens, and a prompt for each choice.
+_MOST_TRIED = 2 + MOST_PROMPTS
+
 _NUMBER = re.compile(rb"token_id:(\d+)")
+
+
+def readings_beyond(method: ScoredBy | None) -> int:
+    """The readings of a prompt beyond its scores by the likeliest tokens, at most.
+
+    Args:
+        method: the way in which the server scores choices; None before it is tried.
+    """
+    if method is None:
+        # The plain reply is one of those that the likeliest tokens take.
+        return _MOST_TRIED - 1
+    # Prompts that cannot be told apart are read for nothing.
+    return MOST_PROMPTS if method == "prompt" else 0
 
 
 def tokens_after(prefix: Sequence[int], whole: Sequence[int]) -> list[int]:
@@ -124,6 +141,13 @@ class AskReply(Protocol):
         """The reply to a request with further fields, whose answer has begun with a text."""
 
 
+class WaitToRetry(Protocol):
+    """Waits before a further attempt (`asker.Asker`)."""
+
+    async def __call__(self, fault: Fault, n_tries: int, ended: Ended) -> None:
+        """Waits after a fault, the last of so many attempts."""
+
+
 @dataclass(slots=True)
 class ChoiceScorer:
     """Scores the choices of requests by the best way that a server knows; of one event loop."""
@@ -132,6 +156,7 @@ class ChoiceScorer:
     settings: Settings
     client: Client
     reply: AskReply
+    wait: WaitToRetry
     method: ScoredBy | None = None
     """The way in which the server scores choices after a forced opening; None before it is
     tried."""
@@ -165,7 +190,7 @@ class ChoiceScorer:
 
         Scores that the trial gave come along.
         """
-        tokens = await self._tokens(asking.request)
+        tokens = await self._tokens(asking)
         if tokens:
             reply = await self._attempt(asking, named(tokens, trial=True), trial=True)
             if reply is not None and lists_named(reply, tokens):
@@ -181,32 +206,69 @@ class ChoiceScorer:
         Args:
             asking: the request.
             fields: the fields.
-            trial: True takes a failure of any kind for a refusal: the request without the fields
-                was answered just before, and some servers fail on a field that they do not know.
+            trial: True where it is tried whether the server knows the fields: some servers fail on
+                one that they do not know.
 
         Raises:
-            GivenUpError: there was no reply for a reason that may pass.
+            GivenUpError: there was no reply for a reason that may pass, or that is no refusal.
         """
         try:
             return await self.reply(asking, fields=fields)
         except GivenUpError as given_up:
-            if given_up.fault is None or (given_up.fault.retryable and not trial):
+            fault = given_up.fault
+            if fault is None or (fault.ends is not None and not fault.refuses):
+                raise
+            if not fault.retryable:
+                return None
+            if not trial or fault.error == "RateLimited" or not await self._is_up(asking):
                 raise
             return None
 
-    async def _tokens(self, request: Request) -> tuple[int, ...] | None:
-        """The numbers of the tokens of a request's choices; None if the server does not say."""
-        prefix, choices = request.prefix or "", request.choices or ()
+    async def _is_up(self, asking: RequestCost) -> bool:
+        """True where the server answers the same request without further fields."""
+        try:
+            await self.reply(asking)
+        except GivenUpError:
+            return False
+        return True
+
+    async def _tokens(self, asking: RequestCost) -> tuple[int, ...] | None:
+        """The numbers of the tokens of a request's choices; None if the server does not say.
+
+        Raises:
+            GivenUpError: the rate limit of the server's tokenizer lasts.
+        """
+        prefix, choices = asking.request.prefix or "", asking.request.choices or ()
         if (prefix, choices) not in self.tokens:
             texts = [prefix, *(prefix + choice for choice in choices)]
-            found = [await self.client.token_ids(text) for text in texts]
-            known = [tokens for tokens in found if tokens is not None]
+            known: list[list[int]] = []
+            for text in texts:
+                if (its := await self._token_ids(text, asking.ended)) is None:
+                    break
+                known.append(its)
             whole = len(known) == len(texts)
             after = [tokens_after(known[0], tokens) for tokens in known[1:]] if whole else []
             numbers = tuple(dict.fromkeys(chain.from_iterable(after)))
             fits = all(after) and 0 < len(numbers) <= MOST_TOKENS
             self.tokens[prefix, choices] = numbers if fits else None
         return self.tokens[prefix, choices]
+
+    async def _token_ids(self, text: str, ended: Ended) -> list[int] | None:
+        """The numbers of a text's tokens; None from a server without a tokenizer that answers."""
+        found = await self.client.token_ids(text)
+        for n_tries in range(1, self.settings.attempts):
+            if not isinstance(found, Fault):
+                return found
+            await self.wait(found, n_tries, ended)
+            if ended.is_set:
+                raise GivenUpError(None)
+            found = await self.client.token_ids(text)
+        if not isinstance(found, Fault):
+            return found
+        if found.error == "RateLimited":
+            raise GivenUpError(found)
+        # It answers other requests: a proxy fails where it knows no tokenizer.
+        return None
 
     async def _by_prompts(self, asking: RequestCost, *, trial: bool) -> Completion | None:
         """The scores of the choices as ends of prompts; None where the server gives none."""
@@ -246,7 +308,7 @@ class ChoiceScorer:
         choices = request.choices or ()
         forced = self.settings.scoring == "prefill"
         menu = Menu(choices, request.prefix, forced=forced)
-        tokens = await self._tokens(request) if self.method == "token ids" else None
+        tokens = await self._tokens(asking) if self.method == "token ids" else None
         fields = named(tokens) if tokens else {}
         reply = reply or await self.reply(asking, fields=fields)
         scores = menu.read(_positions(reply))

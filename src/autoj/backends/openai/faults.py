@@ -85,6 +85,8 @@ class Fault:
     """The wait that the server asks for."""
     unreached: bool = False
     """True where no connection was made."""
+    refuses: bool = False
+    """True where the server refuses something that the request holds."""
     ends: AutojError | None = None
     """The error that ends the run; None if only this request is affected."""
 
@@ -173,12 +175,16 @@ def fault_of_status(
     if status in (408, 409, 425, 429) or status >= 500:
         return _passing(status, retry_after(headers), about, told)
     if (ends := _ending(status, about, told, place)) is not None:
-        return Fault(error=type(ends).__name__, message=ends.message, ends=ends)
+        # An account, or a server that has moved, says nothing of the request.
+        refuses = status >= 400 and status not in (401, 402)
+        return Fault(error=type(ends).__name__, message=ends.message, refuses=refuses, ends=ends)
     if status == 413 or _TOO_LONG.search(about):
-        return Fault(error="ContextOverflow", message=f"the server refuses the prompt: {told}")
-    if _FLAGGED.search(about):
-        return Fault(error="Filtered", message=f"the server's filter stopped the prompt: {told}")
-    return Fault(error="BadRequest", message=f"the server refuses the request ({status}): {told}")
+        error, message = "ContextOverflow", f"the server refuses the prompt: {told}"
+    elif _FLAGGED.search(about):
+        error, message = "Filtered", f"the server's filter stopped the prompt: {told}"
+    else:
+        error, message = "BadRequest", f"the server refuses the request ({status}): {told}"
+    return Fault(error=error, message=message, refuses=True)
 
 
 def _passing(status: int, wait_seconds: float | None, about: str, told: str) -> Fault:

@@ -16,7 +16,7 @@ class ServerReader:
 
     def __init__(self, card: JudgeCard, settings: Settings) -> None:
         self.card = card
-        self.limits = Limits(
+        self._limits = Limits(
             context_tokens=card.context_tokens,
             scores_choices=settings.scoring != "none",
             streams=False,
@@ -24,6 +24,11 @@ class ServerReader:
             readings_per_score=1 + MOST_BEGINNINGS if settings.scoring == "prefill" else 1,
         )
         self._settings = settings
+
+    @property
+    def limits(self) -> Limits:
+        """Its limits, with the length of its context."""
+        return self._limits
 
     @property
     def address(self) -> str:

@@ -26,6 +26,8 @@ from autoj.runs.settings import versions
 _TEMPLATES = "autoj.reports.html.templates"
 CASE_SCRIPTS = ("diff.min.js", "case.js")
 """The scripts that draw a case."""
+PANES_SCRIPT = "panes.js"
+"""The script of a page with a list: its panes, its address and its keys."""
 CASE_PARTS = ("cases.html", "panes.html", "notes.html")
 """The parts of the view of cases: its filters, the list beside the case, and the reader's notes."""
 _BLOCK_BYTES = 200_000
@@ -123,9 +125,9 @@ def _list_of(page: Page) -> tuple[Sequence[str], Sequence[str], Mapping[str, Any
                 "keys": list(map(case_keys, cases)),
                 "id": hashlib.sha256(its).hexdigest()[:16],
             }
-            return CASE_PARTS, (*CASE_SCRIPTS, "list.js", "report.js"), data
+            return CASE_PARTS, (*CASE_SCRIPTS, PANES_SCRIPT, "list.js", "report.js"), data
         case Listing() as listing:
-            scripts = ("case.js", "list.js", "entries.js")
+            scripts = ("case.js", PANES_SCRIPT, "list.js", "entries.js")
             return ("entries.html", "panes.html"), scripts, listing.data()
         case None:
             return (), (), {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
-from autoj.reports.html.page import CASE_PARTS, CASE_SCRIPTS, page_asset, page_policy
+from autoj.reports.html.page import CASE_PARTS, CASE_SCRIPTS, PANES_SCRIPT, page_asset, page_policy
 
 _TEMPLATES = "autoj.serve.view.templates"
 
@@ -25,7 +25,7 @@ def view_page() -> ViewPage:
     """
     style = page_asset("report.css")
     own = resources.files(_TEMPLATES)
-    scripts = [page_asset(name) for name in CASE_SCRIPTS]
+    scripts = [page_asset(name) for name in (*CASE_SCRIPTS, PANES_SCRIPT)]
     scripts.append(own.joinpath("view.js").read_text(encoding="utf-8"))
     html = own.joinpath("view.html").read_text(encoding="utf-8")
     for mark, content in (

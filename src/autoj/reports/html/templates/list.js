@@ -1,26 +1,16 @@
 "use strict";
 // A page's list of rows: filters, order, pages, keys, and a state in the address. `kind` says what a row is.
 const ListPage = (rows, make, kind) => {
-  const byId = (id) => document.getElementById(id);
   const PAGE = 50;
-  // State: in the address after "#", so that a link opens the same view of the same row.
   const EMPTY = { view: "overview", q: "", ...kind.empty, sort: "", id: "" };
   const FIELDS = { search: "q", ...kind.filters, sort: "sort", ...kind.shown };
+  const { byId, showPane, scrollToCase, ...panes } = Panes(EMPTY, "id");
   let state = { ...EMPTY };
   let shown = rows.map((_, at) => at);
   let page = 0;
 
-  function readState() {
-    const given = new URLSearchParams(location.hash.slice(1));
-    state = { ...EMPTY };
-    for (const name of Object.keys(EMPTY)) if (given.has(name)) state[name] = given.get(name);
-    if (state.id && !given.has("view")) state.view = "cases";
-  }
-  function writeState() {
-    const kept = new URLSearchParams();
-    for (const [name, value] of Object.entries(state)) if (value !== EMPTY[name]) kept.set(name, value);
-    history.replaceState(null, "", "#" + kept.toString());
-  }
+  function readState() { state = panes.readState(); }
+  function writeState() { panes.writeState(state); }
 
   // The texts of each row in lower case, made while the page has nothing else to do, or when they are first searched.
   const haystacks = new Array(rows.length);
@@ -76,7 +66,7 @@ const ListPage = (rows, make, kind) => {
     const at = place(id);
     if (at >= 0) page = Math.floor(at / PAGE);
     drawList();
-    if (focus && matchMedia("(max-width: 760px)").matches) byId("case").scrollIntoView();
+    if (focus) scrollToCase();
   }
   function step(by) {
     if (!shown.length) return;
@@ -87,10 +77,7 @@ const ListPage = (rows, make, kind) => {
   function view(name) {
     state.view = name;
     writeState();
-    byId("overview").hidden = name !== "overview";
-    byId("cases").hidden = name !== "cases";
-    byId("show-overview").setAttribute("aria-pressed", String(name === "overview"));
-    byId("show-cases").setAttribute("aria-pressed", String(name === "cases"));
+    showPane(name);
   }
   function refilter() {
     page = 0;
@@ -113,26 +100,10 @@ const ListPage = (rows, make, kind) => {
   });
   for (const id of [...Object.keys(kind.filters), "sort"]) byId(id).addEventListener("change", () => { state[FIELDS[id]] = byId(id).value; refilter(); });
   for (const id of Object.keys(kind.shown)) byId(id).addEventListener("change", () => { state[FIELDS[id]] = byId(id).value; writeState(); drawCase(); });
-  byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("reset").addEventListener("click", () => { state = { ...EMPTY, view: "cases", id: state.id }; writeState(); showState(); });
   byId("earlier").addEventListener("click", () => { page -= 1; drawList(); });
   byId("later").addEventListener("click", () => { page += 1; drawList(); });
-  byId("show-overview").addEventListener("click", () => view("overview"));
-  byId("show-cases").addEventListener("click", () => view("cases"));
-  byId("help-button").addEventListener("click", () => byId("help").showModal());
-  byId("help-close").addEventListener("click", () => byId("help").close());
-  addEventListener("hashchange", () => { readState(); showState(); });
-  addEventListener("keydown", (event) => {
-    const field = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    if (event.ctrlKey || event.metaKey || event.altKey || (field && event.key !== "Escape")) return;
-    if (event.key === "Escape" && field) event.target.blur();
-    else if (event.key === "j") { view("cases"); step(1); }
-    else if (event.key === "k") { view("cases"); step(-1); }
-    else if (event.key === "o") view("overview");
-    else if (event.key === "c") view("cases");
-    else if (event.key === "?") byId("help").showModal();
-    else if (event.key === "/") { event.preventDefault(); view("cases"); byId("search").focus(); }
-  });
+  panes.listen({ view, step, again: () => { readState(); showState(); } });
   readState();
   showState();
   whenIdle(() => makeHaystacks(0));

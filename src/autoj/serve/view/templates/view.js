@@ -1,30 +1,23 @@
 "use strict";
 // Everything shown comes from the server and is untrusted: it enters the page through textContent alone.
 (() => {
-  const byId = (id) => document.getElementById(id);
   const EMPTY = { view: "overview", q: "", flag: "", scenario: "", winner: "", length: "", confidence: "", sort: "", marks: "quotations", page: "0", row: "" };
   const FILTERS = ["q", "flag", "scenario", "winner", "length", "confidence", "sort"];
   const FIELDS = { search: "q", flag: "flag", scenario: "scenario", winner: "winner", length: "length", confidence: "confidence", sort: "sort", marks: "marks" };
   const data = { paired: true, runs: [] };
   const { FLAGS, WINNERS, make, ratingText, caseParts, noteForm, notedRow } = CaseView(data, () => state.marks);
+  const { byId, showPane, scrollToCase, ...panes } = Panes(EMPTY, "row");
   let state = { ...EMPTY };
   let known = null;
   let list = { cases: [], n_found: 0, n_searched: 0, n_to_search: 0 };
   let open = null;
 
   function readState() {
-    const given = new URLSearchParams(location.hash.slice(1));
-    state = { ...EMPTY };
-    for (const name of Object.keys(EMPTY)) if (given.has(name)) state[name] = given.get(name);
-    if (state.row && !given.has("view")) state.view = "cases";
+    state = panes.readState();
     if (!/^\d{1,6}$/.test(state.page)) state.page = "0";
     if (!/^\d{1,12}$/.test(state.row)) state.row = "";
   }
-  function writeState() {
-    const kept = new URLSearchParams();
-    for (const [name, value] of Object.entries(state)) if (value !== EMPTY[name]) kept.set(name, value);
-    history.replaceState(null, "", "#" + kept.toString());
-  }
+  function writeState() { panes.writeState(state); }
 
   async function ask(address, signal) {
     const answer = await fetch(address, { signal });
@@ -164,7 +157,7 @@
     writeState();
     drawList();
     drawCase();
-    if (focus && matchMedia("(max-width: 760px)").matches) byId("case").scrollIntoView();
+    if (focus) scrollToCase();
   }
   async function step(by) {
     const place = list.cases.findIndex((its) => String(its.row) === state.row);
@@ -182,10 +175,7 @@
   function view(name) {
     state.view = name;
     writeState();
-    byId("overview").hidden = name !== "overview";
-    byId("cases").hidden = name !== "cases";
-    byId("show-overview").setAttribute("aria-pressed", String(name === "overview"));
-    byId("show-cases").setAttribute("aria-pressed", String(name === "cases"));
+    showPane(name);
   }
   function refilter() {
     state.page = "0";
@@ -221,27 +211,11 @@
       byId(id).addEventListener("change", () => { state[FIELDS[id]] = byId(id).value; refilter(); });
     }
     byId("marks").addEventListener("change", () => { state.marks = byId("marks").value; writeState(); if (open !== null && state.row !== "") placeCase(); });
-    byId("filters").addEventListener("submit", (event) => event.preventDefault());
     byId("reset").addEventListener("click", () => { state = { ...EMPTY, view: "cases", row: state.row }; writeState(); showState(); });
     byId("earlier").addEventListener("click", () => turn(-1));
     byId("later").addEventListener("click", () => turn(1));
-    byId("show-overview").addEventListener("click", () => view("overview"));
-    byId("show-cases").addEventListener("click", () => view("cases"));
-    byId("help-button").addEventListener("click", () => byId("help").showModal());
-    byId("help-close").addEventListener("click", () => byId("help").close());
     byId("save-notes").addEventListener("click", () => saveNotes().catch(failed));
-    addEventListener("hashchange", () => { readState(); showState(); });
-    addEventListener("keydown", (event) => {
-      const field = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-      if (event.ctrlKey || event.metaKey || event.altKey || (field && event.key !== "Escape")) return;
-      if (event.key === "Escape" && field) event.target.blur();
-      else if (event.key === "j") { view("cases"); step(1); }
-      else if (event.key === "k") { view("cases"); step(-1); }
-      else if (event.key === "o") view("overview");
-      else if (event.key === "c") view("cases");
-      else if (event.key === "?") byId("help").showModal();
-      else if (event.key === "/") { event.preventDefault(); view("cases"); byId("search").focus(); }
-    });
+    panes.listen({ view, step, again: () => { readState(); showState(); } });
   }
 
   async function refresh() {

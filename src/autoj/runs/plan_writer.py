@@ -1,0 +1,137 @@
+"""Writes a run's plan as it is read, and never leaves less of it than there was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+
+from autoj import jsonl
+from autoj.errors import StorageFull
+from autoj.records import Asked
+from autoj.system_errors import storage_error
+
+_BLOCK = 1 << 20
+
+
+class PlanWriter:
+    """Writes plan rows from the start, without touching those that are already there.
+
+    A run's plan follows from its cases and its settings, so a resumed run plans the same rows.
+    Where it does not, as where second orders join the first ones, the rows from there on go into
+    a second file, which takes the plan's place when it is whole: a process that is killed leaves
+    the plan as it was. Where the writing ends before the last case, the rows of the cases that were
+    not reached are those of before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._draft = path.with_name(f"{path.name}.new")
+        # Of a process that was killed.
+        self._draft.unlink(missing_ok=True)
+        self._appender = jsonl.Appender(path)
+        self._there: Iterator[bytes] | None = jsonl.whole_lines(path)
+        """The rows that the next ones are compared with; None once they differ or end."""
+        self._rest: _Rest | None = None
+        """The plan's further rows while another file is written; None while there is none."""
+        self._n_bytes = 0
+
+    def write(self, asked: Asked) -> None:
+        """Writes the next row, unless it is there.
+
+        Raises:
+            StorageFull: the disk is full; the plan is as it was, or has all rows so far.
+        """
+        if self._there is not None:
+            line = next(self._there, None)
+            if line == jsonl.encode(asked):
+                self._n_bytes += len(line)
+                return
+            there, self._there = self._there, None
+            if line is not None:
+                self._begin_draft(chain([line], there))
+        if self._rest is not None:
+            self._rest.skip(asked.case_id)
+        try:
+            self._appender.append(asked)
+        except BaseException:
+            # A file that lacks a row takes nothing's place.
+            self._rest = None
+            raise
+
+    def _begin_draft(self, rest: Iterable[bytes]) -> None:
+        self._copy_beginning()
+        self._appender.close()
+        self._appender = jsonl.Appender(self._draft)
+        self._rest = _Rest(rest)
+
+    def _copy_beginning(self) -> None:
+        """Copies the rows that do not differ."""
+        left = self._n_bytes
+        try:
+            with self._path.open("rb") as there, self._draft.open("wb") as copy:
+                while left:
+                    left -= copy.write(there.read(min(left, _BLOCK)))
+        except OSError as error:
+            self._draft.unlink(missing_ok=True)
+            raise storage_error(error, self._draft) from error
+
+    def finish(self) -> None:
+        """Drops the earlier rows after the last one: the plan has no more.
+
+        Raises:
+            StorageFull: the disk is full; the plan is as it was.
+        """
+        if self._there is not None and next(self._there, None) is not None:
+            os.truncate(self._path, self._n_bytes)
+        if self._rest is not None:
+            self._rest = None
+            self._take_place()
+        self._there = None
+
+    def _take_place(self) -> None:
+        """Puts the second file in the plan's place."""
+        self._appender.sync()
+        try:
+            self._draft.replace(self._path)
+        except OSError as error:
+            raise storage_error(error, self._path) from error
+
+    def close(self) -> None:
+        """Syncs and closes the file; one that was not finished keeps the further rows of before."""
+        self._there = None
+        if self._rest is not None:
+            # A full disk is told by what needs its room; the plan is as it was.
+            with suppress(StorageFull):
+                for row in self._rest:
+                    self._appender.append(row)
+                self._take_place()
+        self._appender.close()
+        self._draft.unlink(missing_ok=True)
+
+
+class _Rest:
+    """The further rows of a plan, of cases that are not written anew."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._rows = _readable(lines)
+        self._next = next(self._rows, None)
+
+    def skip(self, case_id: str) -> None:
+        """Passes over the rows of a case, if they are the next ones."""
+        while self._next is not None and self._next.case_id == case_id:
+            self._next = next(self._rows, None)
+
+    def __iter__(self) -> Iterator[Asked]:
+        while self._next is not None:
+            yield self._next
+            self._next = next(self._rows, None)
+
+
+def _readable(lines: Iterable[bytes]) -> Iterator[Asked]:
+    """The rows up to the first damaged one: a session that goes on plans the rest again."""
+    with suppress(ValueError):
+        for line in lines:
+            yield jsonl.decode_as(Asked, line)
