@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, TypedDict, assert_never
 
 from autoj.calibration import (
     outcome_probabilities,
@@ -164,17 +164,17 @@ def _resolve_pair(
 ) -> Verdict:
     winners = tuple(winner_of(vote.outcome) for vote in votes)
     averaged = _average([probabilities_of(vote.outcome) for vote in votes])
-    known = replace(
+    settled = replace(
         counted,
         winners=winners,
         probabilities=averaged,
         critiques=tuple(pair_critique(vote.outcome, case) for vote in votes),
+        **_settlement(winners, averaged, on_conflict),
     )
-    settled = settle(known, on_conflict)
     undecided = [vote for vote, winner in zip(votes, winners, strict=True) if winner is None]
     if undecided and all(vote.split for vote in undecided):
         settled = replace(settled, rule="split")
-    gap = None if calibration is None else _corrected(preference(known), case, calibration)
+    gap = None if calibration is None else _corrected(preference(settled), case, calibration)
     if calibration is None or gap is None:
         return settled
     chances = outcome_probabilities(gap, calibration)
@@ -191,17 +191,32 @@ def settle(verdict: Verdict, on_conflict: OnConflict | None = None) -> Verdict:
         verdict: holds each order's own winner in `winners` and, where known, `probabilities`.
         on_conflict: as in `resolve`.
     """
-    winners, averaged = verdict.winners, verdict.probabilities
+    return replace(verdict, **_settlement(verdict.winners, verdict.probabilities, on_conflict))
+
+
+class _Settlement(TypedDict, total=False):
+    """The fields of a verdict that follow from its orders."""
+
+    winner: Winner | None
+    consistent: bool
+    rule: str
+
+
+def _settlement(
+    winners: Sequence[Winner | None],
+    averaged: tuple[float, float, float] | None,
+    on_conflict: OnConflict | None,
+) -> _Settlement:
     if None in winners:
-        return replace(verdict, rule="incomplete")
+        return {"rule": "incomplete"}
     if len(winners) == 1:
-        return replace(verdict, winner=winners[0], rule="one order")
+        return {"winner": winners[0], "rule": "one order"}
     if len(set(winners)) == 1:
-        return replace(verdict, winner=winners[0], consistent=True, rule="agreed")
+        return {"winner": winners[0], "consistent": True, "rule": "agreed"}
     rule = on_conflict or ("probability" if averaged else "unresolved")
     if rule == "probability" and averaged is None:
         rule = "unresolved"
-    return replace(verdict, winner=_decide(rule, averaged), consistent=False, rule=rule)
+    return {"winner": _decide(rule, averaged), "consistent": False, "rule": rule}
 
 
 def _decide(rule: OnConflict, averaged: tuple[float, float, float] | None) -> Winner | None:
