@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from autoj.cli import _budget_options, _data_options, _options
+from autoj.cli import _budget_options, _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn
 from autoj.cli._judges import JudgeNames, JuryRule
-from autoj.cli._judging import show_judged
+from autoj.cli._judging import judging
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
+from autoj.reports.show import finished
 from autoj.runs.budget import Budget
 from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
@@ -109,6 +110,9 @@ def judge(
         )
     if plan:
         show_plan(cases, asked, out, cache)
-    else:
-        budget = Budget(max_usd, max_requests)
-        show_judged(cases, asked, out, cluster, shards, budget=budget, cache=cache, by=by)
+        return
+    judge_cases = judging(asked, cluster, shards)
+    budget = Budget(max_usd, max_requests)
+    with watching() as watch:
+        run = judge_cases(cases, asked, out, budget=budget, watch=watch, cache=cache)
+    _console.show_either(finished(run, by))
