@@ -141,7 +141,8 @@ def lose_a_worker(
     with monkeypatch.context() as patch:
         patch.setattr(backend, "_answer", answer)
         patch.setattr(mirror._Mirror, "free", lambda mirror: None)
-        pytest.raises(Killed, judge_shard, cases, shard)
+        with pytest.raises(Killed):
+            judge_shard(cases, shard)
 
 
 def test_a_lost_workers_successor_asks_what_was_not_stored(

@@ -142,7 +142,8 @@ def lose(address: StoreAddress, monkeypatch: pytest.MonkeyPatch, *lines: str) ->
 
     with monkeypatch.context() as patch:
         patch.setattr(mirror._Mirror, "free", lambda mirror: None)
-        pytest.raises(Killed, work)
+        with pytest.raises(Killed):
+            work()
     return folders[0]
 
 
