@@ -239,6 +239,15 @@ def test_of_two_that_take_a_run_over_one_is_refused(
         pass
 
 
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "soon", "1e9"])
+def test_an_interval_is_a_number_of_seconds(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("AUTOJ_SYNC_SECONDS", text)
+    with pytest.raises(ConfigError, match="AUTOJ_SYNC_SECONDS is"), stored_run(address):
+        pass
+
+
 def test_two_processes_of_a_machine_do_not_share_a_copy(
     address: StoreAddress, machine: Machine
 ) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
-from autoj.errors import AutojError, Cancelled, DataError, RunBusy, Unavailable
+from autoj.errors import AutojError, Cancelled, ConfigError, DataError, RunBusy, Unavailable
 from autoj.runs.lock import locked
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import StoredCopy, copies_folder
@@ -46,7 +46,8 @@ from autoj.system_errors import storage_error
 _log = logging.getLogger(__name__)
 
 SYNC_SECONDS = 30.0
-"""The interval of syncs: what is lost with a machine, and asked again."""
+"""The interval of syncs, unless `AUTOJ_SYNC_SECONDS` is set: what is lost with a machine."""
+_LEAST_SECONDS, _MOST_SECONDS = 0.02, 3600.0
 _DEAD_AFTER = 3
 """Intervals without a commit after which a writer counts as dead."""
 _MOST_BYTES = 32 << 20
@@ -85,7 +86,7 @@ def stored_run(
         address: the run.
         watch: told of what is waited for.
         folder: the local copy; None takes one in the cache folder.
-        seconds: the interval; None takes `SYNC_SECONDS`.
+        seconds: the interval; None takes `AUTOJ_SYNC_SECONDS`, else `SYNC_SECONDS`.
         whole: the files that are stored at each sync if they have changed, beside the ledger;
         derived ones are stored at the end.
         on_sync: called after each sync, from another thread, and once before the block.
@@ -106,11 +107,26 @@ def stored_run(
     with locked(place):
         copy = StoredCopy(objects, folder or place / address.name)
         name = f"process {os.getpid()} on {platform.node()}"
-        writer = Writer(id=uuid.uuid4().hex, name=name, seconds=seconds or SYNC_SECONDS)
+        writer = Writer(id=uuid.uuid4().hex, name=name, seconds=seconds or _interval())
         mirror = _Mirror(copy, writer, whole, on_sync)
         mirror.claim(watch)
         with _ended_by_sigterm(), mirror.at_work():
             yield StoredRun(folder=copy.folder, watch=_UntilTaken(watch, mirror), sync=mirror.sync)
+
+
+def _interval() -> float:
+    """The interval of syncs, in seconds."""
+    text = os.environ.get("AUTOJ_SYNC_SECONDS", "")
+    try:
+        seconds = float(text) if text else SYNC_SECONDS
+    except ValueError:
+        seconds = 0.0
+    if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
+        raise ConfigError(
+            f"AUTOJ_SYNC_SECONDS is {text!r}, and must be a number of seconds from "
+            f"{_LEAST_SECONDS:g} to {_MOST_SECONDS:,.0f}"
+        )
+    return seconds
 
 
 class _Taken(Exception):
