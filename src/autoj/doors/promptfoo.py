@@ -26,7 +26,7 @@ _SCALES: Mapping[RewardBy, tuple[float, float]] = {
 }
 _OWN = {"judge", "by", "query", "response", "reference", "threshold"}
 _PROMPTFOOS = {"basePath", "pythonExecutable", "timeout", "workers"}
-"""What promptfoo adds to the `config` of a provider, or takes from there for itself."""
+"""Names that promptfoo adds to the `config` of a provider, or reads there for itself."""
 
 
 def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
