@@ -101,6 +101,27 @@ def test_two_workers_are_killed_and_nothing_is_lost(tmp_path: Path) -> None:
     )
 
 
+def test_a_killed_worker_is_followed_by_one_that_fetches_its_shard(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="the extra `stores` is not installed")
+    counts = Counts()
+    own = {**environment(tmp_path), "AUTOJ_SYNC_SECONDS": "0.5"}
+    with serving(counts.decide, latency=0.1, keep=False) as server:
+        server.on_sent = counts.sent
+        write_inputs(tmp_path, server, N_CASES)
+        with subprocess.Popen(
+            command("--cluster", "ray", "--shards", "4", "--out", f"file://{tmp_path}/bucket/many"),
+            cwd=tmp_path, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            kill_a_worker_at_work(process, counts)
+            _, said = process.communicate()
+        assert process.returncode == 0, said.decode()
+    assert {path.name for path in (tmp_path / "bucket").iterdir()} == {"many-shards"}
+    (merged,) = (path.parent for path in (tmp_path / "runs").glob("many-*/verdicts.jsonl"))
+    keys = [line[8:72] for line in whole_lines(merged / "ledger.jsonl")]
+    assert len(keys) == len(set(keys)) == 2 * N_CASES
+    assert len(lines_of(merged / "verdicts.jsonl")) == N_CASES
+
+
 DRIVER = """
 import ray
 from pathlib import Path

@@ -73,6 +73,14 @@ Out: TypeAlias = Annotated[
         help="The run's folder. Default: one under runs/, named after the data and the settings.",
     ),
 ]
+OutOrAddress: TypeAlias = Annotated[
+    str | None,
+    output(
+        "--out",
+        help="The run's folder, or its address in an object store, as s3://bucket/runs/part-1. "
+        "Default: a folder under runs/, named after the data and the settings.",
+    ),
+]
 WantsCritique: TypeAlias = Annotated[
     bool | None,
     asking(

@@ -10,19 +10,24 @@ from autoj.cli._progress import watching
 from autoj.datasets.base import Cases
 from autoj.reports.plan import plan_view
 from autoj.runs.spec import RunSpec
+from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.fetching import fetched_copy
 from autoj.tasks.jurors import Jury
 from autoj.tasks.plan import plan_all
 
 
-def show_plan(cases: Cases, planned: RunSpec | Jury, out: Path | None, cache: bool | None) -> None:
+def show_plan(
+    cases: Cases, planned: RunSpec | Jury, out: Path | StoreAddress | None, cache: bool | None
+) -> None:
     """Show what a run of one judge or of a jury would take.
 
     Args:
         cases: the data.
         planned: the settings of the run, or the jury.
-        out: the run's folder; None takes the default one.
+        out: the run's folder, or its address in an object store; None takes the default folder.
         cache: the use of earlier runs' answers; None where a judge costs.
     """
+    folder = fetched_copy(out) if isinstance(out, StoreAddress) else out
     with watching() as watch:
-        estimates = plan_all(cases, planned, out, cache=cache, watch=watch)
+        estimates = plan_all(cases, planned, folder, cache=cache, watch=watch)
     _console.show(estimates, lambda found: {"plan": [*map(asdict, found)]}, plan_view)

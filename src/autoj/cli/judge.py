@@ -13,6 +13,7 @@ from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.reports.show import finished
 from autoj.runs.budget import Budget
+from autoj.runs.stores.address import place_of
 from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
 
@@ -33,7 +34,7 @@ def judge(
     judge: JudgeNames = "embedded",
     jury: JuryRule = None,
     protocol: _options.ProtocolName = None,
-    out: _options.Out = None,
+    out: _options.OutOrAddress = None,
     critique: _options.WantsCritique = None,
     critic: _options.Critic = None,
     orders: Annotated[
@@ -108,11 +109,12 @@ def judge(
         cases = open_named(
             data, a, b, format, columns, join=join, questions=questions, turn=turn, watch=watch
         )
+    place = None if out is None else place_of(out)
     if plan:
-        show_plan(cases, asked, out, cache)
+        show_plan(cases, asked, place, cache)
         return
-    judge_cases = judging(asked, cluster, shards)
+    judge_cases = judging(asked, cluster, shards, place)
     budget = Budget(max_usd, max_requests)
     with watching() as watch:
-        run = judge_cases(cases, asked, out, budget=budget, watch=watch, cache=cache)
+        run = judge_cases(cases, asked, place, budget=budget, watch=watch, cache=cache)
     _console.show_either(finished(run, by))

@@ -11,13 +11,15 @@ import typer
 from autoj.cli import _console, _options
 from autoj.reports.merge import merged_table, missing_parts
 from autoj.runs import merge_runs
+from autoj.runs.stores.fetching import folders_of
 
 
 def merge(
     runs: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="The runs' folders. Where two have an answer, the first run's is kept."
+            help="The runs' folders, or addresses in an object store: of a run, or of all in a "
+            "folder. Where two have an answer, the first run's is kept."
         ),
     ],
     out: Annotated[
@@ -35,7 +37,7 @@ def merge(
 
     Example: autoj merge runs/pairs-embedded-1a2b3c4d-shard-* --out runs/pairs-embedded-1a2b3c4d
     """
-    merged = merge_runs(runs, out)
+    merged = merge_runs(folders_of(runs), out)
     _console.show(merged, asdict, merged_table)
     for line in missing_parts(merged):
         _console.print_message(line)

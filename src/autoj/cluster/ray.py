@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from autoj.cluster.shard_runs import ShardProgress, ShardRuns, open_shards
+from autoj.cluster.shard_runs import ShardProgress, ShardRuns
+from autoj.cluster.stored_shards import shared_shards
 from autoj.cluster.worker import ShardError, ShardOutcome, ShardRun, judge_shard
 from autoj.datasets.base import Cases
 from autoj.errors import Cancelled, ConfigError, MissingExtra, Unavailable, UserError
@@ -24,6 +25,7 @@ from autoj.records import JudgeCard
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
 from autoj.runs.lock import is_locked
+from autoj.runs.stores.address import StoreAddress
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.jurors import Jury
 from autoj.tasks.run import Run
@@ -47,7 +49,7 @@ which do all the work, have the priority of the command."""
 def judge_on_cluster(
     cases: Cases,
     asked: RunSpec | Jury,
-    out: Path | None = None,
+    out: Path | StoreAddress | None = None,
     *,
     cluster: Literal["ray"] | None,
     n_shards: int | None,
@@ -89,7 +91,7 @@ def judge_on_cluster(
 def judge_on_ray(
     cases: Cases,
     spec: RunSpec,
-    out: Path | None = None,
+    out: Path | StoreAddress | None = None,
     *,
     n_shards: int,
     cpus: float = 1,
@@ -100,13 +102,15 @@ def judge_on_ray(
 
     The cluster is the one of the environment variable RAY_ADDRESS, or one started on this machine
     for this call. Data and folders must lie on storage that all its machines share under one path,
-    and all must have autoj with the judge's extra.
+    and all must have autoj with the judge's extra. With an address in an object store, the machines
+    share that alone: each has the data under one path, and keeps its shard on its own disk.
 
     Args:
         cases: the data.
         spec: the settings of the whole run.
         out: the folder of the whole run; None takes the default one. The shards' folders stand
-            beside it, in `OUT-shards/`, and stay.
+            beside it, in `OUT-shards/`, and stay. Of an address, `OUT-shards/` is in the store, and
+            the whole run and a copy of its shards are under `runs/` here.
         n_shards: the number of shards, 2 to 100,000, of about equally many tokens. No more are
             judged at a time than the cluster has room for.
         cpus: processors that a shard asks of Ray.
@@ -130,10 +134,11 @@ def judge_on_ray(
     except ImportError:
         raise MissingExtra("ray", "judging on a Ray cluster") from None
 
-    with open_shards(cases, spec, out, n_shards) as shards:
+    with shared_shards(cases, spec, out, n_shards, watch) as (shards, fetch):
         with _connected(ray):
             n_gpus = _gpus_of(spec.judge, ray) if gpus is None else gpus
             _Driver(ray, cases, shards, {"CPU": cpus, "GPU": n_gpus}, watch).run()
+        fetch()
         return shards.merge()
 
 
@@ -174,7 +179,9 @@ def _gpus_of(card: JudgeCard, ray: Any) -> float:
 
 def _judge_in_worker(cases: Cases, shard: ShardRun, folder: str) -> ShardOutcome:
     """Judges a shard from the driver's working directory, so that relative paths mean the same."""
-    os.chdir(folder)
+    # A machine that shares a store alone may have no such folder, and need none.
+    if shard.store is None or Path(folder).is_dir():
+        os.chdir(folder)
     return judge_shard(cases, shard)
 
 
@@ -192,7 +199,8 @@ class _Pace:
         """The time to its end at its own pace; None where that is not known, or is soon."""
         if self.first is None and n_done > self.n_before:
             self.first = now
-        if self.first is None or now == self.began:
+        # A worker that took over on another machine may have fewer answers than the one before.
+        if self.first is None or now == self.began or n_done <= self.n_before:
             return None
         left = (n_questions - n_done) * (now - self.began) / (n_done - self.n_before)
         least = max(_LEAST_LEFT_SECONDS, _STARTS_LEFT * (self.first - self.began))

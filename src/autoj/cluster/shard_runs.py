@@ -26,6 +26,8 @@ from autoj.runs.opening import discarded_if_unused
 from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import changed_settings, read_settings, read_spec, settings_of
 from autoj.runs.shards import Shard
+from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.manifest import SHARDS
 from autoj.system_errors import storage_error
 from autoj.tasks.default_paths import run_folder
 from autoj.tasks.run import Run
@@ -33,7 +35,6 @@ from autoj.tasks.run import Run
 _log = logging.getLogger(__name__)
 
 MOST_SHARDS = 100_000
-_LIST = "shards.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,17 @@ class _Listed:
 class ShardRuns:
     """All shards of a run, as `open_shards` gives them to one driver at a time."""
 
-    def __init__(self, out: Path, spec: RunSpec, listed: _Listed) -> None:
+    def __init__(
+        self, out: Path, spec: RunSpec, listed: _Listed, store: StoreAddress | None = None
+    ) -> None:
         self.out = out
         """The folder of the whole run, absolute."""
+        self._store = store
         self.runs: tuple[ShardRun, ...] = ()
         """The shards that make up the run now."""
         self.spec = spec
         """The settings of the whole run."""
-        self._folder = _folder_of(out)
+        self._folder = folder_of(out)
         self._take(listed)
 
     def _take(self, listed: _Listed) -> None:
@@ -75,6 +79,7 @@ class ShardRuns:
                 spec=replace(self.spec, shard=listed.shards[name]),
                 path=self._folder / name,
                 known=tuple(path for path, other in earlier.items() if overlap(its, other)),
+                store=self._store,
             )
             for name, its in parsed.items()
         )
@@ -99,7 +104,7 @@ class ShardRuns:
         for number, shard in enumerate(added, start=1):
             shards[_free(name.format(number), {*taken, *shards})] = str(shard)
         listed = replace(self._listed, n_shards=n_shards, shards=shards)
-        write_records(self._folder / _LIST, [listed])
+        write_records(self._folder / SHARDS, [listed])
         self._take(listed)
         return {*shards} - kept
 
@@ -137,7 +142,11 @@ class ShardRuns:
 
 @contextmanager
 def open_shards(
-    cases: Cases, spec: RunSpec, out: Path | None, n_shards: int
+    cases: Cases,
+    spec: RunSpec,
+    out: Path | None,
+    n_shards: int,
+    store: StoreAddress | None = None,
 ) -> Iterator[ShardRuns]:
     """Opens the shards of a run, each with its folder under `OUT-shards/`.
 
@@ -149,6 +158,8 @@ def open_shards(
         spec: the settings of the whole run.
         out: the folder of the whole run; None takes the default one.
         n_shards: the number of shards, 2 to 100,000; several for each worker even out their times.
+        store: the folder of all shards in an object store, of which `OUT-shards/` is a copy; None
+            where workers share it.
 
     Raises:
         ConfigError: the settings name a shard already, the number is out of range, or the run is
@@ -166,7 +177,7 @@ def open_shards(
     if not 2 <= n_shards <= MOST_SHARDS:
         raise ConfigError(f"a run on a cluster has 2 to {MOST_SHARDS:,} shards, not {n_shards:,}")
     whole = (out or run_folder(spec, cases)).absolute()
-    folder = _folder_of(whole)
+    folder = folder_of(whole)
     if whole.exists() and not folder.exists() and any(whole.iterdir()):
         raise ConfigError(
             f"{whole} is there, and its shards, {folder}, are not",
@@ -186,22 +197,25 @@ def open_shards(
                 # not be asked by another, too.
                 with locked(named.parent):
                     pass
-            yield _opened(cases, spec, whole, n_shards)
+            yield _opened(cases, spec, whole, n_shards, store)
 
 
-def _opened(cases: Cases, spec: RunSpec, whole: Path, n_shards: int) -> ShardRuns:
-    folder = _folder_of(whole)
-    listed = next(read_records(folder / _LIST, _Listed), None)
+def _opened(
+    cases: Cases, spec: RunSpec, whole: Path, n_shards: int, store: StoreAddress | None
+) -> ShardRuns:
+    folder = folder_of(whole)
+    listed = next(read_records(folder / SHARDS, _Listed), None)
     if listed is None or listed.n_shards != n_shards:
         _check_settings(_runs_in(folder), spec, cases)
         sizes = part_sizes(cases, spec, n_shards) if listed is None else listed.sizes
-        runs = ShardRuns(whole, spec, listed or _Listed(n_shards=0, sizes=sizes, shards={}))
+        runs = ShardRuns(whole, spec, listed or _Listed(n_shards=0, sizes=sizes, shards={}), store)
         runs.deal_again(n_shards)
         return runs
-    return ShardRuns(whole, spec, listed)
+    return ShardRuns(whole, spec, listed, store)
 
 
-def _folder_of(whole: Path) -> Path:
+def folder_of(whole: Path) -> Path:
+    """The folder of a run's shards, beside the run's own."""
     return whole.with_name(f"{whole.name}-shards")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -12,6 +13,10 @@ from autoj.datasets.base import Cases
 from autoj.errors import AutojError, Cancelled, EmptyShard, UserError
 from autoj.runs import RunSpec
 from autoj.runs.reuse import LedgerAnswers
+from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.fetching import copies_folder, fetched_runs
+from autoj.runs.stores.mirror import stored_run
+from autoj.runs.stores.objects import Objects
 from autoj.runs.watch import Watch
 from autoj.tasks.judge import judge
 
@@ -30,6 +35,9 @@ class ShardRun:
     """Its folder, absolute: on storage that all workers and the driver share."""
     known: tuple[Path, ...] = ()
     """Folders of earlier shards with some of its cases, whose answers it takes."""
+    store: StoreAddress | None = None
+    """The folder of all shards in an object store; None where storage is shared. The paths are
+    then those of the driver's copies, of which a worker uses the names."""
 
     @property
     def name(self) -> str:
@@ -64,8 +72,11 @@ def judge_shard(cases: Cases, shard: ShardRun) -> ShardOutcome:
     An error is returned, not raised: ours hold what a pickled exception would lose.
     """
     try:
-        with closing(LedgerAnswers(shard.known, reused=False)) as known:
-            judge(cases, shard.spec, shard.path, known=known, watch=_UntilGivenUp(shard.give_up))
+        with (
+            _at_hand(shard) as here,
+            closing(LedgerAnswers(here.known, reused=False)) as known,
+        ):
+            judge(cases, shard.spec, here.path, known=known, watch=here.watch)
     except EmptyShard:
         return "judged"
     except Cancelled:
@@ -78,6 +89,37 @@ def judge_shard(cases: Cases, shard: ShardRun) -> ShardOutcome:
             of_user=isinstance(error, UserError),
         )
     return "judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AtHand:
+    """A shard where its worker is."""
+
+    path: Path
+    known: tuple[Path, ...]
+    watch: Watch
+
+
+@contextmanager
+def _at_hand(shard: ShardRun) -> Iterator[_AtHand]:
+    """The folders of a shard: its own on shared storage, or copies of those in a store."""
+    if shard.store is None:
+        yield _AtHand(path=shard.path, known=shard.known, watch=_UntilGivenUp(shard.give_up))
+        return
+    address, marks = shard.store / shard.name, Objects(shard.store)
+    mark = copies_folder() / f"{address.name}-{address.digest}{GIVE_UP}"
+
+    def look() -> None:
+        # A store is asked at each sync, and not by the thread that judges.
+        if marks.holds(shard.give_up.name):
+            mark.touch()
+        else:
+            mark.unlink(missing_ok=True)
+
+    with stored_run(address, _UntilGivenUp(mark), on_sync=look) as run:
+        fetched = [fetched_runs(shard.store / path.name) for path in shard.known]
+        known = tuple(path for paths in fetched for path in paths)
+        yield _AtHand(path=run.folder, known=known, watch=run.watch)
 
 
 class _UntilGivenUp(Watch):

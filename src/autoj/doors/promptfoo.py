@@ -25,6 +25,8 @@ _SCALES: Mapping[RewardBy, tuple[float, float]] = {
     "reference": (0.0, 1.0),
 }
 _OWN = {"judge", "by", "query", "response", "reference", "threshold"}
+_PROMPTFOOS = {"basePath", "pythonExecutable", "timeout", "workers"}
+"""Names that promptfoo adds to the `config` of a provider, or reads there for itself."""
 
 
 def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
 def _scored(response: str, context: Mapping[str, Any], config: Mapping[str, Any]) -> Scored:
     by: RewardBy = config.get("by", "rating")
     judge = loaded_judge(config.get("judge", "embedded"), by)
-    settings = {name: value for name, value in config.items() if name not in _OWN}
+    settings = {name: value for name, value in config.items() if name not in _OWN | _PROMPTFOOS}
     case = _case(response, context, config, by)
     return asyncio.run(score_one(judge, case, by, settings))
 

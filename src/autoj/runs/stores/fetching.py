@@ -1,0 +1,210 @@
+"""Fetches runs from a store: every object is compared with its digest, and only news is read."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from filelock import FileLock
+
+from autoj.errors import DataError
+from autoj.fetching import cache_folder
+from autoj.jsonl import decode
+from autoj.runs.lock import LOCK
+from autoj.runs.stores.address import StoreAddress, place_of
+from autoj.runs.stores.manifest import (
+    GROWING,
+    SHARDS,
+    Manifest,
+    Piece,
+    is_run_name,
+    read_manifest,
+    restoring,
+)
+from autoj.runs.stores.objects import Absent, Objects, persistently
+from autoj.system_errors import storage_error
+
+_log = logging.getLogger(__name__)
+
+
+class StoredCopy:
+    """A local copy of one run in a store."""
+
+    def __init__(self, objects: Objects, folder: Path) -> None:
+        self.objects = objects
+        self.folder = folder
+        self.manifest = Manifest()
+        """The state that the copy has."""
+        self._n_verified = dict.fromkeys(GROWING, 0)
+        """Of files that grow, the bytes that are known to be as they are stored."""
+
+    def update(self) -> Manifest:
+        """Brings the copy to the last state of the run; it may be ahead in what grows.
+
+        Raises:
+            DataError: an object is missing or damaged.
+            Unavailable: the store is down.
+            StorageFull: the disk is full.
+        """
+        found = read_manifest(self.objects)
+        while found != self.manifest:
+            try:
+                self.take(found)
+            except DataError:
+                # Its writer replaces small pieces by larger ones.
+                if (later := read_manifest(self.objects)).number == found.number:
+                    raise
+                found = later
+        return found
+
+    def take(self, manifest: Manifest) -> None:
+        """Brings the copy to a state; raises as `update`."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for name, pieces in manifest.files.items():
+                if name in GROWING:
+                    self._take_growing(name, pieces)
+                else:
+                    self._take_whole(name, pieces)
+        except OSError as error:
+            raise storage_error(error, self.folder) from error
+        self.manifest = manifest
+
+    def _take_whole(self, name: str, pieces: tuple[Piece, ...]) -> None:
+        path = self.folder / name
+        known = self.manifest.files.get(name) == pieces and path.is_file()
+        if known or (path.is_file() and _state(path) == pieces):
+            return
+        draft = path.with_name(f"{name}.draft")
+        with draft.open("w+b") as stream:
+            for piece in pieces:
+                self._copy(name, piece, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+
+    def _take_growing(self, name: str, pieces: tuple[Piece, ...]) -> None:
+        path, start, verified = self.folder / name, 0, self._n_verified[name]
+        with path.open("r+b" if path.exists() else "w+b") as stream:
+            for piece in pieces:
+                stop = start + piece.n_bytes
+                if stop > verified:
+                    stream.seek(start)
+                    if Piece.of(io.BytesIO(stream.read(piece.n_bytes))) != piece:
+                        self._replace_rest(stream, path, piece, start)
+                start = stop
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._n_verified[name] = max(verified, start)
+
+    def _replace_rest(self, stream: BinaryIO, path: Path, piece: Piece, start: int) -> None:
+        """Writes a piece where the local file ends, or where it goes on in another way."""
+        content = io.BytesIO()
+        self._copy(path.name, piece, content)
+        stream.seek(start)
+        here = stream.read(piece.n_bytes)
+        # What only goes on is not cut off first: others count the lines meanwhile.
+        if content.getvalue().startswith(here):
+            stream.write(content.getvalue()[len(here) :])
+        else:
+            earlier = path.with_name(f"{path.name}.earlier")
+            shutil.copyfile(path, earlier)
+            _log.warning(
+                "%s has gone on from %s on another machine: answers that were recorded here after "
+                "the last sync are asked again; %s keeps them",
+                self.objects.address, path, earlier.name,
+            )  # fmt: skip
+            stream.seek(start)
+            stream.truncate()
+            stream.write(content.getvalue())
+
+    def _copy(self, name: str, piece: Piece, target: BinaryIO) -> None:
+        """Reads a piece to the end of a file, once more where a transfer went wrong."""
+        start, where = target.tell(), f"{self.objects.address}/{piece.key(name)}"
+        for _ in range(2):
+            target.seek(start)
+            target.truncate()
+            try:
+                self.objects.copy_to(piece.key(name), target)
+            except Absent:
+                fault = "is missing, and the manifest names it"
+                continue
+            target.seek(start)
+            found = Piece.of(target)
+            if found == piece:
+                return
+            fault = f"is damaged: it has {found.n_bytes:,} bytes and another content than the "
+            fault += f"{piece.n_bytes:,} bytes that the manifest names"
+        raise DataError(fault, path=where, hint=restoring(self.objects.address))
+
+
+def _state(path: Path) -> tuple[Piece, ...]:
+    with path.open("rb") as stream:
+        return (Piece.of(stream),)
+
+
+def copies_folder() -> Path:
+    """The folder of local copies: `stores` in `$AUTOJ_CACHE`, else in the platform's cache."""
+    return cache_folder() / "stores"
+
+
+def fetched_copy(address: StoreAddress) -> Path:
+    """Fetches what is at an address into a folder for reading; one of nothing where nothing is.
+
+    Raises:
+        DataError: an object is missing or damaged.
+        AutojError: as `Objects`.
+    """
+    place = copies_folder() / f"{address.name}-{address.digest}-read"
+    copy = StoredCopy(Objects(address), place / address.name)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        # Two workers of a machine may want the same answers.
+        with FileLock(place / LOCK):
+            persistently(copy.update)
+    except OSError as error:
+        raise storage_error(error, place) from error
+    return copy.folder
+
+
+def fetched_runs(address: StoreAddress) -> list[Path]:
+    """Fetches the run at an address, or all runs in the folder that it names.
+
+    Where the shards of a cluster lie there, these are the ones that make up their run now.
+
+    Returns:
+        The folders of local copies, for reading.
+
+    Raises:
+        DataError: there is no run, or an object is missing or damaged.
+        AutojError: as `Objects`.
+    """
+    own = fetched_copy(address)
+    if (own / "run.json").is_file():
+        return [own]
+    names = [name for name in persistently(Objects(address).names) if is_run_name(name)]
+    if (own / SHARDS).is_file():
+        listed = decode((own / SHARDS).read_bytes())["shards"]
+        names = [name for name in names if name in listed]
+    copies = [fetched_copy(address / name) for name in names]
+    runs = [folder for folder in copies if (folder / "run.json").is_file()]
+    if not runs:
+        raise DataError("there is no run", path=str(address))
+    return runs
+
+
+def folders_of(places: Iterable[str]) -> list[Path]:
+    """The folders of runs that are named by folders and by addresses, which are fetched.
+
+    Raises:
+        AutojError: as `fetched_runs`.
+    """
+    folders: list[Path] = []
+    for place in map(place_of, places):
+        folders += fetched_runs(place) if isinstance(place, StoreAddress) else [place]
+    return folders

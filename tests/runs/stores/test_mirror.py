@@ -1,0 +1,432 @@
+"""A stored run: one writer at a time, synced at an interval, gone on with elsewhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autoj.errors import Cancelled, ConfigError, DataError, RunBusy, Unavailable
+from autoj.runs.stores import mirror, objects
+from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.fetching import fetched_copy, fetched_runs
+from autoj.runs.stores.manifest import (
+    Manifest,
+    Writer,
+    commit,
+    manifest_name,
+    manifest_names,
+    read_manifest,
+)
+from autoj.runs.stores.mirror import stored_run
+from autoj.runs.stores.objects import Objects
+from autoj.runs.watch import Watch
+
+NEVER = 3600.0
+Machine = Callable[[str], None]
+
+
+def add(folder: Path, *lines: str, name: str = "ledger.jsonl") -> None:
+    with (folder / name).open("a") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+def read(folder: Path, name: str = "ledger.jsonl") -> list[str]:
+    return (folder / name).read_text().splitlines()
+
+
+def wait_for(ready: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not ready():
+        assert time.monotonic() < until, "what was waited for did not come"
+        time.sleep(0.01)
+
+
+def objects_of(address: StoreAddress, beginning: str = "ledger") -> list[str]:
+    return [name for name in Objects(address).names() if name.startswith(beginning)]
+
+
+def test_another_machine_goes_on_where_one_has_ended(
+    address: StoreAddress, machine: Machine
+) -> None:
+    with stored_run(address, seconds=NEVER) as run:
+        (run.folder / "run.json").write_text("{}\n")
+        add(run.folder, "one")
+        run.sync()
+        add(run.folder, "two")
+        add(run.folder, "derived", name="verdicts.jsonl")
+        add(run.folder, "not ours", name="notes.txt")
+    machine("second")
+    with stored_run(address, seconds=NEVER) as again:
+        assert again.folder != run.folder
+        assert read(again.folder) == ["one", "two"]
+        assert read(again.folder, "verdicts.jsonl") == ["derived"]
+        assert not (again.folder / "notes.txt").exists()
+        add(again.folder, "three")
+    machine("first")
+    assert fetched_runs(address) == [fetched_copy(address)]
+    assert read(fetched_copy(address)) == ["one", "two", "three"]
+    with stored_run(address, seconds=NEVER) as back:
+        # Its own copy is older, and no line of it is lost by that.
+        assert back.folder == run.folder
+        assert read(back.folder) == ["one", "two", "three"]
+        assert not list(back.folder.glob("*.earlier"))
+
+
+def test_it_is_synced_at_an_interval_whole_lines_alone(
+    address: StoreAddress, machine: Machine
+) -> None:
+    with stored_run(address, seconds=0.05) as run:
+        (run.folder / "run.json").write_text("{}\n")
+        add(run.folder, "one")
+        with (run.folder / "ledger.jsonl").open("a") as stream:
+            stream.write("in the middle of")
+        wait_for(lambda: bool(objects_of(address)))
+        assert read(fetched_copy(address)) == ["one"]
+
+
+def test_pieces_stay_few_and_the_manifest_short(address: StoreAddress, machine: Machine) -> None:
+    with stored_run(address, seconds=NEVER) as run:
+        for number in range(64):
+            add(run.folder, f"{number:07}")
+            run.sync()
+        assert len(objects_of(address)) == 1
+        add(run.folder, "1000000")
+        run.sync()
+        assert len(objects_of(address)) == 2
+        assert len(manifest_names(Objects(address))) <= 4
+    machine("second")
+    assert len(read(fetched_copy(address))) == 65
+
+
+def test_a_long_ledger_is_stored_in_pieces(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "_MOST_BYTES", 100)
+    lines = [f"{number:09}" for number in range(95)]
+    with stored_run(address, seconds=NEVER) as run:
+        add(run.folder, *lines)
+        run.sync()
+        assert len(objects_of(address)) == 10
+        # The last piece has room, the others have not.
+        add(run.folder, *lines[:6])
+    assert len(objects_of(address)) == 11
+    machine("second")
+    assert read(fetched_copy(address)) == [*lines, *lines[:6]]
+
+
+class Killed(BaseException):
+    """Stands for a machine that is lost."""
+
+
+def lose(address: StoreAddress, monkeypatch: pytest.MonkeyPatch, *lines: str) -> Path:
+    """A machine that is lost after a sync, with lines that came since."""
+    folders: list[Path] = []
+
+    def work() -> None:
+        with stored_run(address, seconds=0.1) as run:
+            folders.append(run.folder)
+            (run.folder / "run.json").write_text("{}\n")
+            add(run.folder, "one")
+            run.sync()
+            add(run.folder, *lines)
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mirror._Mirror, "free", lambda mirror: None)
+        with pytest.raises(Killed):
+            work()
+    return folders[0]
+
+
+def test_a_lost_machine_loses_what_came_since_its_last_sync(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr(mirror, "SYNC_SECONDS", 0.1)
+    # One sync at the interval may still come between.
+    monkeypatch.setattr(mirror._Mirror, "_sync_at_interval", lambda mirror: None)
+    first = lose(address, monkeypatch, "lost")
+    machine("second")
+    with stored_run(address, seconds=NEVER) as run:
+        assert read(run.folder) == ["one"]
+        add(run.folder, "asked again", "two")
+    machine("first")
+    with stored_run(address, seconds=NEVER) as run:
+        assert run.folder == first
+        assert read(run.folder) == ["one", "asked again", "two"]
+    assert read(first, "ledger.jsonl.earlier") == ["one", "lost"]
+    assert "are asked again" in caplog.text
+
+
+def test_the_machine_that_comes_back_first_loses_nothing(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror._Mirror, "_sync_at_interval", lambda mirror: None)
+    lose(address, monkeypatch, "not stored")
+    with stored_run(address, seconds=NEVER) as run:
+        assert read(run.folder) == ["one", "not stored"]
+    machine("second")
+    assert read(fetched_copy(address)) == ["one", "not stored"]
+
+
+def live_elsewhere(address: StoreAddress, number: int, seconds: float = 0.2) -> None:
+    writer = Writer(id="other", name="process 7 on host", seconds=seconds)
+    found = read_manifest(Objects(address))
+    assert commit(Objects(address), replace(found, number=number, writer=writer))
+
+
+def test_a_run_that_another_writes_is_left_alone(address: StoreAddress, machine: Machine) -> None:
+    live_elsewhere(address, 1)
+
+    class Waits(Watch):
+        def message(self, text: str) -> None:
+            assert "process 7 on host: waiting up to 1 s" in text
+            live_elsewhere(address, 2)
+
+    with (
+        pytest.raises(RunBusy, match="is being written by process 7 on host"),
+        stored_run(address, Waits()),
+    ):
+        pass
+
+
+def test_a_dead_writers_run_is_taken_over_and_a_slow_ones_commit_is_refused(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "_DEAD_AFTER", 2)
+    number = 0
+
+    def work() -> None:
+        nonlocal number
+        with stored_run(address, seconds=0.05) as slow:
+            add(slow.folder, "one")
+            slow.sync()
+            # It stops committing for a while, as a machine that is suspended.
+            number = read_manifest(Objects(address)).number
+            while not slow.watch.cancelled():
+                live_elsewhere(address, number := number + 100)
+                time.sleep(0.1)
+            add(slow.folder, "two")
+            raise Cancelled("as the run's loop does")
+
+    with pytest.raises(RunBusy, match="was taken over"):
+        work()
+    last = read_manifest(Objects(address))
+    assert last.writer is not None
+    assert (last.number, last.writer.id) == (number, "other")
+    assert [piece.n_lines for piece in last.files["ledger.jsonl"]] == [1]
+
+
+def test_of_two_that_take_a_run_over_one_is_refused(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mirror.commit
+
+    def beaten(objects: Objects, manifest: Manifest) -> bool:
+        live_elsewhere(address, manifest.number)
+        return real(objects, manifest)
+
+    monkeypatch.setattr(mirror, "commit", beaten)
+    with pytest.raises(RunBusy, match="process 7"), stored_run(address):
+        pass
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "soon", "1e9"])
+def test_an_interval_is_a_number_of_seconds(
+    address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("AUTOJ_SYNC_SECONDS", text)
+    with pytest.raises(ConfigError, match="AUTOJ_SYNC_SECONDS is"), stored_run(address):
+        pass
+
+
+def test_two_processes_of_a_machine_do_not_share_a_copy(
+    address: StoreAddress, machine: Machine
+) -> None:
+    with stored_run(address), pytest.raises(RunBusy), stored_run(address):
+        pass
+
+
+@pytest.fixture
+def down(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Says whether the store is down: `down[0]`."""
+    state = [False]
+    real = Objects.names
+
+    def names(self: Objects) -> list[str]:
+        if state[0]:
+            raise Unavailable(f"{self.address} cannot be reached")
+        return real(self)
+
+    monkeypatch.setattr(Objects, "names", names)
+    monkeypatch.setattr(objects, "_WAITS_SECONDS", (0.0,))
+    return state
+
+
+def test_a_store_that_is_down_for_a_while_holds_nothing_up(
+    address: StoreAddress, machine: Machine, down: list[bool], caplog: Any
+) -> None:
+    with stored_run(address, seconds=0.02) as run:
+        down[0] = True
+        add(run.folder, "one")
+        wait_for(lambda: "cannot be reached" in caplog.text)
+        time.sleep(0.2)
+        down[0] = False
+        wait_for(lambda: bool(objects_of(address)))
+        add(run.folder, "two")
+    assert caplog.text.count("cannot be reached") == 1
+    machine("second")
+    assert read(fetched_copy(address)) == ["one", "two"]
+
+
+def test_what_could_not_be_stored_at_the_end_is_stored_by_the_next_start(
+    address: StoreAddress, machine: Machine, down: list[bool]
+) -> None:
+    def work() -> None:
+        with stored_run(address, seconds=0.1) as run:
+            add(run.folder, "one")
+            down[0] = True
+
+    with pytest.raises(Unavailable, match="not everything is stored") as caught:
+        work()
+    assert "the same command on this machine" in str(caught.value.hint)
+    with pytest.raises(Unavailable, match="cannot be reached"), stored_run(address):
+        pass
+    down[0] = False
+    with stored_run(address, seconds=0.1):
+        pass
+    machine("second")
+    assert read(fetched_copy(address)) == ["one"]
+
+
+def test_an_error_before_anything_leaves_nothing(address: StoreAddress, machine: Machine) -> None:
+    with pytest.raises(ConfigError), stored_run(address):
+        raise ConfigError("a bad row, for example")
+    assert Objects(address).names() == []
+
+
+def test_what_killed_writers_left_is_removed_at_the_end(
+    address: StoreAddress, machine: Machine
+) -> None:
+    orphan = "ledger.jsonl." + "0" * 40
+    Objects(address).create(orphan, b"half of")
+    Objects(address).create("README", b"somebody's")
+    with stored_run(address) as run:
+        add(run.folder, "one")
+    assert len(objects_of(address)) == 1
+    assert orphan not in objects_of(address)
+    assert Objects(address).read("README") == b"somebody's"
+
+
+def stored(address: StoreAddress) -> tuple[Objects, str]:
+    """A run of one line, and the name of that piece."""
+    with stored_run(address, seconds=NEVER) as run:
+        (run.folder / "run.json").write_text("{}\n")
+        add(run.folder, "one")
+    return Objects(address), objects_of(address)[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"on", b"two\n", b"one\none\n", None])
+def test_a_damaged_object_is_an_error(
+    address: StoreAddress, machine: Machine, content: bytes | None
+) -> None:
+    there, name = stored(address)
+    there.remove(name)
+    if content is not None:
+        there.create(name, content)
+    machine("second")
+    with pytest.raises(DataError, match=r"is damaged|is missing") as caught:
+        fetched_copy(address)
+    assert name in caught.value.message
+    assert "Restore the object" in str(caught.value.hint)
+    with pytest.raises(DataError), stored_run(address):
+        pass
+
+
+def test_a_commit_that_is_cut_off_never_was(address: StoreAddress, machine: Machine) -> None:
+    there, _ = stored(address)
+    last = read_manifest(there).number
+    there.create(manifest_name(last + 1), b'{"number":')
+    machine("second")
+    with stored_run(address, seconds=NEVER) as run:
+        assert read(run.folder) == ["one"]
+    assert read_manifest(there).number > last + 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b'{"number":1,"files":{"../../x":[]}}\n', b"\xff" * 100],
+)
+def test_manifests_that_are_all_damaged_are_an_error(
+    address: StoreAddress, machine: Machine, content: bytes
+) -> None:
+    Objects(address).create(manifest_name(1), content)
+    with pytest.raises(DataError, match="none of its manifests can be read"):
+        fetched_copy(address)
+
+
+def test_a_manifest_leads_to_no_other_file(address: StoreAddress, machine: Machine) -> None:
+    there, _ = stored(address)
+    found = read_manifest(there)
+    pieces = found.files["ledger.jsonl"]
+    for name in ("../../x", "/etc/x", "notes.txt"):
+        hostile = replace(found, number=found.number + 1, files={name: pieces})
+        assert commit(there, hostile)
+        assert read_manifest(there) == found
+        there.remove(manifest_name(hostile.number))
+    hostile = replace(
+        found,
+        number=found.number + 1,
+        files={"ledger.jsonl": (replace(pieces[0], sha256="../../../x"),)},
+    )
+    assert commit(there, hostile)
+    assert read_manifest(there) == found
+
+
+def test_where_there_is_nothing_is_said(address: StoreAddress, machine: Machine) -> None:
+    with pytest.raises(DataError, match="there is no run"):
+        fetched_runs(address)
+    Objects(address).create("README", b"")
+    with pytest.raises(DataError, match="there is no run"):
+        fetched_runs(address)
+
+
+def test_a_folder_of_runs_is_all_of_them(address: StoreAddress, machine: Machine) -> None:
+    for name in ("part-1", "part-2"):
+        stored(address / name)
+    assert [path.name for path in fetched_runs(address)] == ["part-1", "part-2"]
+
+
+CHILD = """
+import sys, time
+from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.mirror import stored_run
+
+with stored_run(StoreAddress.parse(sys.argv[1]), seconds=3600) as run:
+    (run.folder / "run.json").write_text("{}\\n")
+    (run.folder / "ledger.jsonl").write_text("one\\n")
+    print("ready", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_sigterm_stores_what_is_there(tmp_path: Path, machine: Machine) -> None:
+    address = StoreAddress.parse(f"file://{tmp_path}/bucket/part")
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(address)], stdout=subprocess.PIPE, env={**os.environ}
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert read_manifest(Objects(address)).writer is None
+    machine("second")
+    assert read(fetched_copy(address)) == ["one"]
