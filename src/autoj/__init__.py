@@ -4,8 +4,6 @@ from autoj import Judge
 verdict = Judge.load("embedded").compare(query, a, b)
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

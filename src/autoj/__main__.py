@@ -1,7 +1,5 @@
 """`python -m autoj` and the command `autoj`; a Ctrl-C is told in a word while it still imports."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

@@ -8,8 +8,6 @@ The wrapper `template` is the chat template of a model's own tokenizer, which th
 as a `Template`. The checks that hold for every wrapper are made here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Sequence

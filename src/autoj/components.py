@@ -7,8 +7,6 @@ name that the user allowed: `load("backends", "their_package.engine")` after
 folders may be a stranger's.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

@@ -4,8 +4,6 @@
 responses, which turns a critique of (first, second) into one of (second, first).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -24,8 +24,6 @@ AutojError                  the root; `hint` says what to do about it
 ```
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import shlex

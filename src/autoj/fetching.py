@@ -5,8 +5,6 @@ interrupted download leaves no incomplete file and can be started again. Errors 
 system pass through: the callers name the file that could not be written.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import os

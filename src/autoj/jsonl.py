@@ -4,8 +4,6 @@ A killed writer may leave a last line without its newline: `repair` cuts it off,
 skips it. A line that cannot be made again may end in a checksum of itself (`encode_summed`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The seam between records and notebooks, which ask each value for its HTML."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 

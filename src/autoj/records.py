@@ -6,8 +6,6 @@ Two alphabets keep two frames apart, so that mixing them is a type error: `Winne
 `Unreadable`, a failed request is a `Failure`, and an unknown value is None.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Errors of the operating system as errors of ours: what a full disk or a locked folder means."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from pathlib import Path

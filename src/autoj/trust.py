@@ -4,8 +4,6 @@ A model's own code runs only where the user allowed it for this process. A key g
 card names only where the user allowed that pair; this is kept in the user's configuration folder.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

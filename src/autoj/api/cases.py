@@ -1,7 +1,5 @@
 """Conversion of a call's texts to cases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from autoj.errors import ConfigError, DataError

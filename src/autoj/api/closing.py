@@ -1,7 +1,5 @@
 """Freeing of models at the end of a `with` block."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self

@@ -1,7 +1,5 @@
 """One judge in Python: the commands of the terminal for one case, for many, and for a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -45,7 +43,7 @@ class Judge(Closeable):
         self._batcher = Batcher(backend)
 
     @classmethod
-    def load(cls, judge: str | JudgeCard = "embedded", **options: Any) -> Judge:
+    def load(cls, judge: str | JudgeCard = "embedded", **options: Any) -> "Judge":
         """Loads a judge by name.
 
         Args:

@@ -1,7 +1,5 @@
 """Several judges in Python, asked in parallel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, Literal
@@ -40,7 +38,7 @@ class Jury(Closeable):
         self._name = ", ".join(judge.card.name for judge in judges)
 
     @classmethod
-    def load(cls, *judges: str | JudgeCard, method: Method | None = None) -> Jury:
+    def load(cls, *judges: str | JudgeCard, method: Method | None = None) -> "Jury":
         """Loads judges by name like `Judge.load`; if one fails, the others are freed.
 
         Args:

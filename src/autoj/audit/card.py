@@ -3,8 +3,6 @@
 `autoj.audit.plan` makes the runs. Everything here reads their folders and calls no model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

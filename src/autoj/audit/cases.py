@@ -4,8 +4,6 @@ Every case says in its meta which `probe` it is and `of` which case. A probe kee
 case, and so its cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The cost of an audit in advance: judgments, tokens, and the time estimated from a first few."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

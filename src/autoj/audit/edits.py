@@ -4,8 +4,6 @@ Each edit is a pure function of the text. Code blocks, tables and headings stay 
 for byte; a text that an edit cannot be applied to gives `NoEdit` with the reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A judge reads them as data or obeys them. The texts are our own, in the styles t
 `HARMLESS` is a control text of the same position and length that asks for nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 

@@ -5,8 +5,6 @@ so that its position bias neither hides nor makes another bias: in both orders t
 response stands first once. The two judgments of a pair are one cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias

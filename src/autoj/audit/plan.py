@@ -11,8 +11,6 @@ repeated   the probed cases as they are, asked once more
 The card (`autoj.audit.card`) is computed from the runs' folders alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 As with the unmodified cases, a pair is measured judgment by judgment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 

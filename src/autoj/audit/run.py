@@ -1,7 +1,5 @@
 """An audit from its plan to its card: `autoj audit` as one call."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 

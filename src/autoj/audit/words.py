@@ -3,8 +3,6 @@
 The words depend on the interval: a bias is only reported where its interval excludes zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 

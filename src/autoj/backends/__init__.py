@@ -1,7 +1,5 @@
 """Engines: turn requests into completions. Each is a file, or a folder of that name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

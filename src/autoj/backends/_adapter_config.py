@@ -5,8 +5,6 @@ the model is refused by name, and so is a setting unknown to this version: a hal
 would judge, and nobody would notice.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -5,8 +5,6 @@ another base would load and judge. So everything is checked before an engine use
 every tensor, the digest in the card, and the digest of the base in the file's metadata.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ lets each attend to the prompt and its own ancestors only, and its position is i
 then gives, at each inner node, the distribution of the next token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ text. Judged text is data: such a string is broken up by a space after its first
 `autoj.chat` breaks up a wrapper's own marks. A text without one is not touched.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias

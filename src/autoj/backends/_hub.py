@@ -1,7 +1,5 @@
 """The Hugging Face Hub, asked once whether it answers, and what is never taken from it unasked."""
 
-from __future__ import annotations
-
 import http.client
 import urllib.error
 import urllib.request

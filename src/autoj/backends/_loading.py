@@ -1,7 +1,5 @@
 """Silences transformers while it loads a model, and shortens its errors to a line."""
 
-from __future__ import annotations
-
 import logging as python_logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The contract of a backend: from requests to completions, in any order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias

@@ -3,8 +3,6 @@
 `--judge scripted:runs/old` replays a recorded run, without its model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The common ground of all meta-evaluations: verdicts beside their cases, and figures by part."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

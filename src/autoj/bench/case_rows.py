@@ -1,7 +1,5 @@
 """Rows of a file that stands beside a set: one a case, in the set's order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

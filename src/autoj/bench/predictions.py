@@ -1,7 +1,5 @@
 """Verdicts that somebody else's judge gave, in the release's format: a label 0, 1 or 2 a line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

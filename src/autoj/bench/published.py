@@ -4,8 +4,6 @@ Where two sources differ there are two rows, each with its own source; nothing i
 nothing is corrected. `data/published_*.yaml` holds them as printed, so that no digit is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal

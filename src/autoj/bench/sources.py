@@ -1,7 +1,5 @@
 """Sources of a meta-evaluation: a set's cases, and a judge, a run or a file with its verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Goodness of fit of preferences and probabilities against human labels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Fits a calibration: temperature, tie band and weight of style features, from labelled pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parameters of a calibration by maximum likelihood, weighted by the share of ties."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +49,7 @@ class LabelledPreferences:
     leads: Floats | None
     """The difference in style score, a minus b, `[n]`; None where it is left out."""
 
-    def some(self, places: npt.NDArray[np.int64]) -> LabelledPreferences:
+    def some(self, places: npt.NDArray[np.int64]) -> "LabelledPreferences":
         """The pairs at the given indices."""
         return LabelledPreferences(
             gaps=self.gaps[places],
@@ -59,7 +57,7 @@ class LabelledPreferences:
             leads=None if self.leads is None else self.leads[places],
         )
 
-    def under(self, fitted: Parameters) -> tuple[Floats, Sequence[Winner], list[Chances | None]]:
+    def under(self, fitted: "Parameters") -> tuple[Floats, Sequence[Winner], list[Chances | None]]:
         """The style-corrected preferences, the labels, and the probabilities."""
         gaps = self.gaps if self.leads is None else self.gaps + fitted.share * self.leads
         model = Calibration(temperature=fitted.temperature, tie=fitted.tie)

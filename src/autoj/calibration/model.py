@@ -12,8 +12,6 @@ preference and exchanges its probabilities, exactly.
 the Bradley-Terry model", JASA 62 (1967). At t = 0 it is Bradley and Terry's model (1952).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 

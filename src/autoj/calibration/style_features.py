@@ -5,8 +5,6 @@ they serve as a baseline: a judge that does not beat them is worthless. "Log" is
 logarithm of one plus a count.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

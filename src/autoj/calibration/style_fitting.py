@@ -1,7 +1,5 @@
 """Fits the weights of style features to human labels, whoever the judge is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Fits the confidence below which a judge's verdicts are unsure, from labelled pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Flags of `autoj judge` that ask fewer questions: second orders, and a stronger judge."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from autoj.cli import _completion

@@ -1,7 +1,5 @@
 """Flags of joined files, of questions with answers, and of columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, TypeAlias
 

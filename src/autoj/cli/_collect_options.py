@@ -1,7 +1,5 @@
 """Flags of `autoj collect`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 

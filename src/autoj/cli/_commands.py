@@ -1,7 +1,5 @@
 """The commands of `autoj`, each with its place and the first line of its help."""
 
-from __future__ import annotations
-
 from autoj.cli._lazy import Listed
 
 COMMANDS = {

@@ -1,7 +1,5 @@
 """Values that the shell completes: names of judges, protocols, scenarios and data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Output: results go to stdout, everything else to stderr."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -77,7 +75,7 @@ def show(
         print_message(message)
 
 
-def show_either(found: Shown) -> None:
+def show_either(found: "Shown") -> None:
     """Show what is stored or was just made, and end with exit code 1 where something failed."""
     show(found, lambda its: its.record(), lambda its: its.view(), *found.hints)
     exit_if(found.failed)

@@ -1,7 +1,5 @@
 """Flags that say what is judged, each defined once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 

@@ -4,8 +4,6 @@ Typer draws such sections as Rich panels only, whose tables leave 20 columns for
 terminal of 80, and cut flags and words on one of 60.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Flags that name a judge, or a jury and its rule."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from autoj.cli import _completion, _options

@@ -1,7 +1,5 @@
 """The task behind `autoj judge` and `autoj rate`: by one judge, by a jury, or on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

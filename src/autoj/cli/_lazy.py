@@ -3,8 +3,6 @@
 `autoj --version`, `autoj --help` and the shell's completion of a name import no command at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Any, NamedTuple

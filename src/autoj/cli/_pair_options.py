@@ -1,7 +1,5 @@
 """Flags of `autoj bench eval-p` and `autoj bench pairs`, each defined once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 

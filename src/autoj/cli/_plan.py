@@ -1,7 +1,5 @@
 """The end of a command with `--plan`: nothing is judged, and what it would take is shown."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

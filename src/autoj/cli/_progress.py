@@ -1,7 +1,5 @@
 """Progress of long tasks on stderr."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The words of a command line, before the flags are read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ Exit codes: 0 done; 1 done with failures; 2 a user error; 3 the engine broke dow
 130 stopped by Ctrl-C.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import traceback

@@ -1,7 +1,5 @@
 """`autoj audit`: a judge's audit card, with its biases."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj bench`: measure a judge against human labels and against published figures."""
 
-from __future__ import annotations
-
 from autoj.cli._help import App
 from autoj.cli._lazy import Listed
 

@@ -1,7 +1,5 @@
 """`autoj bench ablation`: judges on the same pairs, each beside the first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`autoj bench critique-quality`: planted errors that critiques name, clean twins they accuse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`autoj bench eval-c`: two critics compared by their critiques of the same responses."""
 
-from __future__ import annotations
-
 from autoj.bench.eval_c.choosing import NamedCritic, chosen_comparison
 from autoj.bench.eval_c.measure import CriticMeasurement, default_set, measure_critic
 from autoj.bench.sources import open_set

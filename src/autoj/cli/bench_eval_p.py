@@ -1,7 +1,5 @@
 """`autoj bench eval-p`: a judge's verdicts on pairs compared with human labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`autoj bench eval-r`: best-of-N selection by a judge's ratings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

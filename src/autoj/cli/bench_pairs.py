@@ -1,7 +1,5 @@
 """`autoj bench pairs`: a judge's verdicts on any labelled pairs compared with the labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

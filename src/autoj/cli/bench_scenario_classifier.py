@@ -1,7 +1,5 @@
 """`autoj bench scenario-classifier`: accuracy of scenario classifiers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`autoj bench system-level`: models ranked by a judge's mean ratings and by win rates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`autoj cache`: the answers of earlier runs, which later runs reuse."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from autoj.cli import _console, _options

@@ -1,7 +1,5 @@
 """`autoj calibrate`: probabilities and ties fitted on a judged set of labelled pairs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

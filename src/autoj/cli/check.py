@@ -1,7 +1,5 @@
 """`autoj check`: what of a run is whole, and the repair of what is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`autoj classify`: the scenario, one of 58, of each query of a file."""
 
-from __future__ import annotations
-
 from autoj.cli import _classify_options, _console, _data_options, _options
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching

@@ -1,7 +1,5 @@
 """`autoj collect`: labelled pairs of several sources as one file of native rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autoj.cli import _collect_options, _console, _options

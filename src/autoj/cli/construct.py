@@ -1,7 +1,5 @@
 """`autoj construct`: training data from labelled pairs, by a recipe."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

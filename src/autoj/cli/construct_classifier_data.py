@@ -1,7 +1,5 @@
 """`autoj construct classifier-data`: a scenario classifier's data, and the classifier."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj construct review`: a person checks the scenarios that a construction guessed."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`autoj data`: public data sets by name, their download, and the queries that two share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

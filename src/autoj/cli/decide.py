@@ -1,7 +1,5 @@
 """`autoj decide`: a run's unsure verdicts become ties, or unresolved."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj diff`: two runs on the same cases."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

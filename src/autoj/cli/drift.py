@@ -1,7 +1,5 @@
 """`autoj drift`: a run beside its baseline, with an exit code for CI."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

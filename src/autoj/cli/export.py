@@ -1,7 +1,5 @@
 """`autoj export`: a run's verdicts in the files of other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

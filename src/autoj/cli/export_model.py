@@ -1,7 +1,5 @@
 """`autoj export-model`: a judge's weights for other engines, and in fewer bits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

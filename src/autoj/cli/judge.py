@@ -1,7 +1,5 @@
 """`autoj judge`: the better of two responses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`autoj judges`: the cards of the judges."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`autoj leaderboard`: published figures, measured judges and baselines, side by side."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal

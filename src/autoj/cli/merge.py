@@ -1,7 +1,5 @@
 """`autoj merge`: shards of a run, or runs that overlap, as one run."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

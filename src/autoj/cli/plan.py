@@ -1,7 +1,5 @@
 """`autoj plan`: what a stored run would have been with fewer questions."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj plot`: one figure of stored runs as a file."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

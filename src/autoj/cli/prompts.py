@@ -1,7 +1,5 @@
 """`autoj prompts`: ours as files to start from, one's own checked, and those of other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """`autoj rate`: a critique and a rating of each response."""
 
-from __future__ import annotations
-
 from autoj.cli import _console, _data_options, _options
 from autoj.cli._cases import JoinRule, Map, Questions, Turn
 from autoj.cli._judges import JudgeNames

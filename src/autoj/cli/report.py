@@ -1,7 +1,5 @@
 """`autoj report`: runs as one HTML file that a person opens."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj runs`: the runs of a folder."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj scenarios`: the kinds of query, the criteria of a good response to each, and your own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, TypeAlias
 

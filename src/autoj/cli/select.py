@@ -1,7 +1,5 @@
 """`autoj select`: the best of N responses, by ratings or by a tournament of pairs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`autoj serve`: judges over HTTP."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

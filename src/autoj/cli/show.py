@@ -1,7 +1,5 @@
 """`autoj show`: a run, or one of its cases with its judgments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

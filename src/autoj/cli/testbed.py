@@ -1,7 +1,5 @@
 """`autoj testbed`: pairs that people label, and the test sets that `autoj bench` reads."""
 
-from __future__ import annotations
-
 from autoj.cli._help import App
 from autoj.cli._lazy import Listed
 

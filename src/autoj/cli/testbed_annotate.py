@@ -1,7 +1,5 @@
 """`autoj testbed annotate`: people label pairs, in the terminal or in Label Studio."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj testbed build`: draws pairs, makes those that are short, and samples Eval-R."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

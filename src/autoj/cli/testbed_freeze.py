@@ -1,7 +1,5 @@
 """`autoj testbed freeze`: the test sets as files that are never overwritten."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

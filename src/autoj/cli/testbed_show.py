@@ -1,7 +1,5 @@
 """`autoj testbed show`: a testbed at work, or a frozen one with its checksums checked."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`autoj train`: train a judge by a recipe."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

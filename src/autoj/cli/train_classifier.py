@@ -1,7 +1,5 @@
 """`autoj train classifier`: train the embedded scenario classifier by a recipe."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

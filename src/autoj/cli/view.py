@@ -1,7 +1,5 @@
 """`autoj view`: stored runs on a page of this computer, live while they are written."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Annotated

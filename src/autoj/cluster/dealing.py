@@ -5,8 +5,6 @@ of these parts. So the shards may differ in their number of cases, any shard can
 the parts stay the same where rows are added to the data.
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Collection
@@ -89,7 +87,7 @@ def _tokens(case: Case, page: tuple[int, ...]) -> int:
     return _QUESTION_TOKENS + n_bytes // _BYTES_PER_TOKEN
 
 
-def _summed(parts: np.ndarray, amounts: array[int], of: int) -> tuple[int, ...]:
+def _summed(parts: np.ndarray, amounts: "array[int]", of: int) -> tuple[int, ...]:
     summed = np.bincount(parts, weights=np.asarray(amounts, dtype=np.float64), minlength=of)
     return tuple(int(amount) for amount in summed)
 

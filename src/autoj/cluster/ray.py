@@ -6,8 +6,6 @@ gives up its rest, which is dealt out again. Ray's own tables would fill a faile
 value; here a failed judgment stays one, in the shard's run.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

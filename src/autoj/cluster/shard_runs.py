@@ -5,8 +5,6 @@ or that another number of shards replaces, leaves the list; its folder stays, an
 share cases with it take its answers before they ask.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager

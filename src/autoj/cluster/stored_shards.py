@@ -9,8 +9,6 @@ OUT-shards/3-of-64.give-up   tells that worker to leave the rest to others
 The driver has the same folders and files on its disk as on shared storage, one interval behind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The work on one shard: judged in its folder until it is done, or its rest is given up."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

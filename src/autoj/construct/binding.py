@@ -1,7 +1,5 @@
 """The record of a construction's recipe and files, which a resumed construction must match."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

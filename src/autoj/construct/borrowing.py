@@ -8,8 +8,6 @@ answer; it is the longer one, and has more words of the query, as often as not w
 2407.06551).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

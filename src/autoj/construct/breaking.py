@@ -1,7 +1,5 @@
 """Changes of a text that break one kind of constraint, and the checks that notice it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from random import Random

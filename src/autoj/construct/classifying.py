@@ -8,8 +8,6 @@ names.jsonl     the judge's names, or the reasons for which there is none; it cl
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice

@@ -7,8 +7,6 @@ pairs.summary.json       counts by source and by reason; it comes last
 ```
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

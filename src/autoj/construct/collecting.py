@@ -1,7 +1,5 @@
 """Reads the sources of a construction: one row a pair, with a label, in the wanted languages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace

@@ -4,8 +4,6 @@
 copy that does not are a pair that needs no teacher. One rule checks both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

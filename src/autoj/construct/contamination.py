@@ -1,7 +1,5 @@
 """Drops pairs whose query is in a test set, and reports what was found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

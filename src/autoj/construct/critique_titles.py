@@ -1,7 +1,5 @@
 """Takes the titles off a teacher's critique of one response: the judge is to write it bare."""
 
-from __future__ import annotations
-
 import re
 
 _MARK = r"[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|\*\*)?"

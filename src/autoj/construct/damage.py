@@ -4,8 +4,6 @@ Every kind of damage is a function of a text and a random generator; it returns 
 has nothing to damage in that way.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from random import Random

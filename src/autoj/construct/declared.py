@@ -3,8 +3,6 @@
 They change nothing that a construction does.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator

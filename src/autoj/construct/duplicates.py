@@ -4,8 +4,6 @@
 the resemblance and containment of documents"), with `datasketch`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter
@@ -19,7 +17,7 @@ from autoj.errors import MissingExtra
 from autoj.records import Case, normalise_query
 
 if TYPE_CHECKING:
-    from datasketch import MinHash, MinHashLSH
+    from datasketch import MinHash
 
 N_PERMUTATIONS = 128
 """Hash functions of a MinHash: its estimate of a similarity of 0.8 has a standard error of .035."""
@@ -89,7 +87,7 @@ class _NearQueries:
         """Adds a query under its id."""
         self._index.insert(name, self._hashed(query), check_duplication=False)
 
-    def _hashed(self, query: str) -> MinHash:
+    def _hashed(self, query: str) -> "MinHash":
         """The MinHash of a query; that of the last one is kept, as it is found and then added."""
         if self._last is None or self._last[0] != query:
             hashed = self._make(num_perm=N_PERMUTATIONS, seed=0)

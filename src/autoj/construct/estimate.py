@@ -6,8 +6,6 @@ from all judgments being kept to none. Where a judge will name scenarios, the em
 guesses stand for its names.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ that the recipe declares of them, and all that follows is computed from what it 
 a stage keeps, and of which scenarios the queries are. Nothing is fetched, asked or written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The expected rows of each stage, and what its teacher is asked, from counts and assumptions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

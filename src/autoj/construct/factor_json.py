@@ -1,7 +1,5 @@
 """The factors of a judgment that a teacher wrote as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The factors of a judgment that a teacher wrote as lists, headings, tables or prose."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

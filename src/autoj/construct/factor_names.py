@@ -1,7 +1,5 @@
 """Names of factors: those that say something, and those that only say that a factor follows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

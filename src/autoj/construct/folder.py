@@ -6,8 +6,6 @@ recipe.json            the recipe and the digests of its files, which a resumed 
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +46,7 @@ class Construction:
     """Rows of each guessed scenario that a person checks."""
 
     @classmethod
-    def open(cls, path: Path) -> Construction:
+    def open(cls, path: Path) -> "Construction":
         """Opens a construction, finished or not.
 
         Raises:

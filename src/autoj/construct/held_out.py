@@ -4,8 +4,6 @@
 of each group, were not published: ours are drawn with the seed 0.
 """
 
-from __future__ import annotations
-
 from random import Random
 from typing import Literal, TypeAlias
 

@@ -9,8 +9,6 @@ together, each step one operation of numpy; languages and probabilities are thos
 the square root of a text's bytes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -83,7 +81,7 @@ def load_identifier() -> Identify:
 
 
 @cache
-def _model() -> LanguageIdentifier:
+def _model() -> "LanguageIdentifier":
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError:
@@ -92,14 +90,14 @@ def _model() -> LanguageIdentifier:
 
 
 @cache
-def _walker() -> _Walker:
+def _walker() -> "_Walker":
     return _Walker(_model())
 
 
 class _Walker:
     """The tables of a model, as arrays."""
 
-    def __init__(self, model: LanguageIdentifier) -> None:
+    def __init__(self, model: "LanguageIdentifier") -> None:
         self.model = model
         # A row of 256 next states for each kind of state, and the n-gram that each state ends.
         self._next = np.asarray(model.tk_nextmove)

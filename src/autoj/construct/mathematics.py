@@ -8,8 +8,6 @@ asked.
 authors' judge from 36.0 to 88.0 on 500 pairs about mathematics. GPT-4 judged theirs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Judgments of answers to problems, written by the rule that made the answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 

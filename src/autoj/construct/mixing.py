@@ -14,8 +14,6 @@ those with preferences its decided pairs. Where pairs are swapped, each judgment
 so that order cannot be learnt (paper, section 4). Rows are read and written one by one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Adds pairs whose label needs neither people nor a teacher, in the shares that a recipe states."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace

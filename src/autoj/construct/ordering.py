@@ -1,7 +1,5 @@
 """The order of a pair's responses: exchanged with all that depends on it, and drawn by a seed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace

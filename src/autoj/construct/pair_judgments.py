@@ -10,8 +10,6 @@ waves/001/outcomes.jsonl    its pairs with the kept judgments, or with the reaso
 `outcomes.jsonl` closes a wave: the next one is drawn from what it says, also after a kill.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

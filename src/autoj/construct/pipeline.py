@@ -7,8 +7,6 @@ train/                 the files of the mix (`construct.mixing`)
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Recipes of constructions: YAML files with the sources and the stages, in the order they run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 

@@ -8,8 +8,6 @@ read, stands at the end. What names neither response, or praises both alike, is 
 are not published, and these are ours.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

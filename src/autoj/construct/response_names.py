@@ -4,8 +4,6 @@ Training shows each judgment in both orders with the two names exchanged, so a n
 found would speak of the wrong response afterwards.
 """
 
-from __future__ import annotations
-
 import re
 
 from autoj.critiques import Language

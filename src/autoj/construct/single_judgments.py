@@ -11,8 +11,6 @@ outcomes.jsonl                      the rated responses, or the reasons they wer
 ```
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

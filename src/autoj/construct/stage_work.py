@@ -3,8 +3,6 @@
 A new kind of stage has its settings in `construct.recipe` and one case in each function here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field

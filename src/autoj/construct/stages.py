@@ -10,8 +10,6 @@ A stage is a function from rows to rows and drops. Its files are written at once
 starts again; the answers of a teacher are in the ledgers of its waves and are not asked again.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,6 @@ NN-STAGE.before-review-1  the folder of a stage that was made before the first r
 ```
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from itertools import count, takewhile

@@ -6,8 +6,6 @@ still be judged. A row with one response is a row at all only by its judgment, s
 dropped with its row where it has no rating.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from autoj import critiques

@@ -1,7 +1,5 @@
 """The teacher of a construction: a judge whose answers become training data, in runs."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,6 @@ two groups is cut down to the size of the other, and each rule is right half of 
 **Source:** our own. Judges that learn such rules are OffsetBias's finding (arXiv 2407.06551).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

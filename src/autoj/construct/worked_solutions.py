@@ -4,8 +4,6 @@ A solution marks its calculations: `48/2 = <<48/2=24>>24`. A copy states another
 them, computes all later ones that use it anew, and so arrives at another answer.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

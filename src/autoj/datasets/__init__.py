@@ -1,7 +1,5 @@
 """Data sets: reads files into cases, with one module per external format, recognised by fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path

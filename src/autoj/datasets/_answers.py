@@ -15,8 +15,6 @@ row: the tools take the last one, which may be the wrong one.
 lmarena/arena-hard-auto, gen_answer.py (versions 0.1 and 2.0) and data/*/question.jsonl.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

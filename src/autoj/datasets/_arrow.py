@@ -1,7 +1,5 @@
 """Parquet files, and Arrow tables in general, as rows of plain values; pyarrow is an extra."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Lists of messages, as TRL, RewardBench and others write conversations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Literal

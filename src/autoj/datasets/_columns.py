@@ -4,8 +4,6 @@ Names are compared without case, blanks and underscores. Where two columns could
 nothing is recognised: a guess would judge the wrong texts.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

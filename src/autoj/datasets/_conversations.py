@@ -4,8 +4,6 @@ No protocol of the paper has a place for earlier turns, so the texts of a case h
 beginning is the query, and the rest of each conversation is its response.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from autoj.records import Message

@@ -7,8 +7,6 @@ that is not UTF-8: cells are never shifted or guessed.
 **Source**: RFC 4180.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

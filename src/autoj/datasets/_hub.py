@@ -9,8 +9,6 @@ Some older data sets are scripts that fetch them, which the library no longer ru
 copy of each as Parquet files, and that is read: a folder for each configuration, on a branch.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Joins two files with one response per query, on the query: `--a one.jsonl --b other.jsonl`."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@
 be a path into nested fields: `messages.0.content`, `messages.-1.content`.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re
@@ -31,7 +29,7 @@ _LONGEST_SHOWN = 200
 _MEANINGS: tuple[Winner, ...] = ("a", "b", "tie")
 
 
-def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> ColumnMap:
+def parse_map(texts: Sequence[str], *, queries_alone: bool = False) -> "ColumnMap":
     """Parses `--map`, given as one text or several.
 
     Args:

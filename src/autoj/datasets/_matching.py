@@ -1,7 +1,5 @@
 """Checks that two files to be joined answer the same queries or questions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice

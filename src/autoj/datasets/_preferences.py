@@ -5,8 +5,6 @@ as a tie. Frames differ as well: most codes name a response of the case, Arena-H
 position on the page that the judge saw (`Convention.frame`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Queries alone: rows without anything to judge, or a text file with a query on each line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

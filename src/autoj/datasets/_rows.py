@@ -4,8 +4,6 @@ The meaning of a row is decided elsewhere, from its fields: every format is read
 file. All but a JSON list are read lazily.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Published layouts of verdicts: converts a row of each to a verdict in the case's frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias

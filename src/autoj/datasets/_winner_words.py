@@ -1,7 +1,5 @@
 """Words for the better of two responses, and names of columns, in their many spellings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -8,8 +8,6 @@ Human preferences (AlpacaFarm's cross-annotations, which number their annotators
 Hugging Face Hub, alpaca_farm_human_crossannotations.json (arXiv 2305.14387).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

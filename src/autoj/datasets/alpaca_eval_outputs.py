@@ -3,8 +3,6 @@
 **Source**: tatsu-lab/alpaca_eval, results/*/model_outputs.json.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

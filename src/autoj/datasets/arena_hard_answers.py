@@ -6,8 +6,6 @@ Version 0.1 and MT-Bench have their questions in another file: `_answers` reads 
 Face Hub, data/*/model_answer/*.jsonl.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The release's Eval-C rows: `prompt`, `response`, `critiques` by critic, `scenario`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

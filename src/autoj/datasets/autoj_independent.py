@@ -1,7 +1,5 @@
 """The release's independent critiques: `output`, and the case in `meta`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The release's Eval-P rows: `prompt`, `response 1`, `response 2`, `label` 0/1/2, `scenario`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

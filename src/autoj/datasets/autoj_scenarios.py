@@ -4,8 +4,6 @@ Such a case has a query and its scenario and nothing to judge: judging and ratin
 `overlap` and the scenario classifier read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ with the file are in `meta["scores"]`, one list per judge.
 **Source**: GAIR-NLP/auto-j, README, "Best-of-N selection".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

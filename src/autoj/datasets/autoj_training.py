@@ -4,8 +4,6 @@ The query and the responses are extracted from the prompt, English or Chinese, w
 a judge is trained on the prompt of its protocol.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

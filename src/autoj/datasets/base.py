@@ -1,7 +1,5 @@
 """Shared parts of the data set formats: checked fields, and rows as cases or errors."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

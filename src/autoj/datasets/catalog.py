@@ -4,8 +4,6 @@
 cache folder; nothing is fetched unless `get` is called.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Also read are the later releases in this layout (`lmarena-ai/arena-human-prefere
 2023; arXiv 2306.05685).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

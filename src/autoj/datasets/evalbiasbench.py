@@ -6,8 +6,6 @@ that always names the first response looks right, so judge both orders.
 **Source**: ncsoft/offsetbias, data/evalbiasbench/biasbench.json (arXiv 2407.06551).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ with them is in `meta.worked`.
 **Source**: openai/gsm8k on the Hub, configurations main and socratic (arXiv 2110.14168).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -8,8 +8,6 @@ in a folder named after a subset (`harmless`, `helpful`, `honest`, `other`) case
 on the Hugging Face Hub (arXiv 2112.00861).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

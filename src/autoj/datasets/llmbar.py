@@ -6,8 +6,6 @@ folders cases have their subset in `meta`.
 **Source**: princeton-nlp/LLMBar, Dataset/LLMBar/*/dataset.json (arXiv 2310.07641).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

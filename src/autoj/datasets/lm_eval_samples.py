@@ -9,8 +9,6 @@ their rows are bad rows.
 lm_eval/loggers/evaluation_tracker.py.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

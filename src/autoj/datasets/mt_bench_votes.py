@@ -8,8 +8,6 @@ reads the votes of both turns. The 80 queries serve testing (paper, section 3.3)
 fastchat/llm_judge/compute_agreement.py (arXiv 2306.05685).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ For responses that are strings, `meta` may hold models and reference scores as t
 and `reference_scores`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard

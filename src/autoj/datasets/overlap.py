@@ -4,8 +4,6 @@ Queries are shared in two ways: they have the same normalised text (letters and 
 or a large enough share of one query's n-grams occurs in the other.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

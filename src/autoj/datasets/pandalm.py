@@ -7,8 +7,6 @@ none. Six responses of the release are the JSON value true, read as the text "Tr
 **Source**: WeOpenML/PandaLM, README.md and data/testset-v1.json (arXiv 2306.05087).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The queries of a file, of a folder of files, or of a named data set, and where each stands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -5,8 +5,6 @@ the case's frame, where `a` is the first of `models`. `Verdict.rule` is a name f
 `verdicts.resolve.RULES`: a tool that calls a disagreement of both orders a tie has "tie".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple

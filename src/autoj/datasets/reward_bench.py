@@ -7,8 +7,6 @@ share is the query. Without a prompt, strings are dialogues in the form of HH-RL
 TRL, "Dataset formats and types" (preference).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -8,8 +8,6 @@ subset Ties any number of both. `num_correct` distinguishes such rows from RM-Be
 **Source**: allenai/reward-bench-2 on the Hugging Face Hub (arXiv 2506.01937).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -8,8 +8,6 @@ single domain leave it out of their rows and have it in their name (`chat_filter
 better dressed rejected response (style_chosen < style_rejected), easy ones the reverse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

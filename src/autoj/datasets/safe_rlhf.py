@@ -8,8 +8,6 @@ is the safer one. `--map label=safer_response_id:0/1` of `autoj judge` takes the
 (the branch `v0`, arXiv 2310.12773), and PKU-SafeRLHF-10K and -30K, which have fewer columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random samples of cases, stratified by scenario, the same on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 

@@ -9,8 +9,6 @@ conversations stand in several rows (`ID_0`, `ID_6`, …), of which only the fir
 its texts as HTML, which is read as it stands.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ Version 2 has the same layout, with answers of Stack Exchange beside.
 arXiv 2110.08420), a folder of JSON lines for each of 18 forums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -8,8 +8,6 @@ text_summarization. Ratings of single summaries (the part `axis`) are not read.
 rows to train on), and the files `comparisons/batch*.json` that it is made of (arXiv 2009.01325).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -13,8 +13,6 @@ number is not: some files count from 0 and some from 1.
 turns are JSON lists in the cells (arXiv 2403.04132).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -6,8 +6,6 @@ is kept in `meta`. Preference sets (`prompt`, `chosen`, `rejected`) are read as 
 **Source**: TRL, "Dataset formats and types" (prompt-completion and unpaired preference).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal

@@ -10,8 +10,6 @@ layout by `jq -c '{question: .[0].question, answer_0: .[0].answer, score_0: .[0]
 answer_1: .[1].answer, score_1: .[1].score}'`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ is set; with `ErrorConfig(ignore_errors=True)` the test case then counts as an e
 score. `compare()` makes `ArenaGEval` anew for each case, so an arena metric is called by itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ imported for names that begin with the package's; a scorer is
 `async (state, target) -> Score`, and `Score.unscored` is left out by metrics and counted.
 """
 
-from __future__ import annotations
-
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 

@@ -6,8 +6,6 @@ word for a figure that there is not. It has no standard error for aggregations o
 metric here whose name is the one that its table looks for.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import statistics

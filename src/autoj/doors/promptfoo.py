@@ -6,8 +6,6 @@ the test; what a transform raises is one, too; but what `get_assert(output, cont
 a failed assertion with the score 0, as assertions have no word for "not judged".
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Errors of files that cannot be opened, and what may have been meant."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

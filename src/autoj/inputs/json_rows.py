@@ -1,7 +1,5 @@
 """Rows of users' JSON files: a row a line, or one value; errors name file, line and field."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kinds of files, by their names' endings and by their first bytes."""
 
-from __future__ import annotations
-
 import orjson
 
 ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".pq", ".txt")

@@ -10,8 +10,6 @@ AUTOJ_MAX_STREAM_MB    8000  the copy of a stream
 ```
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Opens users' files and passes over parts of them, quickly and with little memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Unpacks gzip files, and says of other packings which tool unpacks them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Data are read several times, but a stream only once: it is copied to a temporary
 kind of what it holds is recognised from its first bytes.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

@@ -1,7 +1,5 @@
 """Writes a calibration or a threshold into a card's file; the rest of its text stays."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import asdict

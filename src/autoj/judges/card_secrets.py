@@ -1,7 +1,5 @@
 """Keys in a card, where they do not belong: every run's folder holds its card."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads judge cards: shipped ones by name, a user's own by path, any model as `backend:model`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

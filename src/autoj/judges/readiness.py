@@ -1,7 +1,5 @@
 """The readiness of a judge on this machine, told without its libraries and without a network."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -34,7 +32,7 @@ class Readiness:
     """The address of a server that must be running; nobody has asked it."""
 
     @classmethod
-    def of(cls, card: JudgeCard) -> Readiness:
+    def of(cls, card: JudgeCard) -> "Readiness":
         """Tells what a judge lacks on this machine.
 
         Args:

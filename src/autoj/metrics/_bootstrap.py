@@ -15,8 +15,6 @@ coefficient of correlation", Metron 1 (1921); pooling clusters into random group
 "Introduction to Variance Estimation" (2007), chapter 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

@@ -5,8 +5,6 @@ predictions. So a case is a vector of three counts for each class, and intervals
 functions of totals (`_bootstrap`), which resample queries.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

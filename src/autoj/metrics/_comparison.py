@@ -1,7 +1,5 @@
 """Paired differences of two judges or models on the same cases, and correction for many tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ to 3.20. What lies outside of the scale is impossible, so cutting it off loses n
 3, 5 and 10 queries 92 to 100 % of the 95 % intervals hold the truth (`benchmarks/coverage.py`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias

@@ -12,8 +12,6 @@ G. Y. Zou and A. Donner, "Construction of confidence limits about effect measure
 Medicine 27 (2008).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Prediction-powered inference: a judge's figure over many cases, corrected by a few labels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

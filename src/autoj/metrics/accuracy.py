@@ -1,7 +1,5 @@
 """Accuracy: the share in which the case's own order equals the human label."""
 
-from __future__ import annotations
-
 from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 

@@ -1,7 +1,5 @@
 """Agreement: the share in which both orders agree with each other and with the human label."""
 
-from __future__ import annotations
-
 from autoj.metrics.base import Row, Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 

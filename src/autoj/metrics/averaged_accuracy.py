@@ -1,7 +1,5 @@
 """Averaged accuracy: the share in which the averaged verdict equals the human label."""
 
-from __future__ import annotations
-
 from autoj.metrics.base import Rows, is_labelled, proportion, select
 from autoj.records import Estimate
 

@@ -10,8 +10,6 @@ JASA 22 (1927); the effective sample size is Korn and Graubard's, "Confidence in
 proportions with small expected number of positive counts", Survey Methodology 24 (1998).
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Calibration metrics: Brier score, expected calibration error and reliability bins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Consistency: the share in which both orders name the same winner."""
 
-from __future__ import annotations
-
 from autoj.metrics.base import Row, Rows, proportion
 from autoj.records import Estimate
 

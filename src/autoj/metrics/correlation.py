@@ -1,7 +1,5 @@
 """Correlation of two scores of the same items: Pearson, Spearman, Kendall."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast

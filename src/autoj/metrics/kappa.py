@@ -1,7 +1,5 @@
 """Cohen's kappa: agreement of a judge with human labels beyond chance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Length bias: a judge's preference for long responses beyond that of the human labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

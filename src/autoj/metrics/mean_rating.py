@@ -1,7 +1,5 @@
 """The mean rating of responses."""
 
-from __future__ import annotations
-
 from autoj.metrics._intervals import RATINGS
 from autoj.metrics.base import Rows, mean
 from autoj.records import Estimate

@@ -1,7 +1,5 @@
 """Position bias: a judge's preference for the response that the page shows first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from autoj.metrics.base import Row, Rows, proportion

@@ -1,7 +1,5 @@
 """The stored result of one judge's meta-evaluation: estimates overall and by part, as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Risk and coverage: how accurate verdicts are where only the most confident ones are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

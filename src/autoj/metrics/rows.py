@@ -1,7 +1,5 @@
 """Builds the rows that metrics read, from cases and their verdicts."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ From the same verdicts the tools report different win rates: they differ in the 
 in the treatment of orders that disagree, and in the value of ties and of failures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@
 answers is unreadable and not passed on, and case counts only where two values differ by it alone.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

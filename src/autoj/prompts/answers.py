@@ -5,8 +5,6 @@ expressions are RE2's: they take time in proportion to the text, whatever a judg
 no lookaround and no back-references, which cannot be had in such time.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The front matter of a prompt's file: its name, its kind, and how the answer is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +56,7 @@ class _AnswerFile(_Strict):
     scale: tuple[float, float] | None = None
 
     @model_validator(mode="after")
-    def _has_one_way(self) -> _AnswerFile:
+    def _has_one_way(self) -> "_AnswerFile":
         ways = [way for way in _WAYS if getattr(self, way) is not None]
         if len(ways) != 1:
             found = " and ".join(ways) if ways else "none"
@@ -84,7 +82,7 @@ class _FactsFile(_Strict):
     answer: _AnswerFile
 
     @model_validator(mode="after")
-    def _values_fit(self) -> _FactsFile:
+    def _values_fit(self) -> "_FactsFile":
         answer = self.answer
         if self.kind == "pairwise" and answer.scale is not None:
             raise ValueError("answer.scale is for ratings: a pairwise prompt has none")

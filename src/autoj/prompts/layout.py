@@ -20,8 +20,6 @@ Without the line `<!-- system -->` all of the text is the user's message. Empty 
 message are not part of it; every other character is.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

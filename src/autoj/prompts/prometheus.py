@@ -5,8 +5,6 @@
 for general models, and not those that the models of Prometheus were trained on.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

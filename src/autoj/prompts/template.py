@@ -4,8 +4,6 @@
 but a name, as in `{"winner": 1}`, are left alone.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Writes a prompt in the layout of its file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

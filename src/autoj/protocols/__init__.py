@@ -3,8 +3,6 @@
 A user's own is the file of a prompt (`autoj.prompts`), and a protocol like any other.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

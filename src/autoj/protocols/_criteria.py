@@ -1,7 +1,5 @@
 """Shared parts of the protocols that judge by a scenario's criteria."""
 
-from __future__ import annotations
-
 import re
 
 from autoj.errors import ConfigError

@@ -1,7 +1,5 @@
 """Reads a judge's decision: the last statement wins, an invalid one is unreadable."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 match in the folded text is at the same position in the clean one.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

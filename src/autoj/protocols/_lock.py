@@ -1,7 +1,5 @@
 """The digest of a judge's prompts, which locks a trained judge to them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Protocols that a user wrote as a file: its prompt, and how the answer is read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -227,7 +225,7 @@ class OwnProtocol:
 class OwnCriteriaProtocol(OwnProtocol):
     """A protocol of one's own that shows the criteria of a case's scenario."""
 
-    def with_library(self, library: Library) -> OwnCriteriaProtocol:
+    def with_library(self, library: Library) -> "OwnCriteriaProtocol":
         """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 

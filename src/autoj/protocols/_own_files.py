@@ -1,7 +1,5 @@
 """Makes protocols of prompts' files, and finds the shipped protocols that they read as."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path

@@ -18,8 +18,6 @@ judge writes the same text, so no reader can tell the two apart.
 The work is linear in the length of the answer and of the judged texts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

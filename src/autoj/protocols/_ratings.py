@@ -1,7 +1,5 @@
 """Reads a judge's rating: the last statement wins, one off the scale is unreadable."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

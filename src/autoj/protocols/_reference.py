@@ -1,7 +1,5 @@
 """The reference answer of a case, for the protocols that judge by one."""
 
-from __future__ import annotations
-
 from autoj.errors import ConfigError
 from autoj.records import Case
 

@@ -1,7 +1,5 @@
 """Finds the protocols of this package, and modules of others, by name."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from autoj import components

@@ -1,7 +1,5 @@
 """The shipped protocols in the form of a prompt's file, for users to start from."""
 
-from __future__ import annotations
-
 from autoj.errors import ConfigError
 from autoj.prompts import KNOWN, Prompt, write_prompt
 from autoj.prompts.answers import Like

@@ -8,8 +8,6 @@ afterwards; and the text around it is not the text around it in a judged text, w
 part of a longer quotation. An answer that is a judged text word for word is a copy of it.
 """
 
-from __future__ import annotations
-
 import re
 
 from autoj.protocols._quotations import Judged, Statement, words

@@ -5,8 +5,6 @@ are put into a template in one pass, so that they are never read as a template t
 the judge's text after its prompt is parsed.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """`baseline-pairwise`: the prompt that the paper gives to judges it did not train (Table 13)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`baseline-single`: the rating prompt for judges that the paper did not train (Table 14)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from autoj.protocols.base import RequestBody, fill, load_text

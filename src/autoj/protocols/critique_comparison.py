@@ -1,7 +1,5 @@
 """`critique-comparison`: the better of two critiques of one response (paper, Table 15)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The class here also builds the Chinese prompt of the bilingual release and the v
 variants, which force the answer's opening and score its possible continuations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 It needs half the tokens of `pairwise-verdict` in both orders, and cannot have position bias.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

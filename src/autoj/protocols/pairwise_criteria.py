@@ -1,7 +1,5 @@
 """`pairwise-criteria`: the better of two responses by their scenario's criteria (Table 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -33,7 +31,7 @@ class PairwiseCriteria(Pairwise):
     """True where the judge answers queries of the group Exam Questions itself before it
     compares."""
 
-    def with_library(self, library: Library) -> PairwiseCriteria:
+    def with_library(self, library: Library) -> "PairwiseCriteria":
         """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 

@@ -1,7 +1,5 @@
 """`pandalm`: PandaLM's own comparison of two responses, with its reason and a better response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`scalar`: the score that a reward model gives a response, without any text."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`scenario`: the scenario of a query, named by a language model (Appendix B)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

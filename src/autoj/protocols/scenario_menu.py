@@ -1,7 +1,5 @@
 """`scenario-menu`: lists all scenarios in the prompt, for models that did not learn them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -24,7 +22,7 @@ class ScenarioMenu(ScenarioName):
     library: Library = field(default_factory=shipped_library)
     """The scenarios to choose from."""
 
-    def with_menu(self, library: Library) -> ScenarioMenu:
+    def with_menu(self, library: Library) -> "ScenarioMenu":
         """The same with other scenarios, such as a user's."""
         return replace(self, library=library)
 

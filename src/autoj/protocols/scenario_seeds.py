@@ -4,8 +4,6 @@ The scenario's name, its description and the number of queries are the case's qu
 that are already there its response.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

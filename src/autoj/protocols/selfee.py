@@ -1,7 +1,5 @@
 """`selfee`: SelFee's own feedback on one response, with a score out of 10 if it states one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

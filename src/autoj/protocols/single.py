@@ -4,8 +4,6 @@ The class here also builds the Chinese prompt of the bilingual release and the v
 variants, which force the answer's opening and score every rating.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

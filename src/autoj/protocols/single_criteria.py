@@ -1,7 +1,5 @@
 """`single-criteria`: one response's shortcomings by its scenario's criteria, and a rating."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,7 +32,7 @@ class SingleCriteria(Single):
     """True where the judge answers queries of the group Exam Questions itself before it
     criticises."""
 
-    def with_library(self, library: Library) -> SingleCriteria:
+    def with_library(self, library: Library) -> "SingleCriteria":
         """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 

@@ -1,7 +1,5 @@
 """`single-criteria-each`: a rating of one response by each criterion, and their weighted mean."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ It is the first half of the paper's way to a judgment of one response: a teacher
 and without the scenario's criteria, and `single-merge` joins both and rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`single-critique-criteria`: a critique of one response by its scenario's criteria."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from autoj.protocols._criteria import asks_for_own_answer, criteria_message, scenario_of
@@ -24,7 +22,7 @@ class SingleCritiqueCriteria(SingleCritique):
     library: Library = field(default_factory=shipped_library)
     """The scenarios and their criteria."""
 
-    def with_library(self, library: Library) -> SingleCritiqueCriteria:
+    def with_library(self, library: Library) -> "SingleCritiqueCriteria":
         """The same protocol with other scenarios, such as a user's."""
         return replace(self, library=library)
 

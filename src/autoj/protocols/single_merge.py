@@ -1,7 +1,5 @@
 """`single-merge`: joins two critiques of one response and rates it (paper, Table 12)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from autoj.errors import ConfigError

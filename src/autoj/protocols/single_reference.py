@@ -1,7 +1,5 @@
 """`single-reference`: a rating of one response, held against a reference answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from autoj.protocols._reference import reference_of

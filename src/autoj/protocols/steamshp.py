@@ -1,7 +1,5 @@
 """`steamshp`: the response that people find more helpful, after SteamSHP; it has no tie."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The class here also builds the Chinese prompts, which ask for Chinese, and those
 which fix the names of the responses and the words of a verdict.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

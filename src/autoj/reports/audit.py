@@ -1,7 +1,5 @@
 """The audit card as a table: each figure with its interval and a line of explanation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of an ablation: judges on the same pairs, differences from the first, published rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType

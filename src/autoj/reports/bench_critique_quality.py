@@ -1,7 +1,5 @@
 """Tables of critique quality: a critic's figures beside baselines and published ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType

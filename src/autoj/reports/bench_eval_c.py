@@ -1,7 +1,5 @@
 """Tables of Eval-C: wins of critiques, beside published figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Tables of the meta-evaluations on pairs: figures overall, by part, beside the baselines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType

@@ -3,8 +3,6 @@
 The tables need only `Result`s of `bench.eval_r`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Tables of scenario classifiers: their figures beside baselines and published ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Tables of one scenario classifier: groups and scenarios that it confuses with others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Tables of the system level: correlations with their intervals, ranks and their differences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

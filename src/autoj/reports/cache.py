@@ -1,7 +1,5 @@
 """The answers of earlier runs, as a table."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import asdict

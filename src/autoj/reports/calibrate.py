@@ -1,7 +1,5 @@
 """The table of a fitted calibration: its parameters, and its figures before and after."""
 
-from __future__ import annotations
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 

@@ -1,7 +1,5 @@
 """One case of a run with its judgments, verdict and critiques."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of `autoj check`: the files of runs, and what is wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """The queries of `autoj classify`, counted by group and scenario."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections import Counter
@@ -74,7 +72,7 @@ class ClassifiedSummary:
 class _Pile:
     n: int = 0
     n_below: int = 0
-    probabilities: array[float] = field(default_factory=lambda: array("d"))
+    probabilities: "array[float]" = field(default_factory=lambda: array("d"))
 
     def add(self, probability: float | None, confidence: float) -> None:
         self.n += 1

@@ -1,7 +1,5 @@
 """A collection for a reader: its sources, the labels it kept, and why rows were dropped."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

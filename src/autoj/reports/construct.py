@@ -1,7 +1,5 @@
 """A construction for a reader: its stages, and its cost before it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A classifier's data: what was made, and the classifier beside others on the test file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

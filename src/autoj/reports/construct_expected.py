@@ -1,7 +1,5 @@
 """The expected size and cost of a construction whose data are not all at hand, for a reader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """A review of guessed scenarios: a row on the terminal, a sheet of rows, and the shares."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable
 from contextlib import suppress

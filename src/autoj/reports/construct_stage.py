@@ -1,7 +1,5 @@
 """One stage of a construction for a reader: its drops, and what only its kind has to say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice

@@ -1,7 +1,5 @@
 """The cost of a run as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """The public data sets, and the queries that two of them share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The figures of a run that is decided above a confidence alone."""
 
-from __future__ import annotations
-
 from rich.console import RenderableType
 
 from autoj.reports import render

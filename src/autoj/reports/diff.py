@@ -1,7 +1,5 @@
 """Two runs side by side: the verdicts that differ, and figures of their agreement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Group, RenderableType

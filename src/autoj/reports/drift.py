@@ -1,7 +1,5 @@
 """A run beside its baseline: what flipped, and whether that is within the limits."""
 
-from __future__ import annotations
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 

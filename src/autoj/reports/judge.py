@@ -1,7 +1,5 @@
 """Tables of a run: its verdicts, and its figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The cards of judges, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any

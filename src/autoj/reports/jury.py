@@ -1,7 +1,5 @@
 """Tables of a jury: each juror's winner or rating beside the jury's, and their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice

@@ -1,7 +1,5 @@
 """One case of a jury: every judge's judgments, one below the other, and the jury's verdict."""
 
-from __future__ import annotations
-
 from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.text import Text

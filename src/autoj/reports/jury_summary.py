@@ -1,7 +1,5 @@
 """A jury in figures: each juror's beside the jury's, and the agreement of the jurors."""
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Leaderboards as tables for a terminal of 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Sentences of a leaderboard: the baselines that each measured judge beats or does not beat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Leaderboards as rows of a CSV file; no name in them is a formula to a spreadsheet."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The counts of a merged run, and the commands that complete it."""
 
-from __future__ import annotations
-
 from rich.table import Table
 
 from autoj.reports import render

@@ -4,8 +4,6 @@ A notebook puts this HTML into its own page, without a policy that forbids scrip
 spelled out as on a report's page and escaped, and formulas in judged text are not typeset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice

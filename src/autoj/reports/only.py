@@ -1,7 +1,5 @@
 """The cases of a run that are of one kind, with the definition of the kind and their number."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The size of a run before it is asked, as a table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Prompts: a list of ours, and one with what a judge would read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any

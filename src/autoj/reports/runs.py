@@ -1,7 +1,5 @@
 """The list of runs."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

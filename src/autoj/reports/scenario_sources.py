@@ -1,7 +1,5 @@
 """The origins of the scenarios of a run's cases: the file, or a classifier."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections import Counter
@@ -44,7 +42,7 @@ class NamingCount:
 
     _n: Counter[str] = field(default_factory=Counter)
     _classifiers: dict[str, None] = field(default_factory=dict)
-    _probabilities: array[float] = field(default_factory=lambda: array("d"))
+    _probabilities: "array[float]" = field(default_factory=lambda: array("d"))
 
     def add(self, case: Case | CaseOutline) -> None:
         """Count a case."""

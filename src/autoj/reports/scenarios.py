@@ -1,7 +1,5 @@
 """Scenarios and their criteria as tables and as plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

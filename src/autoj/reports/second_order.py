@@ -1,7 +1,5 @@
 """The table of what asking the second order only where the first is unsure would give."""
 
-from __future__ import annotations
-
 import math
 
 from rich.console import Group, RenderableType

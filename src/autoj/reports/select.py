@@ -1,7 +1,5 @@
 """The picks of a run from N responses, in figures and tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

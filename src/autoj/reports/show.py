@@ -1,7 +1,5 @@
 """Runs as they are shown: one that was just made, one in its folder, or a part of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -8,8 +8,6 @@ of the cell, at the beginning and at these places.
 **Source**: OWASP, "CSV Injection", for the characters and the separators.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run in figures: counts, estimates, and the same by scenario or group."""
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections import Counter

@@ -1,7 +1,5 @@
 """The figures of a fitted threshold of unsure verdicts."""
 
-from __future__ import annotations
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 

@@ -1,7 +1,5 @@
 """A testbed for a reader: its scenarios, its labels and disputes, its cost before it is asked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Judged text on a terminal: untrusted, so it may not move the cursor or hide text."""
 
-from __future__ import annotations
-
 import re
 
 from rich.text import Text

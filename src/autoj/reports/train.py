@@ -1,7 +1,5 @@
 """Trainings of judges and of scenario classifiers: their cost before, and their figures after."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from rich.console import Group

@@ -1,7 +1,5 @@
 """Cells of a verdict: its winner, ratings, votes and probabilities; and counts of wins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Win rates by other tools' conventions: of a run, or of each pair of models in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path

@@ -5,8 +5,6 @@ a query is prompt and response decoded with special tokens, returns `rewards`, `
 `extra_logs`; it has no value for "not scored", so a judgment that failed raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rewards of responses: by rating, by calibrated rating, against a reference, within a group."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

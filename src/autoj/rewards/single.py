@@ -1,7 +1,5 @@
 """Rewards for trainers that have no word for a judgment that failed: an error is raised."""
 
-from __future__ import annotations
-
 import functools
 
 from autoj.api import Judge

@@ -6,8 +6,6 @@ with `trainer_state`, `log_extra` and `log_metric`, and returns one float or Non
 completion whose every reward is None gets an advantage of 0.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +24,7 @@ def trl(
     reference: str = "reference",
     concurrent: bool = False,
     **settings: Any,
-) -> TrlReward | AsyncTrlReward:
+) -> "TrlReward | AsyncTrlReward":
     """Makes a reward function for TRL's `GRPOTrainer` or `RLOOTrainer`.
 
     Args:

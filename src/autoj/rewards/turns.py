@@ -1,7 +1,5 @@
 """Prompts and completions of other tools, texts or conversations, as a query and a response."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ ground_truth, extra_info)`, sync or async, returns a number or a dictionary with
 value for "not scored", so a judgment that failed raises.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

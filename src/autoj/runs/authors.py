@@ -1,7 +1,5 @@
 """The models that wrote the responses of pairs: a figure of a and b is a figure of two models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal

@@ -6,8 +6,6 @@ Where too much is reserved for another request, the run waits until requests in 
 at their actual cost; it stops where there is no room even then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from threading import Lock
 from typing import Protocol, TypeAlias

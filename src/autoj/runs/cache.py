@@ -11,8 +11,6 @@ sample, so a repeated question gets the same draw, as within a run; `--sample`s 
 other questions.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sqlite3
@@ -110,7 +108,7 @@ class AnswerCache:
         except (sqlite3.DatabaseError, OSError) as error:
             self._give_up(error)
 
-    def __enter__(self) -> AnswerCache:
+    def __enter__(self) -> "AnswerCache":
         return self
 
     def __exit__(

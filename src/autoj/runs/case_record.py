@@ -1,7 +1,5 @@
 """A case of a run with its judgments and its verdict, from the answers in the folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks the files of a run against their digests, their checksums, and each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace

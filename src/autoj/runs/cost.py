@@ -1,7 +1,5 @@
 """The cost of a run in US dollars, by the prices in its judge's card."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

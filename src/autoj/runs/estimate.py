@@ -1,7 +1,5 @@
 """The size of a run before it is asked: requests, tokens, dollars, and the time they may take."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing

@@ -5,8 +5,6 @@ A file that only grows may be longer than its digest, which then is that of its 
 of version 0.1 states none.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -35,7 +33,7 @@ class FileDigest:
     sha256: str
 
     @classmethod
-    def of(cls, path: Path, n_bytes: int | None = None) -> FileDigest | None:
+    def of(cls, path: Path, n_bytes: int | None = None) -> "FileDigest | None":
         """The digest of a file, or of its first bytes; None where there is none.
 
         Args:
@@ -56,7 +54,7 @@ class FileDigest:
         return cls(n_lines=n_lines, n_bytes=n_read, sha256=digest.hexdigest())
 
     @classmethod
-    def parse(cls, value: Any) -> FileDigest | None:
+    def parse(cls, value: Any) -> "FileDigest | None":
         """The digest that `run.json` states; None where it states none that can be read."""
         match value:
             case {"n_lines": int(n_lines), "n_bytes": int(n_bytes), "sha256": str(sha256)}:

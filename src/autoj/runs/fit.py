@@ -5,8 +5,6 @@ most about it, and a cut query would be another query. Where only the query's sc
 the query is cut in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias

@@ -23,8 +23,6 @@ into `run.json` and resolves all verdicts again, with new critiques where a winn
 with a prompt of the user's own, where only the way in which answers are read has changed.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import Counter
@@ -64,7 +62,7 @@ class RunFolder:
         """The number of its cases before it was opened with more; None where it has not grown."""
 
     @classmethod
-    def existing(cls, path: Path) -> RunFolder:
+    def existing(cls, path: Path) -> "RunFolder":
         """Opens an existing run.
 
         Raises:

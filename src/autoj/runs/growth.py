@@ -4,8 +4,6 @@ The cases of a run must be the first ones of the data as it is now, and no other
 Then the grown run is the one that all of the data would have made from the start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path

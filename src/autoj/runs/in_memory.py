@@ -1,7 +1,5 @@
 """Judges cases in memory, without a folder, by the same steps as a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Checks rows before a run: duplicate ids, wrong numbers of responses, empty texts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Judges the cases of a run: plan, ask, resolve, ask for critiques, resolve again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress

@@ -1,7 +1,5 @@
 """The kind of run that a folder holds: stated in its `run.json`, or guessed of an older one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 

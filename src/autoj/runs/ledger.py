@@ -5,8 +5,6 @@ attempt; the last one of a key counts, unless the ledger has the key by then. Ea
 checksum; those of version 0.1 have none and are decoded to be checked.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from array import array
@@ -84,7 +82,7 @@ class LedgerReader:
         check_count(folder, LEDGER, len(digests))
         check_count(folder, FAILURES, len(failures))
 
-    def _refuse_repeated(self, digests: array[int], offsets: array[int]) -> None:
+    def _refuse_repeated(self, digests: "array[int]", offsets: "array[int]") -> None:
         """Refuses a key that has two lines: only damage doubles one."""
         numbers = np.argsort(np.asarray(digests), kind="stable")
         ordered = np.asarray(digests)[numbers]
@@ -150,7 +148,7 @@ class Ledger(LedgerReader):
         self._sync: Future[None] = Future()
         self._sync.set_result(None)
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> "Ledger":
         return self
 
     def __exit__(

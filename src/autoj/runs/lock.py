@@ -1,7 +1,5 @@
 """The lock of a run's folder: one process writes at a time."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

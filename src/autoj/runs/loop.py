@@ -1,7 +1,5 @@
 """The only caller of a backend: sends the requests without an answer, and records the outcomes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -72,7 +70,7 @@ def ask(
 
 
 @contextmanager
-def _ended(answers: Iterator[Outcome], missing: _Missing) -> Iterator[Iterator[Outcome]]:
+def _ended(answers: Iterator[Outcome], missing: "_Missing") -> Iterator[Iterator[Outcome]]:
     """Ends an engine's work with the block: nothing is planned or sent after an error in it."""
     try:
         yield answers

@@ -5,8 +5,6 @@ can be shown, merged and broken down without its input and without the classifie
 once, when their run starts; a resumed run reads the stored names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Opens a run's folder for writing: prepared anew, or checked against what is asked for."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The folder that a run is written to: new, empty or a run's, and never one of other things."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

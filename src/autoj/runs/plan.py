@@ -1,7 +1,5 @@
 """Plans the requests of a case: the questions, their orders and their keys."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

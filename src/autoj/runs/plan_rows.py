@@ -1,7 +1,5 @@
 """The rows of a run's plan, read along with its cases and checked against them."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writes a run's plan as it is read, and never leaves less of it than there was."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

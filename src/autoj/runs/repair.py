@@ -3,8 +3,6 @@
 Nothing is deleted: damaged lines and files go to the folder `damaged` inside the run's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace

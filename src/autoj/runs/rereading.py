@@ -1,7 +1,5 @@
 """A run whose answers are read in another way than before: by another calibration or prompt."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Judgments and verdicts of a run, from the answers in its folder; no model is needed."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Reuse of answers over runs: the judges whose answers are kept, and their place in the cache."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scenarios in a run's settings: the user's own, and the classifier that names those of rows."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ A share of the pairs, drawn at random, is asked in both orders whatever the firs
 is by a digest of the case's id: it depends on no answer, and a run that grows draws no case anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The content of `run.json`, and the part of it that must not change when a run is resumed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -7,8 +7,6 @@ case with the query and responses of an earlier one goes to the same shard: equa
 keys, and a key that two machines asked may have two answers, which cannot be merged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -35,7 +33,7 @@ class Shard:
     """The total number of parts."""
 
     @classmethod
-    def parse(cls, text: str) -> Shard | None:
+    def parse(cls, text: str) -> "Shard | None":
         """Parses `3/8` or `3,5/8`; None where that is all parts.
 
         Raises:
@@ -111,7 +109,7 @@ class PlacedCase(Case):
     """Counted from 0; None in a run of all cases, where it is that of the line."""
 
     @classmethod
-    def of(cls, case: Case, position: int) -> PlacedCase:
+    def of(cls, case: Case, position: int) -> "PlacedCase":
         """A case at a position."""
         return cls(**_fields(case), position=position)
 

@@ -1,7 +1,5 @@
 """The settings of a run: everything that decides its questions and verdicts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -91,7 +89,7 @@ class RunSpec:
     """The text of the prompt's file, where the protocol is a user's own; None where it is ours."""
 
     @property
-    def writing(self) -> RunSpec:
+    def writing(self) -> "RunSpec":
         """The settings by which critiques are asked for after the verdicts."""
         if self.critic is None:
             return self

@@ -1,7 +1,5 @@
 """Checks of a run's settings: one source, a trained judge's own prompts, samples that differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from autoj.errors import ConfigError

@@ -1,7 +1,5 @@
 """A run as rows of plain values: one per pair, or one per response where each was rated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias

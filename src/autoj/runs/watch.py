@@ -1,7 +1,5 @@
 """Progress, messages and cancellation of long tasks: the one way from the library to a terminal."""
 
-from __future__ import annotations
-
 
 class Watch:
     """Follows a task; this one shows nothing and stops nothing.

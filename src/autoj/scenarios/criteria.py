@@ -1,7 +1,5 @@
 """Criteria of a good response, and scenarios with their criteria."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -18,8 +18,6 @@ Criteria and includes may also be nested one level deeper under a label, as unde
 files of the original release.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Includes between files of criteria, resolved and merged."""
 
-from __future__ import annotations
-
 import difflib
 import os.path
 from collections.abc import Iterator

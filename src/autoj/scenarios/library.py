@@ -5,8 +5,6 @@ name of a shipped scenario changes that scenario; any other is new and needs a `
 Subfolders have the files to include.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Rendering of a scenario for a judge: the system message of the paper's Table 8."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

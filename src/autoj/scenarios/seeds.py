@@ -4,8 +4,6 @@ Queries of public data sets are not ours to ship. Their labels are: each is a sc
 of the normalised query.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

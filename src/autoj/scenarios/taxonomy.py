@@ -1,7 +1,5 @@
 """The taxonomy: names of scenarios, their groups, and other spellings."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 A body has one case in its own fields, or several in `cases`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """Bodies that trainers and routers send and are answered; fields we do not read are let through."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from typing import Annotated, Any, Literal

@@ -5,8 +5,6 @@ policy wrote, and may hold the same marks: so it is cut out after the prompt, an
 last mark that is found.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The thread loads the backend, takes what waits, and loads the backend anew where
 jobs of the batch that broke it fail; those that waited are judged after the restart.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

@@ -4,8 +4,6 @@ It is plain ASGI and reads the whole body before an endpoint is called, so that 
 body that states no length, and so that a client that leaves cancels its work.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

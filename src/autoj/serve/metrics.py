@@ -1,7 +1,5 @@
 """Figures of a service in the format of Prometheus."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

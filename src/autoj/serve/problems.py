@@ -1,7 +1,5 @@
 """Errors as problem documents (RFC 9457), which name the field that is at fault."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The kinds of question that an engine is asked: judge, rate, select, classify, write."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """A judge's engine with a ledger: every answer is written to a folder and never asked twice."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack

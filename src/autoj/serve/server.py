@@ -1,7 +1,5 @@
 """Runs a service until it is told to stop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The judges of a service, and the one way from a request to its answers."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The settings of a service, its API key included."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The bounded queue before an engine: clients take turns, and equal questions leave together."""
 
-from __future__ import annotations
-
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The judges that texts name: one, a jury, or a cheap one with a stronger one behind it."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -4,8 +4,6 @@ An engine is used by one thread alone, and reads many requests at once better th
 thread takes all that waits, judges what shares its settings as one batch, and hands out verdicts.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Fit a judge's calibration to people's labels, from a run that judged them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

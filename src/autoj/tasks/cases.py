@@ -1,7 +1,5 @@
 """The data set that a caller names: one file, two joined files, or questions with answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

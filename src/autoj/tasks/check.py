@@ -1,7 +1,5 @@
 """Checks and repairs run folders of every kind, and those below them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial

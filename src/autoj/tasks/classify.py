@@ -1,7 +1,5 @@
 """Names the scenarios of queries, with an embedded classifier or with a judge in a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Name the scenarios of a file's queries by an embedded classifier, and write them to a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Decide above a confidence alone: a stored run's unsure verdicts become ties, or unresolved."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

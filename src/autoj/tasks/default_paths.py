@@ -4,8 +4,6 @@ A run whose data has got further rows, or whose limit is higher now, is found by
 its cases: it keeps the folder that it was started in.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import re

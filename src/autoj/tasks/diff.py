@@ -1,7 +1,5 @@
 """Two runs on the same cases: the verdicts that differ, and figures of their agreement."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from dataclasses import dataclass

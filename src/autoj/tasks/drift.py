@@ -4,8 +4,6 @@ A verdict that flipped is one whose winner is another than before. Two runs with
 no reason to differ but the judge itself, so their share of equal verdicts is its repeatability.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

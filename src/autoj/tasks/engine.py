@@ -1,7 +1,5 @@
 """Loads the engine of a judge, with progress."""
 
-from __future__ import annotations
-
 from autoj.backends import load_backend
 from autoj.backends.base import Backend
 from autoj.records import JudgeCard

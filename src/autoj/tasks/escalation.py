@@ -6,8 +6,6 @@ one's verdicts lead to, so they may become others: the run is then begun anew ov
 and asks nothing that this holds.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Judges or rates the cases of a data set, and keeps the run."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -1,7 +1,5 @@
 """Judges or rates on a local disk, and keeps the run in an object store."""
 
-from __future__ import annotations
-
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError
 from autoj.runs import RunSpec

@@ -1,7 +1,5 @@
 """The judges of a jury, with the settings of each one's run, and the rule that decides."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Judges the same cases with several judges, one after the other, and combines their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -47,7 +45,7 @@ class JuryRun(InNotebook):
     """The cost of each judge's run by its name; None where its card states no prices."""
 
     @classmethod
-    def open(cls, path: Path | str) -> JuryRun:
+    def open(cls, path: Path | str) -> "JuryRun":
         """Opens an existing jury.
 
         Raises:
@@ -62,7 +60,7 @@ class JuryRun(InNotebook):
         """Reads the cases without their texts, in half the time; else like iteration."""
         return read_jury_verdicts(self.path, self.jury, CaseOutline)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> "pandas.DataFrame":
         """The jury's verdicts as a data frame with the columns of `Run.to_pandas`.
 
         Raises:

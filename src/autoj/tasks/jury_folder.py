@@ -9,8 +9,6 @@ The judges share only the cases. All but their runs can be rebuilt from these, s
 added later, and the rule may be changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Cases that two stored runs have in common: the same id, query and responses."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

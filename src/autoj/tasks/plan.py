@@ -5,8 +5,6 @@ its speed is known; they are kept in the run's folder, as if the run had begun, 
 so that a second plan asks nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager

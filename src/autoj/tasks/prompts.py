@@ -1,7 +1,5 @@
 """The text of a prompt that is not ours: of a user's file, or of the run that keeps it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autoj.errors import ConfigError

@@ -1,7 +1,5 @@
 """The runs of a folder, each with its state and its main figure; no model and no answer is read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ below a threshold; elsewhere the first order's own winner would stand. All answe
 each threshold is read off and nothing is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

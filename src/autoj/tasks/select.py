@@ -1,7 +1,5 @@
 """Picks the best of N responses of each case, by ratings or by a knockout, and keeps the run."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack, closing
 from pathlib import Path
 

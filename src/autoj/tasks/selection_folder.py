@@ -10,8 +10,6 @@ By ratings it is the folder of a run that rates each response; by pairs it is a 
 "select", whose answers are in `pairs/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A stored run, or a stored jury of several, opened by what its folder says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Fit the confidence below which a judge's verdicts are unsure, from a run on labelled pairs."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The run that judges the matches of a selection's tournaments, in the folder `pairs` beside it."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Win rates as other tools would report them: of a run, or of a file of their own verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

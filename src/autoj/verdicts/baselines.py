@@ -4,8 +4,6 @@ They are reported beside every figure. `majority` uses the most frequent label, 
 that a constant answer can do.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

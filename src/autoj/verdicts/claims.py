@@ -4,8 +4,6 @@ A sentence is read by its words, without a model. Words inside quotation marks o
 judged response's and are passed over. "Without errors" is no complaint and "not correct" no praise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Answers are kept as they were written; this is derived from them each time they 
 - "empty response": a critique of a response without a word says only that.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

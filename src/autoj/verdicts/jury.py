@@ -13,8 +13,6 @@ vote, else the winner is unknown.
 A rating is the mean of the jurors' ratings where more than half of them could be read.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

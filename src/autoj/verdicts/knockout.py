@@ -18,8 +18,6 @@ Everything follows from the case and the verdicts, so an interrupted tournament 
 start without asking again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Kinds of cases that are worth a look: wrong, disagreeing, failed, unreadable, unsure, close."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar

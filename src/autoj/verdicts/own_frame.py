@@ -1,7 +1,5 @@
 """One outcome in its case's frame: what the page calls Response 1 may be the case's second."""
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from autoj import critiques

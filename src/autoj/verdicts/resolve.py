@@ -4,8 +4,6 @@ Nothing here depends on a model. A judgment that failed or could not be read lea
 open; it is counted and never turned into a tie or a loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, TypedDict, assert_never

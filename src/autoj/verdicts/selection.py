@@ -1,7 +1,5 @@
 """The best of N responses by a judge's ratings, with tie-breaking rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sureness of verdicts on pairs: their confidence, and the mark of those below a threshold."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Literal, TypeAlias
 

@@ -10,8 +10,6 @@ the readable samples, else the vote is `split`. Nothing is decided at random or 
 ours.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

@@ -1,7 +1,5 @@
 """YAML files that extend another: its fields, with their own laid over them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The fields of a file, checked against a pydantic model: the first wrong one is told."""
 
-from __future__ import annotations
-
 import difflib
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Nodes are composed here, from the events of the parser, because the library's ow
 without end and builds whatever an alias repeats.
 """
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plain values of YAML nodes: those of JSON, and nothing that only some programs understand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

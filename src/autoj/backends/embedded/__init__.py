@@ -5,8 +5,6 @@ batching. Nothing is reported to anybody: OpenVINO sends usage data on import un
 package cannot be imported, so this package, through which we import it, makes that so first.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -14,8 +14,6 @@ A LoRA adapter is added in between, in float32, before the single rounding to fl
 Tensors are written one by one as they are converted: memory holds one per thread, not the model.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The embedded engine on one machine's CPU: windows of requests, sorted by length, in batches."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -177,12 +175,12 @@ class EmbeddedBackend:
             yield from (self._written(writing) for writing in running if writing.finish)
             running = [writing for writing in running if not writing.finish]
 
-    def _begin(self, request: Request, number: int) -> _Writing:
+    def _begin(self, request: Request, number: int) -> "_Writing":
         prompt = self._encode(self._render(request))
         handle = self._writer.add_request(number, _tensor([prompt]), self._config(request))
         return _Writing(request=request, handle=handle, n_prompt=len(prompt))
 
-    def _advance(self, writing: _Writing, on_text: OnText | None) -> None:
+    def _advance(self, writing: "_Writing", on_text: OnText | None) -> None:
         import openvino_genai
 
         if not writing.handle.can_read():
@@ -196,7 +194,7 @@ class EmbeddedBackend:
             elif output.finish_reason == openvino_genai.GenerationFinishReason.LENGTH:
                 writing.finish = "length"
 
-    def _written(self, writing: _Writing) -> Completion:
+    def _written(self, writing: "_Writing") -> Completion:
         return Completion(
             key=writing.request.key,
             text=_before_stop(self._tokenizer.decode(writing.tokens), writing.request.stop),

@@ -1,7 +1,5 @@
 """Memory that the engine may still take, and models that do not fit into it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -9,8 +9,6 @@ Without that the merged model would still generate fluent text.
 **Source:** the layout is that of llama.cpp's converter; transformers' reader reverses it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The model in OpenVINO: converted once, then used for generation and for scoring choices."""
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

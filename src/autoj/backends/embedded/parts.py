@@ -3,8 +3,6 @@
 An index limits the size of a package; a file that is larger can be mirrored in parts.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -5,8 +5,6 @@ that includes them as a file, or from several that have a part each. After that 
 used.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import re

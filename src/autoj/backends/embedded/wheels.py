@@ -5,8 +5,6 @@ comes from a card, which may be a stranger's: a requirement is a name and a vers
 else, and only wheels are accepted, because a source package runs its own code when pip reads it.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import subprocess

@@ -17,8 +17,6 @@ batch_tokens  the most tokens of one batch, with padding, to keep memory small
 ```
 """
 
-from __future__ import annotations
-
 from autoj.backends.hf.engine import HfBackend
 from autoj.backends.hf.models import load_model
 from autoj.fetching import OnFetch

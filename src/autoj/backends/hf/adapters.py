@@ -6,8 +6,6 @@ metadata (`base_sha256`) against the loaded base. PEFT supports more kinds of Lo
 `autoj.backends._adapters` merges by itself, and others' adapters name no base; both are accepted.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

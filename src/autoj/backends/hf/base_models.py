@@ -1,7 +1,5 @@
 """Locates the model of a card: a folder, a GGUF file or a name on the hub."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ It decodes greedily, without repetition penalty, stop strings or a seed per requ
 text that it fails on is also left to those.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterator, Sequence

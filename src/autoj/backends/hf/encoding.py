@@ -13,8 +13,6 @@ With the wrapper `template` the tokenizer's own chat template renders the turns,
 prepended: a template writes the tokens that begin a text itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The transformers engine: windows of requests, sorted by length, in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -8,8 +8,6 @@ before "1." where the model was trained on one.
 **Source:** llama.cpp, `llama-vocab.cpp`: the expressions of each name.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

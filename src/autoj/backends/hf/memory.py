@@ -1,7 +1,5 @@
 """Out-of-memory errors of a model or of a request: recognising them, and the settings to lower."""
 
-from __future__ import annotations
-
 from autoj.backends._loading import in_short
 from autoj.errors import ConfigError
 

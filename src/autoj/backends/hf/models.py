@@ -1,7 +1,5 @@
 """Loads a card's model and tokenizer, from a folder, the hub or a GGUF file, with its adapter."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 from contextlib import ExitStack, redirect_stderr

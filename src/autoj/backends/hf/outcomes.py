@@ -1,7 +1,5 @@
 """Outcomes of requests, for engines that compute log-probabilities of strings and token ids."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -13,8 +13,6 @@ before an answer.
   beginning of the answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

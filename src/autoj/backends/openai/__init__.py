@@ -34,8 +34,6 @@ extra_body            further fields for each request, by the server's manual (n
 ```
 """
 
-from __future__ import annotations
-
 import importlib.util
 from typing import Any
 

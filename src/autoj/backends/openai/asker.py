@@ -1,7 +1,5 @@
 """One request until it is answered or given up: attempts, waits, and errors that end the run."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from dataclasses import asdict, dataclass, field

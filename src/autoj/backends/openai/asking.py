@@ -5,8 +5,6 @@ A chat server renders the turns itself. If it can continue an unfinished turn of
 from the opening, or to write a choice and nothing else.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

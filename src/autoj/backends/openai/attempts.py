@@ -1,7 +1,5 @@
 """One request's attempts so far: its cost, the end of waiting for it, and giving it up."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

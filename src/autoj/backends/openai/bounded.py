@@ -4,8 +4,6 @@ A server decides how long its answer is, and a few kilobytes of a compressed one
 gigabytes. So each answer, an error's too, is unpacked piece by piece and given up at the limit.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -4,8 +4,6 @@ A notebook, whose thread already runs a loop, can so call a judge; and connectio
 the caller writes its ledger.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """One attempt: sends a body through the official client, returns a reply or a fault."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Estimates of token counts without the server's tokenizer, on the high side."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """The backend: an iterator of completions for callers, an event loop behind it."""
 
-from __future__ import annotations
-
 import queue
 import weakref
 from asyncio import Task, create_task, gather

@@ -15,8 +15,6 @@ that may pass decides nothing: the question fails as any other would, and the ne
 **Source:** vLLM, `entrypoints/openai/chat_completion/protocol.py`, and its pull request 43463.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re

@@ -3,8 +3,6 @@
 Messages come from servers, which may repeat the key: `Scrub` removes it from every one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A judge behind a server, as far as nothing is sent: its limits, its tokens, its least time."""
 
-from __future__ import annotations
-
 from autoj.backends.base import Limits
 from autoj.backends.openai.counting import estimate_tokens
 from autoj.backends.openai.exact import MOST_BEGINNINGS

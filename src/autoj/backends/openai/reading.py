@@ -1,7 +1,5 @@
 """Reads requests in a thread of its own, so that building them never holds up an answer."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

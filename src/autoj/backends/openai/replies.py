@@ -1,7 +1,5 @@
 """Replies read from a server's answer, or faults; nothing in it is trusted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Waits: backoff before a retry, and spacing of requests under a rate limit."""
 
-from __future__ import annotations
-
 import logging
 import random
 from collections.abc import Mapping

@@ -15,8 +15,6 @@ all such choices together have at most the probability that the listed ones leav
 smaller of the two, the second in equal parts, as its probability: a bound, and not an estimate.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

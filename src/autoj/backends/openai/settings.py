@@ -1,7 +1,5 @@
 """Options of a card, validated: the server, its features, and its limits."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -14,8 +14,6 @@ precision  float32 (without it) or bfloat16
 ```
 """
 
-from __future__ import annotations
-
 import importlib.util
 from pickle import UnpicklingError
 

@@ -1,7 +1,5 @@
 """The reward-model engine: windows of requests, sorted by length, scored in batches."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

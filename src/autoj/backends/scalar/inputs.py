@@ -1,7 +1,5 @@
 """Tokenises a query and a response for a reward model; their texts cannot mark turns."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -15,8 +15,6 @@ batch_requests          number of requests handed over at once (default 1,024)
 ```
 """
 
-from __future__ import annotations
-
 from autoj.backends.vllm.engine import VllmBackend
 from autoj.backends.vllm.loading import load_engine
 from autoj.fetching import OnFetch

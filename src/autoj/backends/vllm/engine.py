@@ -4,8 +4,6 @@ vLLM schedules the requests of a batch itself. A batch is large, so that the GPU
 its last requests finish, and bounded, so that a killed run loses at most one batch.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

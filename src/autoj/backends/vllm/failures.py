@@ -5,8 +5,6 @@ sentence without a cause. Where its words reveal the cause, our error names it; 
 memory, the most common one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Loads a card's model into vLLM's engine, with the same tokenizer as in the other engines."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -17,8 +17,6 @@ cache: the second runner returns nothing where the cache reaches beyond the firs
 request is repeated without it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

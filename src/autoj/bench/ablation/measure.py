@@ -1,7 +1,5 @@
 """Judges of one recipe's variants measured on the same pairs, with paired differences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -20,8 +20,6 @@ A critique that failed or could not be read is unscored everywhere, and never a 
 (MetaCritique, 2024), which lets GPT-4 judge atomic units; here rules compare with known errors.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,6 @@ found within another one.
 A **claim** is a sentence that claims an error, or names the planted one; said again it counts once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

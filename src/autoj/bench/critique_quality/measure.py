@@ -1,7 +1,5 @@
 """Measures a judge's critiques by planted errors: runs it, or takes a stored run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path

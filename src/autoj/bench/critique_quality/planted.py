@@ -1,7 +1,5 @@
 """Responses with one planted error each beside their clean twins, and their cases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Published figures of critiques in the frame of MetaCritique, on other data than ours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SOURCE = "MetaCritique (Sun et al., 2024): units judged by GPT-4, on data of its own"

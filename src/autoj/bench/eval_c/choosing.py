@@ -1,7 +1,5 @@
 """The comparison of two critics that a caller names: a new one, a stored one, or votes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal

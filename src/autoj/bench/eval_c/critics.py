@@ -1,7 +1,5 @@
 """Critics of a set's responses: judges that write critiques, and files that have some."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

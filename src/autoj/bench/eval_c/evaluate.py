@@ -6,8 +6,6 @@ the paper, or in both. Ratings are removed from the critiques first, so that tex
 A case for which a critic has no critique is unscored, and never that critic's loss.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

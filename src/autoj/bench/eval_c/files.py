@@ -3,8 +3,6 @@
 Both have a row per case, in the set's order. Missing texts are "Failed!" there and None here.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

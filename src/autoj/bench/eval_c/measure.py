@@ -1,7 +1,5 @@
 """Two critics' critiques compared on Eval-C: `autoj bench eval-c` as one call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 `data/published_eval_c.yaml` holds the figures as they were printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """A comparison of two critics as a run: cases with two critiques each, and back to its verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """The sources of verdicts on pairs that a caller names, each one of several."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autoj.bench.eval_p.measure import ValidationSet

@@ -6,8 +6,6 @@ accuracy** (the verdict of both orders' averaged probabilities, or of two rating
 beside reward models' figures). Kappa and the decided pairs' accuracy stand beside them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

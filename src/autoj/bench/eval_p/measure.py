@@ -1,7 +1,5 @@
 """A judge measured on labelled pairs: `autoj bench eval-p` and `autoj bench pairs` as one call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two judges on the same pairs: paired differences of their figures, overall and by part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 pick), `longest` and `first` are the longest and the first response.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The judges of best-of-N selection that a caller names in text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -16,8 +16,6 @@ much higher the judge's picks are than each, query by query.
 **Source:** paper, sections 5.1 (Task III) and 6.3, Table 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 

@@ -3,8 +3,6 @@
 **Source:** paper, section 5.1: only picks are graded, "to save cost".
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

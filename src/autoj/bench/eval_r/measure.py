@@ -1,7 +1,5 @@
 """Judges measured by their picks of N candidates: `autoj bench eval-r` as one call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

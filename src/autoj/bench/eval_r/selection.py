@@ -1,7 +1,5 @@
 """Best of the first N candidates: a judge's picks by its ratings, and the baselines' picks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Where the judge's verdicts are at hand the two are compared case by case on the 
 their intervals are compared, which asks for more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Leaderboard rows of baselines, which read nothing or only lengths, computed on the data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from autoj.bench.base import Figures, broken_down, group_name

@@ -1,7 +1,5 @@
 """The parts of a leaderboard: sections of rows of published, measured judges and baselines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias

@@ -4,8 +4,6 @@ Published rows have no intervals and keep their sources' digits. Measured rows a
 `autoj bench`. Baseline rows are computed on the data, where it is on this machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

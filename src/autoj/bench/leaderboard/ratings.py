@@ -1,7 +1,5 @@
 """The sections of the leaderboards of ratings: Eval-R and the system level."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Rows of a leaderboard, from published figures and from saved results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

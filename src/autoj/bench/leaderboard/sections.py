@@ -1,7 +1,5 @@
 """The sections of the leaderboards of Eval-P and Eval-C: rows whose figures may be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

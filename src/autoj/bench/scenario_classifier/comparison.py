@@ -1,7 +1,5 @@
 """Two classifiers on the same queries: paired differences of their figures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Confusions: between groups of scenarios, and of the scenarios with the lowest recall."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass

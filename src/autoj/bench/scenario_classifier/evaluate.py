@@ -7,8 +7,6 @@ groups, which scenarios were taken for which others, and the bins that the calib
 made of.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

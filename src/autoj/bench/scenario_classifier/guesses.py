@@ -5,8 +5,6 @@ Scenarios are spelled as the taxonomy spells them: `default`, the early name of 
 are.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Scenario classifiers and judges measured: `autoj bench scenario-classifier` as one call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial

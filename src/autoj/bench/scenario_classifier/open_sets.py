@@ -1,7 +1,5 @@
 """The sets that classifiers are measured on: the release's test file, and a second one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path

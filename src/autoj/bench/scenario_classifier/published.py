@@ -1,7 +1,5 @@
 """Figures of classifiers on the release's test file that the paper's authors published."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from autoj.bench.base import set_digest

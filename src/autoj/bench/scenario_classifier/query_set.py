@@ -1,7 +1,5 @@
 """Queries with human scenario labels, without those in training data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 

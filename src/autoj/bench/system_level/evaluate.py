@@ -17,8 +17,6 @@ models that were left out.
 **Source:** paper, section 6.4, Fig. 5 and Table 23.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

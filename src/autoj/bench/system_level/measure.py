@@ -1,7 +1,5 @@
 """Models ranked by mean ratings and by win rates: `autoj bench system-level` as one call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ A sample holds the same queries for all models. Which ones follows from a seed a
 alone, and a larger sample holds the smaller ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

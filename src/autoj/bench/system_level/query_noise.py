@@ -13,8 +13,6 @@ corrected on the scale of Pearson's, by the relations that hold for normal score
 further methods of determining correlation" (1907), and R. Greiner (1909).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Means of two models rise and fall together when the queries are harder or easier
 known better than either mean. Everything here takes a query's ratings as one draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

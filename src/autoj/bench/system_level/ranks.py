@@ -1,7 +1,5 @@
 """The ranks of models by a judge and by a reference, and fingerprints of references."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The cost of seed queries before they are asked for."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from autoj.construct.classifier_data.recipe import MOST_AT_ONCE, ClassifierDataRecipe

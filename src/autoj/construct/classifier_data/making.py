@@ -1,7 +1,5 @@
 """The stages of a classifier's data, made one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path

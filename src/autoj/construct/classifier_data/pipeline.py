@@ -13,8 +13,6 @@ classifier/           the trained classifier
 It stops behind 03-classify until a person has reviewed its names.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

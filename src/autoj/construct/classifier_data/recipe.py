@@ -1,7 +1,5 @@
 """Recipes of classifier data: YAML files of `kind: classifier-data`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal, Self
 

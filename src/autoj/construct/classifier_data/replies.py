@@ -1,7 +1,5 @@
 """A teacher's replies to requests for seed queries, taken apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requests for seed queries: a scenario, and queries of it, so that others are written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -9,8 +9,6 @@ rounds/001/written.jsonl    its queries, and what was left out of it; it closes 
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -8,8 +8,6 @@ test_reviewed.jsonl   those of them that are real queries, and no teacher's
 No query stands in both parts, by its letters and digits.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ A line is an answer; the last one about a query counts. An answer is about a que
 all rows of the stage that ask the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The share of guessed scenarios that a person found right, with intervals over queries."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ A larger number draws the same rows and more, so a review can grow.
 **Source:** paper, Appendix B, step 2: up to 50 of each scenario.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Opens a stage of a construction for review."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The session shows nothing and reads nothing: a terminal, or a test, does. Each a
 `reviews.jsonl` before the next row comes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +60,7 @@ class ReviewSession:
         """The scenarios that a number chooses from."""
         self._list_group()
 
-    def __enter__(self) -> ReviewSession:
+    def __enter__(self) -> "ReviewSession":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -4,8 +4,6 @@
 no use, else the right scenario's name. `reports.construct_review` writes such sheets.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

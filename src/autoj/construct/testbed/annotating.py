@@ -5,8 +5,6 @@ pair anew, so that neither position nor fatigue favours a model. An answer is ap
 last one to a pair counts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time
@@ -207,7 +205,7 @@ class Annotation:
         return None if page is None else self._answered.get(page.case_id)
 
     @contextmanager
-    def opened(self) -> Iterator[Annotation]:
+    def opened(self) -> "Iterator[Annotation]":
         """Opens the annotator's file for the block.
 
         Raises:

@@ -4,8 +4,6 @@
 it adds to what is there. What was drawn stays, unless it turns out to be trained on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

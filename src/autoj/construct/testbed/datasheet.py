@@ -1,7 +1,5 @@
 """The facts of a frozen testbed: sources, annotators, agreement, and what was left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -51,7 +49,7 @@ class Datasheet:
     @classmethod
     def of(
         cls, testbed: Testbed, labelling: Labelling, labels: Mapping[str, Winner], **given: Any
-    ) -> Datasheet:
+    ) -> "Datasheet":
         """The datasheet of a testbed.
 
         Args:

@@ -4,8 +4,6 @@
 1803.09010), as far as a file can answer them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Draws the pairs of a testbed: those of files, and pairs made of queries for what is short."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The cost of a testbed before a model is asked: pairs, queries, requests, tokens and money."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ annotators/NAME/         answers.jsonl, appended to
 Lines that nobody could make again end in their checksum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +84,7 @@ class Testbed:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path) -> Testbed:
+    def open(cls, path: Path) -> "Testbed":
         """Opens a testbed whose pairs are drawn.
 
         Raises:

@@ -11,8 +11,6 @@ The same testbed gives the same bytes, so freezing twice changes nothing. A froz
 whole or not at all.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -11,8 +11,6 @@ the query and both texts, the id of the pair and its digest; nothing in it says 
 View, Header, Text, Choices and Choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ stays listed, for one more annotator to decide. Labels that came with a file are
 rule is ours.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

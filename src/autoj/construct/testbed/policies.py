@@ -8,8 +8,6 @@ policies/NAME/plan.jsonl  ledger.jsonl  failures.jsonl
 ```
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace

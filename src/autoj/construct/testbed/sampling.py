@@ -1,7 +1,5 @@
 """Samples the responses of Eval-R: N to each of its queries, of each base model."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 **Source**: paper, section 5.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings and the sources of a testbed, and the record of both in its folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads the pairs and the queries of a testbed, without those that were trained on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

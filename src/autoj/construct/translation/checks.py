@@ -5,8 +5,6 @@ judgments of its training data, GPT-3.5): a wider band, so that it drops what no
 not an unusual one.
 """
 
-from __future__ import annotations
-
 import re
 from typing import TypeAlias
 

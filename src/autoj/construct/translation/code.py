@@ -4,8 +4,6 @@ A translator that sees code changes it: of the 55 responses with fenced code in 
 translation, 22 have other code than the original. What is not sent cannot change.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Translated judgments, rendered so that the target language's protocols read the same verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from autoj import critiques

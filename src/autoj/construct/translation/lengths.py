@@ -1,7 +1,5 @@
 """The texts that a translation asks about, counted before anything is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

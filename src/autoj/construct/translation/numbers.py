@@ -4,8 +4,6 @@ Chinese counts in ten thousands ("1.5 million" is 150万), and both languages wr
 words and months by number or by name; a number is kept where its value is there in any of these.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

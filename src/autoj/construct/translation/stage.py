@@ -9,8 +9,6 @@ query.jsonl …                       each row's translations, or the reason it 
 The file closes its round: the next one is asked for what it says, also after a kill.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

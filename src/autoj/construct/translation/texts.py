@@ -1,7 +1,5 @@
 """The texts of a row that a teacher translates, and what its answers make of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """A run's verdicts in the file formats of other tools."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

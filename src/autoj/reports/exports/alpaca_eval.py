@@ -9,8 +9,6 @@ annotators/pairwise_evaluator.py; the same layout is in allenai/reward-bench,
 bon_eval/*/annotations/*/*/*/annotations.json.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run's verdicts for an export, with counts of rows and of gaps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -9,8 +9,6 @@ and Inspect leaves it unscored: a value is what a record must have.
 extension `.jsonl`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

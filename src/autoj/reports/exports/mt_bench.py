@@ -13,8 +13,6 @@ score. It is the critique that was written for the rating, where there is one. O
 `play_a_match_single`, `load_pairwise_model_judgments`) and show_result.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import groupby

@@ -7,8 +7,6 @@ pair without a label.
 **Source**: allenai/reward-bench, scripts/run_generative.py and run_rm.py (`eval-set-scores/`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

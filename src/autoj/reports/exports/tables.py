@@ -7,8 +7,6 @@ distinguish an empty text from a missing one.
 **Source**: RFC 4180.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from itertools import islice

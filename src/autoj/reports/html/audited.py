@@ -1,7 +1,5 @@
 """The page of an audit: the card with its figures, what each means, and a chart of them all."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path

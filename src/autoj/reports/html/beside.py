@@ -4,8 +4,6 @@ The first source is compared with each of the others. These are read before it a
 their rows is taken by the row of the first one that has the same id and the same texts.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The kinds of charts of a report: dots with intervals, bars, curves, points, and reliability."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of classified queries: scenarios by count, how sure their classifier was, each query."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Figures of classified queries: by scenario, how sure that is, and beside the rows' own names."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The page of the same queries classified by several: names beside each other, and differences."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence

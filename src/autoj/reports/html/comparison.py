@@ -1,7 +1,5 @@
 """The section that compares runs on the same cases: paired differences and a cross-table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The page of a construction: each stage's rows in, kept and dropped, its cost, and samples."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sections of a construction's page: stages, drops, a review, and what each stage found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Each chart exists in two colour schemes. Text in it comes from data and is drawn
 shows an SVG as an image, in which scripts and links are dead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -1,7 +1,5 @@
 """Cases as a page holds them: what was judged, each judge's verdict, and what to filter by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never

@@ -5,8 +5,6 @@ the page holds a sample that is drawn by the cases' ids, so that it is the same 
 cases go into a file beside it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The page that fits a run: one for each kind of run, and for what other commands leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args

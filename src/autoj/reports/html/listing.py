@@ -4,8 +4,6 @@ A row says itself by which values it is filtered and by which numbers it is orde
 script shows rows of every kind. Of many rows the page holds a sample, and the rest is beside it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """A run in figures for a page: everything over all of its cases, however many the page shows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

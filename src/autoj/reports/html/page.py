@@ -6,8 +6,6 @@ blocks of JSON, which a browser does not run, and the script puts them into the 
 parses a case when it is looked at: at its opening the page parses only what cases are filtered by.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

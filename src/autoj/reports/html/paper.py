@@ -1,7 +1,5 @@
 """Figures like the paper's, of runs that rated: best-of-N curves, and models beside a reference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

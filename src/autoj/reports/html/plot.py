@@ -1,7 +1,5 @@
 """One figure of stored runs as a file: the report's charts, without the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

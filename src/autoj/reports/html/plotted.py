@@ -1,7 +1,5 @@
 """A figure that was written, for the terminal."""
 
-from __future__ import annotations
-
 from rich.console import RenderableType
 
 from autoj.reports import render

@@ -1,7 +1,5 @@
 """Critiques in parts, with their quotations: what a factor says beside the text that it quotes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

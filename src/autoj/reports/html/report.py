@@ -1,7 +1,5 @@
 """Writes a report: one HTML file from stored runs, and its charts as files."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

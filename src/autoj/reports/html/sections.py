@@ -1,7 +1,5 @@
 """The sections of a report's overview: figures, tables and charts of one run, or of several."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

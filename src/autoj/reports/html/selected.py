@@ -1,7 +1,5 @@
 """The page of a selection: who was picked of N, how sure that is, and each query's responses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 

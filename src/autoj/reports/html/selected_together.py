@@ -1,7 +1,5 @@
 """The page of picks by several judges from the same responses: how often and where they differ."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A query of a selection on a page: its responses by rating, the pick first, and its matches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from autoj.records import Case

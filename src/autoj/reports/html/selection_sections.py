@@ -1,7 +1,5 @@
 """Figures of a run that picked: by rule, by model beside chance, by lead and by place."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

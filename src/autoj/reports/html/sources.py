@@ -1,7 +1,5 @@
 """The stored runs behind a report: each judge's cases with their judgments, and what ran."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Judged text for a page: nothing in it is invisible, reorders its neighbours, or is too long."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

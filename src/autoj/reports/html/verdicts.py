@@ -1,7 +1,5 @@
 """The page of runs with verdicts on single cases: judge, rate, and juries with their judges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

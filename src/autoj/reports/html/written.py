@@ -1,7 +1,5 @@
 """A report that was written, for the terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rich.console import RenderableType

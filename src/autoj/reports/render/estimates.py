@@ -5,8 +5,6 @@ The ends of an interval have the digits of their value; in a short cell, shares 
 percents there and other figures to two digits.
 """
 
-from __future__ import annotations
-
 from autoj.records import Estimate
 from autoj.reports.render.numbers import MISSING, number
 

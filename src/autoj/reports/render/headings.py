@@ -1,7 +1,5 @@
 """Labels and column headings of figures, and headings of groups, one for all reports."""
 
-from __future__ import annotations
-
 ESTIMATE_LABELS = {
     "win rate": "win rate of a (ties half)",
     "win rate, corrected by the labels": "the same, corrected by labels",

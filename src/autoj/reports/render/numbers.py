@@ -1,7 +1,5 @@
 """Numbers as text: counts, shares, values, p-values and times; a dash for a missing one."""
 
-from __future__ import annotations
-
 MISSING = "-"
 """A missing number in a table."""
 

@@ -1,7 +1,5 @@
 """The cases of several runs in the order of the data, each once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The union of several ledgers: each key once, and never two different answers to one key."""
 
-from __future__ import annotations
-
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,8 +10,6 @@ already at that path is one of the merged runs, so that no judgment is lost and 
 command gives the same result.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter

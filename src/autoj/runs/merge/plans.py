@@ -1,7 +1,5 @@
 """The plan of a merged run: of each case the rows of one run, those of critiques by its verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 

@@ -1,7 +1,5 @@
 """Finds the rows of a case in a run's files; the rows stay on disk."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Staging folders: written beside the final path, then moved there, complete or not at all."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """Addresses in object stores: `s3://bucket/runs/part-1`."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ class StoreAddress:
     """The bucket and the folders below it, without a slash at the end."""
 
     @classmethod
-    def parse(cls, text: str) -> StoreAddress:
+    def parse(cls, text: str) -> "StoreAddress":
         """Parses an address.
 
         Raises:
@@ -59,13 +57,13 @@ class StoreAddress:
         """Eight hex digits of it, for names of local copies."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:8]
 
-    def __truediv__(self, name: str) -> StoreAddress:
+    def __truediv__(self, name: str) -> "StoreAddress":
         """The folder of this name in it."""
         if not is_name(name):
             raise ConfigError(f"{name!r} cannot be the name of a run in {self}")
         return StoreAddress(self.scheme, f"{self.path}/{name}")
 
-    def beside(self, ending: str) -> StoreAddress:
+    def beside(self, ending: str) -> "StoreAddress":
         """The address with something added to its last name."""
         return StoreAddress(self.scheme, f"{self.path}{ending}")
 

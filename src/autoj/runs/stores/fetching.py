@@ -1,7 +1,5 @@
 """Fetches runs from a store: every object is compared with its digest, and only news is read."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

@@ -1,7 +1,5 @@
 """The manifest of a run in a store: each file of the run as pieces, and who writes it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
@@ -41,7 +39,7 @@ class Piece:
     sha256: str
 
     @classmethod
-    def of(cls, stream: BinaryIO) -> Piece:
+    def of(cls, stream: BinaryIO) -> "Piece":
         """The content of a stream."""
         digest, n_bytes, n_lines = hashlib.sha256(), 0, 0
         while block := stream.read(1 << 20):

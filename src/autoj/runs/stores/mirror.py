@@ -5,8 +5,6 @@ finds a writer that has not committed for several intervals takes the run over. 
 with another's, and a writer that was only slow finds the other's commit before its own, and stops.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import os

@@ -1,7 +1,5 @@
 """The objects of one folder of a store, through fsspec; its errors become ours here."""
 
-from __future__ import annotations
-
 import io
 import logging
 import shutil

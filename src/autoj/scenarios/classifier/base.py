@@ -1,7 +1,5 @@
 """The contract of a scenario classifier: queries to guesses with probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -4,8 +4,6 @@ Only the beginning and the end of a long query are read: the request is there, a
 it is about is in between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

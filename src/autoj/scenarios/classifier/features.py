@@ -1,7 +1,5 @@
 """Sparse features of queries: weighted blocks of hashed n-grams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,7 +52,7 @@ class HashedFeatures:
     @classmethod
     def fitted(
         cls, weights: Mapping[str, float], n_bits: int, queries: Sequence[str]
-    ) -> HashedFeatures:
+    ) -> "HashedFeatures":
         """Fits the idf of n-grams to queries.
 
         The idf of an n-gram in k of n queries is `1 + log((1 + n) / (1 + k))`.
@@ -68,7 +66,7 @@ class HashedFeatures:
             idf=np.where(n_queries_with > 0, idf, 0).astype(np.float32),
         )
 
-    def rows(self, queries: Sequence[str]) -> sparse.csr_matrix:
+    def rows(self, queries: Sequence[str]) -> "sparse.csr_matrix":
         """Computes the features of queries: float32 `[n_queries, 2**n_bits]`."""
         # Importing this takes as long as the rest of `import autoj`; few of its users classify.
         from scipy import sparse

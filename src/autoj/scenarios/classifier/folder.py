@@ -1,7 +1,5 @@
 """The folder of a classifier: `weights.npz` (plain arrays) and `card.yaml` (their description)."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Mapping

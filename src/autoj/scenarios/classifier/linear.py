@@ -1,7 +1,5 @@
 """A linear classifier over hashed n-grams and, in the tier `best`, sentence embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Loading of a classifier by its name, or from a folder written by training."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The weights are plain matrices, to which a tuned classifier adds its LoRA update
 built on loading, without a converter, which would need torch.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from threading import Lock

@@ -4,8 +4,6 @@ All n-grams of all queries are hashed by array operations; a hash is a polynomia
 modulo 2**64, mixed so that its upper bits can be an index.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

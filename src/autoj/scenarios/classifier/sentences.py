@@ -7,8 +7,6 @@ The model was trained to embed texts of one topic alike, whatever they ask for. 
 LoRA updates that tell kinds of request apart (`training/classifier/sentence_tuning.py`).
 """
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -171,7 +169,7 @@ def _changed(weights: Mapping[str, Array], changes: Mapping[str, Array]) -> Mapp
     return changed
 
 
-def _read_tokenizer(path: Path) -> Tokenizer:
+def _read_tokenizer(path: Path) -> "Tokenizer":
     from tokenizers import Tokenizer
 
     try:

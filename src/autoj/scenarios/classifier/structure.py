@@ -4,8 +4,6 @@ Each measure is binned and each bin is a feature, so that a linear model can be 
 measure. They are weighted like any word; no rule decides.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ No request names a file: cases are named by their row. A request that a browser 
 site's page names another host or says that it comes from elsewhere; both are refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Compact arrays of what cases are filtered, sorted and counted by: 70 bytes a case."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

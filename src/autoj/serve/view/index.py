@@ -5,8 +5,6 @@ are resolved from the plan and the ledger as their answers come in. Files that a
 verdicts are when a session ends, have the index made anew.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

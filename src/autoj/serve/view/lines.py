@@ -1,7 +1,5 @@
 """Files of a run read as far as they are written, and again when they have grown."""
 
-from __future__ import annotations
-
 import hashlib
 from array import array
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The overview's figures of the cases that are indexed so far, from their columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

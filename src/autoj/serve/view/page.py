@@ -1,7 +1,5 @@
 """The page: the report's filters, style and drawing of a case, with a script that asks a server."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import resources
 

@@ -4,8 +4,6 @@ Runs of select, classify and construct, and audits, have no index of their own: 
 whole, and made again when it is asked for after a file behind it has changed.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path

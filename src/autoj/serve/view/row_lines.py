@@ -1,7 +1,5 @@
 """The lines of rows as they stand in a run's files, one by one or in long stretches."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +30,7 @@ class RowLines:
         if (folder / VERDICTS).exists():
             self._verdicts = self._opened.enter_context((folder / VERDICTS).open("rb"))
 
-    def __enter__(self) -> RowLines:
+    def __enter__(self) -> "RowLines":
         return self
 
     def __exit__(

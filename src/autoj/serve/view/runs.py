@@ -1,7 +1,5 @@
 """The runs behind one page: the first run's cases, and the verdicts of all runs on them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import OrderedDict

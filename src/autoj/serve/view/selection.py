@@ -1,7 +1,5 @@
 """Cases by filter, order and text: masks over the columns, and a search that goes on in parts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -150,7 +148,7 @@ class TextSearch:
         self.n_searched = 0
         self.n_rows = len(rows)
 
-    def take_over(self, earlier: TextSearch) -> None:
+    def take_over(self, earlier: "TextSearch") -> None:
         """Goes on where an earlier search for the text stopped, if it looked at the same rows.
 
         Args:

@@ -1,7 +1,5 @@
 """The loopback server of a page, with the thread that indexes the runs behind it."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """A training of a scenario classifier before it begins: its recipe, and the queries it names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

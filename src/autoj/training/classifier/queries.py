@@ -3,8 +3,6 @@
 A row without a scenario takes the shipped scenario of its query (`scenarios.seeds`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A recipe of the scenario classifier: features, weights, tuning."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, Self
 

@@ -5,8 +5,6 @@ of the queries: scikit-learn's kernel ridge regression with a linear kernel. A f
 cross-validation takes a part of the same matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ fitted on queries that both held out. The n-grams' idf is taken over all trainin
 ones included; it knows no label.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import shutil

@@ -6,8 +6,6 @@ is in a benchmark on this machine, or among the pairs that the verdicts are comp
 out.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

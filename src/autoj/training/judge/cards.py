@@ -1,7 +1,5 @@
 """The output of a training as a judge: weights, card, model card."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path

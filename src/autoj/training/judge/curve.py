@@ -1,7 +1,5 @@
 """The learning curve: every figure logged in training, as a table and as a picture."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

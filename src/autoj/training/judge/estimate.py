@@ -1,7 +1,5 @@
 """Cost estimate of a training: steps, tokens, memory, and hours on this machine."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Fewer bits move verdicts. A form that rounds weights is therefore compared with 
 pair by pair, before it gets its name; one that moves too many verdicts is not kept.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

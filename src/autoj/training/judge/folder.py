@@ -11,8 +11,6 @@ README.md      the model card
 ```
 """
 
-from __future__ import annotations
-
 import platform
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@ gptq awq w4a16 4 bits for vLLM and transformers (training.judge.quantise)
 ```
 """
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from collections.abc import Callable, Mapping

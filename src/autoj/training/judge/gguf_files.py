@@ -6,8 +6,6 @@ in another order in a file than in transformers; see `backends.embedded.merging`
 **Source:** the layout is that of llama.cpp's converter, which is in no package.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

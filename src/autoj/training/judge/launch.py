@@ -1,7 +1,5 @@
 """The processes of a launch by `accelerate launch` or `torchrun`, by their environment."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The start of a training: a recipe with its data, the base's weights, and samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any

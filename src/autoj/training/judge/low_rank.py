@@ -5,8 +5,6 @@ is large to ship. The change of each matrix is truncated to its largest singular
 the best approximation of that rank (Eckart and Young, 1936).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The error of data that an objective of a recipe cannot learn from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from autoj.errors import ConfigError

@@ -1,7 +1,5 @@
 """The model card of a trained judge: Markdown with the Hub's front matter, figures as measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The model in training: its trainable weights, and saving it as a judge's model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Verdicts that a change of a judge's weights moved: the judge against its export, pair by pair."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 This needs no tokenizer and no model, so bad data is reported before anything heavy is loaded.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

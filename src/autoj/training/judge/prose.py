@@ -7,8 +7,6 @@ responses apart and are left out.
 **Source:** paper, section 3.2 and Table 18: judgments are brought into one layout before training.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import takewhile
 

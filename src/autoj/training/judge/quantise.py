@@ -12,8 +12,6 @@ in a row share a scale, and the projection to the vocabulary stays as it is.
 **Source:** Frantar et al. 2022 (arXiv 2210.17323); Lin et al. 2023 (arXiv 2306.00978).
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Recipes of trainings: YAML files with the base, the objectives and all settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 

@@ -1,7 +1,5 @@
 """Rows of training files: a case, its position, and the judgment that the data have of it."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

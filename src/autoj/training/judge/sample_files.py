@@ -1,7 +1,5 @@
 """Training data from files: samples in the order of training."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

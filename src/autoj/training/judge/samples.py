@@ -3,8 +3,6 @@
 A target is a text to write, probabilities of choices, or the responses to rate higher.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Tokens of a training estimated from some of its samples, in seconds for any amount of data."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -114,7 +112,7 @@ class _Mean(NamedTuple):
     low: float | None
     high: float | None
 
-    def without_interval(self) -> _Mean:
+    def without_interval(self) -> "_Mean":
         return self._replace(low=None, high=None)
 
 

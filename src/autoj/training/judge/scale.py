@@ -1,7 +1,5 @@
 """The cost of a recipe on many GPUs, from its base's dimensions alone: no weights are loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor

@@ -1,7 +1,5 @@
 """The order and the number of samples in training: pure, so that a resumed run repeats it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar

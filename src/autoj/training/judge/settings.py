@@ -1,7 +1,5 @@
 """A recipe in terms of TRL and transformers: the trainer's settings and callbacks."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence

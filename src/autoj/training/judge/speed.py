@@ -1,7 +1,5 @@
 """The speed of a training, and the share of a processor's peak that it reaches (MFU)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Training from start to end: files, samples, model, trainer, and a judge's folder."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import shutil

@@ -4,8 +4,6 @@ TRL and transformers provide optimiser, schedule, accumulation, precision, check
 and early stopping. The samples and their losses are ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import wraps
 from types import MethodType

@@ -1,7 +1,5 @@
 """The check that no judgment is cut: every token of a target is in its sequence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from autoj.errors import ConfigError
