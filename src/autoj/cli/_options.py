@@ -20,18 +20,9 @@ SPENDING = "What to spend"
 LIMITS = "What to accept"
 OUTPUT = "Output"
 TITLES = (
-    JUDGED,
-    MEASURED,
-    TRAINED_ON,
-    COLLECTED,
-    SHOWN,
-    REMOVED,
-    ASKING,
-    COMPUTING,
-    SPENDING,
-    LIMITS,
-    OUTPUT,
-)
+    JUDGED, MEASURED, TRAINED_ON, COLLECTED, SHOWN, REMOVED,
+    ASKING, COMPUTING, SPENDING, LIMITS, OUTPUT,
+)  # fmt: skip
 """Titles of the sections of `--help`, in the order in which they are shown."""
 
 # An option under each title.
