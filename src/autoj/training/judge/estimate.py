@@ -1,13 +1,12 @@
 """Cost estimate of a training: steps, tokens, memory, and hours on this machine."""
 
-import ctypes
 import gc
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from autoj.errors import ConfigError
+from autoj.training.judge.heap import trim_heap
 from autoj.training.judge.learning import learn
 from autoj.training.judge.losses import CHUNK_LOGITS
 from autoj.training.judge.models import n_parameters
@@ -250,9 +249,8 @@ def _used_bytes(device: str) -> int:
     # A training will have loaded it, and what it loads.
     assert trl.SFTTrainer is not None
     gc.collect()
-    # glibc keeps what was freed; it would be counted here and where it is used again.
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
+    # What was freed would be counted here and where it is used again.
+    trim_heap()
     return int(psutil.Process().memory_info().rss)
 
 

@@ -11,6 +11,7 @@ from autoj.backends._loading import quiet
 from autoj.errors import BackendError, Cancelled
 from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
+from autoj.training.judge.heap import trim_heap
 from autoj.training.judge.launch import this_launch
 from autoj.training.judge.models import multiplies_bfloat16_fast
 from autoj.training.judge.recipe import Recipe
@@ -138,6 +139,7 @@ def callbacks(
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             stopwatch.end(state.global_step)
+            trim_heap()
             watch.progress("training", state.global_step, state.max_steps)
             if watch.cancelled():
                 raise Cancelled("the training was stopped; it goes on from the last checkpoint")
