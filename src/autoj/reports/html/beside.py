@@ -40,8 +40,8 @@ class OtherRows(Generic[_Row]):
         self._n = 0
         self.n_shared = 0
         """Rows that the first source has, too."""
-        self.n_changed = 0
-        """Rows with an id of the first source and other texts."""
+        self._unmatched: Counter[str] = Counter()
+        """Rows of the first source by their id, for which none of that id fitted."""
         self.n_relabelled = 0
         """Shared rows with two different labels."""
 
@@ -55,12 +55,13 @@ class OtherRows(Generic[_Row]):
         its = self._left.get(case_id)
         if not its:
             return None
-        stored, row = its.pop(0)
-        if stored is not None and content is not None and stored != content:
-            self.n_changed += 1
-            return None
-        self.n_shared += 1
-        return row
+        for at, (stored, row) in enumerate(its):
+            if stored is None or content is None or stored == content:
+                del its[at]
+                self.n_shared += 1
+                return row
+        self._unmatched[case_id] += 1
+        return None
 
     def check_shares(self, first: Path) -> None:
         """Refuses a source without a row of the first one.
@@ -73,6 +74,11 @@ class OtherRows(Generic[_Row]):
             if self.n_changed:
                 what += f": {self.n_changed:,} have the same id and other texts"
             raise DataError(what, path=self.path, hint="Compare runs on the same data.")
+
+    @property
+    def n_changed(self) -> int:
+        """Rows with an id of the first source and other texts."""
+        return sum(min(n, len(self._left[case_id])) for case_id, n in self._unmatched.items())
 
     @property
     def n_alone(self) -> int:
@@ -131,7 +137,9 @@ class PairedScores:
         self.rows: tuple[list[Row], list[Row]] = ([], [])
 
     def add(self, case: Case, one: float | None, other: float | None) -> None:
-        """Adds a query; None where a source has no score of it."""
+        """Adds a query; one that a source has no score of, which is None, counts for neither."""
+        if one is None or other is None:
+            one = other = None
         for rows, score in zip(self.rows, (one, other), strict=True):
             rows.append(scored_row(case, score))
 

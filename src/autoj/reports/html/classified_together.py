@@ -145,8 +145,8 @@ class _NamesTally:
         """Count a query that both have."""
         pairs = {"scenario": (row.scenario, other.scenario), "group": (row.group, other.group)}
         for what, (one, its) in pairs.items():
-            both = row.scenario is not None and other.scenario is not None
-            same = float(same_scenario(one or "", its or "")) if both else None
+            # Names outside of the taxonomy have no group, and no name is no group either.
+            same = None if one is None or its is None else float(same_scenario(one, its))
             self.same[what].add(case, same, same)
             self.cross[what][shown(one or NO_SCENARIO), shown(its or NO_SCENARIO)] += 1
         label = _label([row, other])
@@ -197,7 +197,7 @@ def _names_section(first: str, other: str, tally: _NamesTally, labelled: bool) -
     tables = [cross_table(first, other, tally.cross["scenario"])]
     if len(tally.cross["group"]) < len(tally.cross["scenario"]):
         tables.insert(0, cross_table(first, other, tally.cross["group"]))
-    differing = Counter({k: n for k, n in tally.cross["scenario"].items() if k[0] != k[1]})
+    differing = Counter({k: n for k, n in tally.cross["scenario"].items() if not same_scenario(*k)})
     headings: tuple[str, ...] = (first, other, "queries")
     headings += (f"{first} right", f"{other} right") if labelled else ()
     rows = tuple(
