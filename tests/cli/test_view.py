@@ -25,7 +25,13 @@ pytest.importorskip("sse_starlette", reason="the extra `serve` is missing")
 def test_view_serves_until_ctrl_c(tmp_path):
     run = judged(tmp_path / "run", pairs(6))
     command = [sys.executable, "-m", "autoj", "view", str(run), "--no-open"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as process:
         line = process.stderr.readline()
         assert line.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(line.split()[0]) as answer:

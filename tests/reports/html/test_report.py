@@ -194,4 +194,4 @@ def test_policy_allows_the_scripts_of_this_page_alone(tmp_path):
     (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', text)
     assert policy.startswith("default-src &#39;none&#39;")
     assert "unsafe" not in policy
-    assert policy.count("sha256-") == 5
+    assert policy.count("sha256-") == 6
