@@ -134,6 +134,11 @@ class _Rest:
             self._next = next(self._rows, None)
 
 
+def earlier_rows(path: Path) -> Iterator[Asked]:
+    """The rows of a plan that earlier sessions have left, up to the first damaged one."""
+    return _readable(jsonl.whole_lines(path))
+
+
 def _readable(lines: Iterable[bytes]) -> Iterator[Asked]:
     """The rows up to the first damaged one: a session that goes on plans the rest again."""
     with suppress(ValueError):
