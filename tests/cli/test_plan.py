@@ -235,6 +235,35 @@ def test_a_judge_of_this_machine_is_timed_by_a_few_answers_that_are_kept(
     assert "0 to send of 40; 40 answered in this run" in " ".join(out.split())
 
 
+def test_a_plan_of_a_stored_run_writes_nothing_into_its_local_copy(
+    run, tmp_path, pairs, monkeypatch
+) -> None:
+    pytest.importorskip("fsspec", reason="the extra `stores` is not installed")
+    from autoj.backends import scripted
+
+    from ..scripted import Recorder
+
+    monkeypatch.setattr(scripted, "load", lambda card, **options: Recorder(card=card))
+    monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "disk"))
+    address = f"file://{tmp_path}/bucket/whole"
+    judging = ("judge", pairs, "--judge", "scripted:x", "--protocol", "pairwise", "--out", address)
+
+    def copied() -> set[str]:
+        copies = (tmp_path / "disk" / "stores").glob("*-read/whole/*")
+        return {path.name for path in copies}
+
+    planned = plan_of(run, *judging, "--limit", 20)
+    assert (planned["n_left"], planned["timed_by"]) == (32, "8 requests")
+    assert copied() == set()
+    code, _, err = run("merge", address, "--out", "merged")
+    assert code == 2
+    assert "there is no run" in err
+    assert run(*judging, "--limit", 4)[0] == 0
+    assert plan_of(run, *judging, "--limit", 20)["n_answered"] >= 8
+    assert run("merge", address, "--out", "merged")[0] == 0
+    assert len((tmp_path / "merged" / "ledger.jsonl").read_bytes().splitlines()) == 8
+
+
 def test_matches_that_time_a_judge_of_this_machine_are_kept_too(run, tmp_path, monkeypatch) -> None:
     from autoj.backends import scripted
 

@@ -83,6 +83,21 @@ def test_what_is_not_reached_keeps_its_rows(plan: Path, n_written: int) -> None:
     assert rows_in(plan) == WHOLE
 
 
+@pytest.mark.parametrize("before", [WHOLE, [each for id_ in CASES for each in both(id_)]])
+@pytest.mark.parametrize("n_written", range(len(FIRST) + 1))
+def test_second_orders_that_are_no_longer_wanted_are_left_out(
+    plan: Path, before: list[Asked], n_written: int
+) -> None:
+    write(plan, before)
+    write(plan, FIRST[:n_written], finish=False)
+    found = [each.case_id for each in rows_in(plan)]
+    assert found == sorted(found, key=CASES.index)
+    rest = [each for each in before if each.case_id not in CASES[:n_written]]
+    assert rows_in(plan)[len(found) - len(rest) :] == rest
+    write(plan, FIRST)
+    assert rows_in(plan) == FIRST
+
+
 def test_cases_that_the_plan_lacks_are_put_in_their_place(plan: Path) -> None:
     write(plan, [FIRST[0], FIRST[3]])
     write(plan, FIRST[:2], finish=False)

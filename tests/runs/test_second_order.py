@@ -188,6 +188,19 @@ def test_a_cap_on_requests_stops_it_and_a_higher_one_goes_on(tmp_path: Path, man
     assert state(tmp_path / "run") == state(tmp_path / "whole")
 
 
+def test_a_cap_that_ends_a_change_to_fewer_second_orders_leaves_a_whole_plan(
+    tmp_path: Path, many: Cases
+) -> None:
+    judged(tmp_path / "run", many, spec_of(None), budget=Budget(None, 30))
+    judged(tmp_path / "run", many, spec_of(), budget=Budget(None, 45))
+    assert are_whole(check_folders(tmp_path / "run"))
+    judged(tmp_path / "run", many, spec_of())
+    whole, _ = judged(tmp_path / "whole", many, spec_of())
+    assert list(RunFolder.existing(tmp_path / "run").verdicts()) == whole
+    for name in ("plan.jsonl", "verdicts.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 def test_a_first_order_that_fails_is_asked_once_a_session(tmp_path: Path, many: Cases) -> None:
     def failing(request: Request) -> str | tuple[float, ...] | Failure:
         if request.case_id == "case-7":

@@ -1,7 +1,11 @@
 """The end of a command with `--plan`: nothing is judged, and what it would take is shown."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from autoj.cli import _console
 from autoj.cli._progress import watching
@@ -25,7 +29,24 @@ def show_plan(
         out: the run's folder, or its address in an object store; None takes the default folder.
         cache: the use of earlier runs' answers; None where a judge costs.
     """
-    folder = fetched_copy(out) if isinstance(out, StoreAddress) else out
-    with watching() as watch:
-        estimates = plan_all(cases, planned, folder, cache=cache, watch=watch)
+    stored = isinstance(out, StoreAddress)
+    with _folder_of(out) as folder, watching() as watch:
+        estimates = plan_all(cases, planned, folder, kept=not stored, cache=cache, watch=watch)
     _console.show(estimates, lambda found: {"plan": [*map(asdict, found)]}, plan_view)
+
+
+@contextmanager
+def _folder_of(out: Path | StoreAddress | None) -> Iterator[Path | None]:
+    """The folder of the run; of a stored one a copy of its own, as its speed may be tried there."""
+    if not isinstance(out, StoreAddress):
+        yield out
+        return
+    with TemporaryDirectory() as place:
+        folder = Path(place) / out.name
+        if (fetched := fetched_copy(out)).is_dir():
+            folder.mkdir()
+            for path in fetched.iterdir():
+                # Another process may be fetching.
+                if path.suffix != ".draft":
+                    shutil.copyfile(path, folder / path.name)
+        yield folder

@@ -18,7 +18,7 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
-from autoj.runs.plan_writer import PlanWriter
+from autoj.runs.plan_writer import PlanWriter, earlier_rows
 from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
 from autoj.runs.second_order import SecondOrder
@@ -142,13 +142,15 @@ def judge_run(
         else:
             session.ask_in_turn(spec.second_order)
         if spec.critique and not (budget is not None and budget.stopped):
+            n_known = session.n_known(FOLLOW)
             # What is asked then follows from the verdicts, so its plan is new.
             (folder.path / FOLLOW).unlink(missing_ok=True)
             if load_critic is not None:
                 session.backend, session.reuse = opened.enter_context(load_critic()), None
             plan_critiques = partial(plan_follow, spec=spec.writing, backend=session.backend)
             judged = resolve_first(folder, spec, ledger)
-            session.ask("writing critiques", FOLLOW, starmap(plan_critiques, judged))
+            planned = starmap(plan_critiques, judged)
+            session.ask("writing critiques", FOLLOW, planned, n_known=n_known)
         folder.write_verdicts(verdict for _, verdict in resolve_run(folder, spec, ledger))
         folder.record_scored_by()
     return session.counts
@@ -190,6 +192,7 @@ class _Session:
         plan: str,
         planned: Iterable[Sequence[Planned]],
         n_each: float | None = None,
+        n_known: int | None = None,
     ) -> None:
         """Asks the unanswered questions of a plan, and writes the plan as far as it is read.
 
@@ -198,16 +201,22 @@ class _Session:
             plan: the file of the plan.
             planned: the questions about each case.
             n_each: the questions about a case on average; None follows from the settings.
+            n_known: the questions whose answers are there; None counts those of the plan.
         """
-        n_done, n_total = 0, self._n_requests(critiques=plan == FOLLOW)
+        n_total = self._n_requests(critiques=plan == FOLLOW)
         if n_each is not None:
             n_total = round(n_each * self.folder.n_cases())
+        # They are done from the start: passing over them says nothing of the time of the rest.
+        n_done = n_passing = min(self.n_known(plan) if n_known is None else n_known, n_total)
         is_first = self.spec.critique and plan == PLAN
         n_later = self._n_requests(critiques=True) if is_first else 0
 
         def on_outcome(outcome: Completion | Failure | None) -> None:
-            nonlocal n_done
-            n_done += 1
+            nonlocal n_done, n_passing
+            if outcome is None and n_passing:
+                n_passing -= 1
+            else:
+                n_done += 1
             self.counts.add(outcome)
             self.meter.add(outcome, n_later + max(n_total - n_done, 0))
             if (cost := self.meter.cost()) is not None:
@@ -220,12 +229,17 @@ class _Session:
             writer.write(item.asked)
             return item
 
-        self.watch.progress(what, 0, n_total)
+        self.watch.progress(what, n_done, n_total)
         with closing(PlanWriter(self.folder.path / plan)) as writer:
             lazily = map(noted, chain.from_iterable(planned))
             ask(lazily, self.backend, self.ledger, on_outcome, self.budget, self.reuse)
             if self.budget is None or not self.budget.stopped:
                 writer.finish()
+
+    def n_known(self, plan: str) -> int:
+        """The questions of a plan, as earlier sessions left it, that the ledger has answers to."""
+        rows = earlier_rows(self.folder.path / plan)
+        return sum(self.ledger.holds(row.key) for row in rows)
 
     def ask_in_turn(self, second_order: SecondOrder) -> None:
         """Asks the first orders, and then the second ones of the pairs whose first is unsure.

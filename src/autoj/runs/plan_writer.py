@@ -35,6 +35,8 @@ class PlanWriter:
         self._rest: _Rest | None = None
         """The plan's further rows while another file is written; None while there is none."""
         self._n_bytes = 0
+        self._case_id: str | None = None
+        """The case of the last row that does not differ; None before the first."""
 
     def write(self, asked: Asked) -> None:
         """Writes the next row, unless it is there.
@@ -46,6 +48,7 @@ class PlanWriter:
             line = next(self._there, None)
             if line == jsonl.encode(asked):
                 self._n_bytes += len(line)
+                self._case_id = asked.case_id
                 return
             there, self._there = self._there, None
             if line is not None:
@@ -64,6 +67,9 @@ class PlanWriter:
         self._appender.close()
         self._appender = jsonl.Appender(self._draft)
         self._rest = _Rest(rest)
+        if self._case_id is not None:
+            # Its further rows of before follow from other settings.
+            self._rest.skip(self._case_id)
 
     def _copy_beginning(self) -> None:
         """Copies the rows that do not differ."""
@@ -126,6 +132,11 @@ class _Rest:
         while self._next is not None:
             yield self._next
             self._next = next(self._rows, None)
+
+
+def earlier_rows(path: Path) -> Iterator[Asked]:
+    """The rows of a plan that earlier sessions have left, up to the first damaged one."""
+    return _readable(jsonl.whole_lines(path))
 
 
 def _readable(lines: Iterable[bytes]) -> Iterator[Asked]:

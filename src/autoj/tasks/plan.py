@@ -49,6 +49,7 @@ def plan_all(
     planned: RunSpec | Jury,
     out: Path | None = None,
     *,
+    kept: bool = True,
     cache: bool | None = None,
     watch: Watch = SILENT,
 ) -> list[RunEstimate]:
@@ -58,6 +59,7 @@ def plan_all(
         cases: the data.
         planned: the settings of the run, or the jury.
         out: the folder; None takes the default one.
+        kept: False where the folder is a copy that is thrown away.
         cache: the use of earlier runs' answers; None where a judge costs.
         watch: told of progress and events.
 
@@ -67,9 +69,9 @@ def plan_all(
         SpecMismatch: the folder was made with other settings or other data.
     """
     if isinstance(planned, Jury):
-        return plan_jury(cases, planned, out, cache=cache, watch=watch)
+        return plan_jury(cases, planned, out, kept=kept, cache=cache, watch=watch)
     plan_one = plan_tournaments if planned.task == "select" else plan_run
-    return [plan_one(cases, planned, out, cache=cache, watch=watch)]
+    return [plan_one(cases, planned, out, kept=kept, cache=cache, watch=watch)]
 
 
 def plan_run(
@@ -78,6 +80,7 @@ def plan_run(
     out: Path | None = None,
     *,
     kind: Kind | None = None,
+    kept: bool = True,
     cache: bool | None = None,
     watch: Watch = SILENT,
 ) -> RunEstimate:
@@ -88,6 +91,7 @@ def plan_run(
         spec: the settings.
         out: the run's folder; None takes the default one.
         kind: the kind of run; None is that of the spec's task.
+        kept: False where the folder is a copy that is thrown away.
         cache: the use of earlier runs' answers, as in `tasks.judge.judge`.
         watch: told of the progress of a download.
 
@@ -111,7 +115,7 @@ def plan_run(
                 pace = _pace(folder.cases(), spec, engine, path)
         taken, _ = taken_cases(cases, spec, [])
         found = estimate_run(taken, spec, reader, folder=path, reuse=reuse)
-        return _with_time(found, pace, path, reader)
+        return _with_time(found, pace, path, reader, kept=kept)
 
 
 def plan_tournaments(
@@ -119,6 +123,7 @@ def plan_tournaments(
     spec: RunSpec,
     out: Path | None = None,
     *,
+    kept: bool = True,
     cache: bool | None = None,
     watch: Watch = SILENT,
 ) -> RunEstimate:
@@ -146,7 +151,8 @@ def plan_tournaments(
             with open_run(path, spec, cases) as selection:
                 pace = _pace(first_round(selection.cases()), its, engine, folder)
         found = estimate_run(matches(), its, reader, reuse=reuse)
-        return _with_time(answered(found, count_lines(folder / LEDGER)), pace, folder, reader)
+        found = answered(found, count_lines(folder / LEDGER))
+        return _with_time(found, pace, folder, reader, kept=kept)
 
 
 def plan_jury(
@@ -154,6 +160,7 @@ def plan_jury(
     jury: Jury,
     out: Path | None = None,
     *,
+    kept: bool = True,
     cache: bool | None = None,
     watch: Watch = SILENT,
 ) -> list[RunEstimate]:
@@ -162,7 +169,7 @@ def plan_jury(
     check_jury_place(path)
     data = pairs_alone(cases) if jury.paired else cases
     found = [
-        plan_run(data, juror.spec, path / juror.folder, cache=cache, watch=watch)
+        plan_run(data, juror.spec, path / juror.folder, kept=kept, cache=cache, watch=watch)
         if jury.escalation is None or number == 0
         # The stronger judge's cases are among the first one's: it has no limit of its own.
         else _plan_at_most(
@@ -236,7 +243,9 @@ def _pace(cases: Iterable[Case], spec: RunSpec, engine: Backend, path: Path) -> 
     return counts.seconds / counts.n_answered
 
 
-def _with_time(found: RunEstimate, pace: float | None, path: Path, reader: Reader) -> RunEstimate:
+def _with_time(
+    found: RunEstimate, pace: float | None, path: Path, reader: Reader, *, kept: bool
+) -> RunEstimate:
     """The estimate with the time that the rest will take.
 
     Args:
@@ -244,9 +253,11 @@ def _with_time(found: RunEstimate, pace: float | None, path: Path, reader: Reade
         pace: the seconds for each request that was asked to know them; None where none was.
         path: the folder of the run.
         reader: states the rate limits, if it has any.
+        kept: False where the folder is thrown away.
     """
     if pace is not None:
-        return _timed(found, pace, f"{_N_TIMED} requests, whose answers are kept in {path}")
+        where = f", whose answers are kept in {path}" if kept else ""
+        return _timed(found, pace, f"{_N_TIMED} requests{where}")
     if (pace := _pace_so_far(path)) is not None:
         return _timed(found, pace, "the speed of this run so far")
     return _at_least(found, reader)

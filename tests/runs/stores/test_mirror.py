@@ -405,6 +405,19 @@ def test_a_folder_of_runs_is_all_of_them(address: StoreAddress, machine: Machine
     assert [path.name for path in fetched_runs(address)] == ["part-1", "part-2"]
 
 
+def test_a_local_copy_with_more_than_is_stored_is_no_stored_run(
+    address: StoreAddress, machine: Machine
+) -> None:
+    for name in ("part-1", "part-2"):
+        stored(address / name)
+    Objects(address / "part-3").create("README", b"")
+    for place in (address, address / "part-3"):
+        folder = fetched_copy(place)
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text("{}\n")
+    assert [path.name for path in fetched_runs(address)] == ["part-1", "part-2"]
+
+
 CHILD = """
 import sys, time
 from autoj.runs.stores.address import StoreAddress

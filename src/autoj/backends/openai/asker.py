@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autoj.backends.openai.asking import body_of, without_opening
@@ -51,7 +51,7 @@ class Asker:
 
     def __post_init__(self) -> None:
         given = self.settings
-        self.scorer = ChoiceScorer(self.card, given, self.client, self._reply, self._wait_to_retry)
+        self.scorer = ChoiceScorer(self.card, given, self._reply, self._token_ids)
         self.slots = asyncio.Semaphore(given.concurrency)
         self.backoff = Backoff(
             first_seconds=given.first_wait_seconds, longest_seconds=given.longest_wait_seconds
@@ -137,10 +137,25 @@ class Asker:
             if isinstance(got, Reply):
                 self._count(got, body, asking, n_reserved)
                 return got
-            fault = self._judged(got, n_tries, n_before)
-            if fault.ends is not None or not fault.retryable or n_tries == self.settings.attempts:
-                raise GivenUpError(fault)
-            await self._wait_to_retry(fault, n_tries, asking.ended)
+            await self._wait_to_retry(got, n_tries, n_before, asking.ended)
+        raise AssertionError("at least one attempt is made")
+
+    async def _token_ids(self, text: str, ended: Ended) -> list[int] | None:
+        """The numbers of a text's tokens; None where the server refuses to say them.
+
+        Raises:
+            GivenUpError: the server did not answer, for a reason that may pass.
+        """
+        n_before = self.n_contacts
+        for n_tries in range(1, self.settings.attempts + 1):
+            got = await self.client.token_ids(text)
+            self.n_contacts += not (isinstance(got, Fault) and got.unreached)
+            if not isinstance(got, Fault):
+                return got
+            fault = replace(got, message=f"{got.message} (at /tokenize)")
+            await self._wait_to_retry(fault, n_tries, n_before, ended)
+            if ended.is_set:
+                raise GivenUpError(None)
         raise AssertionError("at least one attempt is made")
 
     def _judged(self, fault: Fault, n_tries: int, n_before: int) -> Fault:
@@ -175,7 +190,21 @@ class Asker:
         await ended.sleep(wait)
         return n_tokens
 
-    async def _wait_to_retry(self, fault: Fault, n_tries: int, ended: Ended) -> None:
+    async def _wait_to_retry(self, fault: Fault, n_tries: int, n_before: int, ended: Ended) -> None:
+        """Waits before a further attempt.
+
+        Args:
+            fault: the fault of the last one.
+            n_tries: attempts so far.
+            n_before: the contacts with the server before the first of them.
+            ended: ends the wait.
+
+        Raises:
+            GivenUpError: there is no further attempt.
+        """
+        fault = self._judged(fault, n_tries, n_before)
+        if fault.ends is not None or not fault.retryable or n_tries == self.settings.attempts:
+            raise GivenUpError(fault)
         if fault.error == "RateLimited" and fault.wait_seconds is not None:
             # A rate limit concerns the account: requests that have not started wait, too.
             now = asyncio.get_running_loop().time()

@@ -13,6 +13,7 @@ from autoj.backends.openai.settings import Settings
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 5.0
 _MOST_LISTED = 5
+_NOT_IMPLEMENTED = 501
 
 
 class Client:
@@ -78,6 +79,7 @@ class Client:
         Returns:
             A fault where the server may say it later.
         """
+        import aiohttp
         import openai
 
         url = self._base_url.removesuffix("/v1") + "/tokenize"
@@ -91,9 +93,10 @@ class Client:
             fault = fault_of_status(
                 error.status_code, error.response.headers, error.body, self._place, self._scrub
             )
+            return fault if fault.retryable and error.status_code != _NOT_IMPLEMENTED else None
+        except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
+            fault = fault_of_connection(error, self._place, self._scrub)
             return fault if fault.retryable else None
-        except (openai.APIConnectionError, TimeoutError) as error:
-            return fault_of_connection(error, self._place, self._scrub)
         # Whatever else goes wrong, choices are then scored in another way.
         except Exception:
             return None

@@ -11,6 +11,8 @@ of vLLM's server leave no choice out:
 A server that does not know a field refuses it or ignores it, so each is tried once: the first must
 list the named tokens and nothing but the written one besides, and the second must be there. A fault
 that may pass decides nothing: the question fails as any other would, and the next one tries again.
+Servers that fail on an unknown field are told from busy ones by failing twice, with a plain request
+answered after each; a tokenizer is not there only where it is refused (404, 405 or 501, say).
 
 **Source:** vLLM, `entrypoints/openai/chat_completion/protocol.py`, and its pull request 43463.
 """
@@ -25,7 +27,6 @@ from typing import Any, Protocol
 
 from autoj.backends.openai.asking import body_of, without_opening
 from autoj.backends.openai.attempts import Ended, GivenUpError, RequestCost
-from autoj.backends.openai.client import Client
 from autoj.backends.openai.faults import Fault
 from autoj.backends.openai.replies import Reply
 from autoj.backends.openai.scoring import Menu, Position, Scores
@@ -42,8 +43,13 @@ _SMALL_MASS = 0.01
 MOST_BEGINNINGS = 4
 """The cap on further requests about shared beginnings, per request."""
 
-# One plain request, one that names tokens, and a prompt for each choice.
-_MOST_TRIED = 2 + MOST_PROMPTS
+_ROUNDS = 2
+"""So often a request with a field must fail, and be answered without it, to count as refused: an
+overload may end between the two."""
+
+# One plain request; one that names tokens and a prompt for each choice, of which each may be
+# answered in the second round, after another plain one.
+_MOST_TRIED = 1 + _ROUNDS * (1 + MOST_PROMPTS)
 
 _NUMBER = re.compile(rb"token_id:(\d+)")
 
@@ -139,11 +145,11 @@ class AskReply(Protocol):
         """The reply to a request with further fields, whose answer has begun with a text."""
 
 
-class WaitToRetry(Protocol):
-    """Waits before a further attempt (`asker.Asker`)."""
+class AskTokens(Protocol):
+    """Asks a server's tokenizer until there is an answer (`asker.Asker`)."""
 
-    async def __call__(self, fault: Fault, n_tries: int, ended: Ended) -> None:
-        """Waits after a fault, the last of so many attempts."""
+    async def __call__(self, text: str, ended: Ended) -> list[int] | None:
+        """The numbers of a text's tokens; None where the server refuses to say them."""
 
 
 @dataclass(slots=True)
@@ -152,9 +158,8 @@ class ChoiceScorer:
 
     card: JudgeCard
     settings: Settings
-    client: Client
     reply: AskReply
-    wait: WaitToRetry
+    token_ids: AskTokens
     method: ScoredBy | None = None
     """The way in which the server scores choices after a forced opening; None before it is
     tried."""
@@ -210,17 +215,18 @@ class ChoiceScorer:
         Raises:
             GivenUpError: there was no reply for a reason that may pass, or that is no refusal.
         """
-        try:
-            return await self.reply(asking, fields=fields)
-        except GivenUpError as given_up:
-            fault = given_up.fault
-            if fault is None or (fault.ends is not None and not fault.refuses):
-                raise
-            if not fault.retryable:
-                return None
-            if not trial or fault.error == "RateLimited" or not await self._is_up(asking):
-                raise
-            return None
+        for _ in range(_ROUNDS):
+            try:
+                return await self.reply(asking, fields=fields)
+            except GivenUpError as given_up:
+                fault = given_up.fault
+                if fault is None or (fault.ends is not None and not fault.refuses):
+                    raise
+                if not fault.retryable:
+                    return None
+                if not trial or fault.error == "RateLimited" or not await self._is_up(asking):
+                    raise
+        return None
 
     async def _is_up(self, asking: RequestCost) -> bool:
         """True where the server answers the same request without further fields."""
@@ -234,14 +240,14 @@ class ChoiceScorer:
         """The numbers of the tokens of a request's choices; None if the server does not say.
 
         Raises:
-            GivenUpError: the rate limit of the server's tokenizer lasts.
+            GivenUpError: the tokenizer does not answer, for a reason that may pass.
         """
         prefix, choices = asking.request.prefix or "", asking.request.choices or ()
         if (prefix, choices) not in self.tokens:
             texts = [prefix, *(prefix + choice for choice in choices)]
             known: list[list[int]] = []
             for text in texts:
-                if (its := await self._token_ids(text, asking.ended)) is None:
+                if (its := await self.token_ids(text, asking.ended)) is None:
                     break
                 known.append(its)
             whole = len(known) == len(texts)
@@ -250,23 +256,6 @@ class ChoiceScorer:
             fits = all(after) and 0 < len(numbers) <= MOST_TOKENS
             self.tokens[prefix, choices] = numbers if fits else None
         return self.tokens[prefix, choices]
-
-    async def _token_ids(self, text: str, ended: Ended) -> list[int] | None:
-        """The numbers of a text's tokens; None from a server without a tokenizer that answers."""
-        found = await self.client.token_ids(text)
-        for n_tries in range(1, self.settings.attempts):
-            if not isinstance(found, Fault):
-                return found
-            await self.wait(found, n_tries, ended)
-            if ended.is_set:
-                raise GivenUpError(None)
-            found = await self.client.token_ids(text)
-        if not isinstance(found, Fault):
-            return found
-        if found.error == "RateLimited":
-            raise GivenUpError(found)
-        # It answers other requests: a proxy fails where it knows no tokenizer.
-        return None
 
     async def _by_prompts(self, asking: RequestCost, *, trial: bool) -> Completion | None:
         """The scores of the choices as ends of prompts; None where the server gives none."""

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -182,15 +183,19 @@ def fetched_runs(address: StoreAddress) -> list[Path]:
         DataError: there is no run, or an object is missing or damaged.
         AutojError: as `Objects`.
     """
+
+    def is_stored(address: StoreAddress) -> bool:
+        # A local copy may have files that are not stored.
+        return "run.json" in persistently(partial(read_manifest, Objects(address))).files
+
     own = fetched_copy(address)
-    if (own / "run.json").is_file():
+    if is_stored(address):
         return [own]
     names = [name for name in persistently(Objects(address).names) if is_run_name(name)]
     if (own / SHARDS).is_file():
         listed = decode((own / SHARDS).read_bytes())["shards"]
         names = [name for name in names if name in listed]
-    copies = [fetched_copy(address / name) for name in names]
-    runs = [folder for folder in copies if (folder / "run.json").is_file()]
+    runs = [fetched_copy(address / name) for name in names if is_stored(address / name)]
     if not runs:
         raise DataError("there is no run", path=str(address))
     return runs
