@@ -45,7 +45,10 @@ from autoj.judges import load_card
 from autoj.runs import judge_run, make_spec, open_run
 from benchmarks.harness import write_cases
 
-card = load_card("embedded-small-base")
+try:
+    card = load_card("embedded-small-base")
+except Exception:
+    card = load_card("embedded-base")  # its name in earlier trees
 backend = load(card)
 
 def run(name, n_cases, **settings):
