@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +52,20 @@ def at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(mirror, "_LEAST_DEAD_SECONDS", 0.5)
     monkeypatch.setattr(driver, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
+    # Files in fsspec's memory have one position for all threads, unlike those of any store.
+    one_at_a_time = threading.RLock()
+    for name in ("names", "copy_to", "write", "create", "remove"):
+        monkeypatch.setattr(Objects, name, under(one_at_a_time, getattr(Objects, name)))
     yield
     fsspec.filesystem("memory").store.clear()
+
+
+def under(lock: AbstractContextManager[Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    def locked(*given: Any) -> Any:
+        with lock:
+            return call(*given)
+
+    return locked
 
 
 @pytest.fixture
@@ -214,15 +229,25 @@ def test_a_driver_that_is_replaced_stops_and_says_so(
     cases: Cases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer(request: Request) -> Any:
-        found = read_manifest(Objects(SHARDS))
-        other = Writer(id="other", name="another driver", seconds=3600.0)
-        if found.writer != other:
+        if not taken.is_set():
+            taken.set()
+            found = read_manifest(Objects(SHARDS))
+            other = Writer(id="other", name="another driver", seconds=0.1)
             commit(Objects(SHARDS), replace(found, number=found.number + 100, writer=other))
         return by_hash(request)
 
+    taken = threading.Event()
     answered_by(answer, monkeypatch)
     with pytest.raises(RunBusy, match="was taken over by another writer"):
         run_on(cases, 2)
+    # Threads go on where Ray would end its workers.
+    for name in ("1-of-2", "2-of-2"):
+        wait_for(partial(has_ended, SHARDS / name))
+
+
+def has_ended(shard: StoreAddress) -> bool:
+    found = read_manifest(Objects(shard))
+    return found.number > 0 and found.writer is None
 
 
 def test_a_shard_that_another_worker_writes_is_its_own(
