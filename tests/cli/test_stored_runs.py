@@ -35,7 +35,7 @@ def judging(part: str, address: str) -> list[str]:
 
 def on(machine: Path) -> Mapping[str, str]:
     """The environment of a machine with a disk of its own."""
-    return {**os.environ, "AUTOJ_CACHE": str(machine), "AUTOJ_SYNC_SECONDS": "0.2"}
+    return {**os.environ, "AUTOJ_CACHE": str(machine), "AUTOJ_SYNC_SECONDS": "1"}
 
 
 def pieces_in(bucket: Path) -> list[Path]:

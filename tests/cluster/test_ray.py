@@ -104,7 +104,7 @@ def test_two_workers_are_killed_and_nothing_is_lost(tmp_path: Path) -> None:
 def test_a_killed_worker_is_followed_by_one_that_fetches_its_shard(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="the extra `stores` is not installed")
     counts = Counts()
-    own = {**environment(tmp_path), "AUTOJ_SYNC_SECONDS": "0.5"}
+    own = {**environment(tmp_path), "AUTOJ_SYNC_SECONDS": "1"}
     with serving(counts.decide, latency=0.1, keep=False) as server:
         server.on_sent = counts.sent
         write_inputs(tmp_path, server, N_CASES)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +30,9 @@ from autoj.runs import make_spec, merge_runs
 from autoj.runs.stores import mirror
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import fetched_runs
-from autoj.runs.stores.manifest import read_manifest
+from autoj.runs.stores.manifest import Writer, commit, read_manifest
 from autoj.runs.stores.objects import Objects
-from autoj.runs.watch import SILENT
+from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 
@@ -45,10 +49,23 @@ def at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(mirror, "SYNC_SECONDS", 0.02)
+    monkeypatch.setattr(mirror, "_LEAST_DEAD_SECONDS", 0.5)
     monkeypatch.setattr(driver, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
+    # Files in fsspec's memory have one position for all threads, unlike those of any store.
+    one_at_a_time = threading.RLock()
+    for name in ("names", "copy_to", "write", "create", "remove"):
+        monkeypatch.setattr(Objects, name, under(one_at_a_time, getattr(Objects, name)))
     yield
     fsspec.filesystem("memory").store.clear()
+
+
+def under(lock: AbstractContextManager[Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    def locked(*given: Any) -> Any:
+        with lock:
+            return call(*given)
+
+    return locked
 
 
 @pytest.fixture
@@ -73,14 +90,14 @@ def answered_by(answer: Any, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 def run_on(cases: Cases, n_shards: int) -> Run:
     spec = make_spec("judge", CARD)
-    with shared_shards(cases, spec, OUT, n_shards, SILENT) as (shards, fetch):
-        drive(shards, cases)
+    with shared_shards(cases, spec, OUT, n_shards, SILENT) as (shards, fetch, watch):
+        drive(shards, cases, watch)
         fetch()
         return shards.merge()
 
 
-def drive(shards: ShardRuns, cases: Cases) -> None:
-    driver._Driver(Threads(2), cases, shards, {"CPU": 1, "GPU": 0}, SILENT).run()
+def drive(shards: ShardRuns, cases: Cases, watch: Watch = SILENT) -> None:
+    driver._Driver(Threads(2), cases, shards, {"CPU": 1, "GPU": 0}, watch).run()
 
 
 def lines_of(run: Run, name: str) -> list[bytes]:
@@ -150,7 +167,7 @@ def test_a_lost_workers_successor_asks_what_was_not_stored(
 ) -> None:
     backend = answered_by(by_hash, monkeypatch)
     spec = make_spec("judge", CARD)
-    with shared_shards(cases, spec, OUT, 2, SILENT) as (shards, fetch):
+    with shared_shards(cases, spec, OUT, 2, SILENT) as (shards, fetch, _):
         lose_a_worker(shards.runs[0], cases, monkeypatch, backend)
         monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "successor"))
         drive(shards, cases)
@@ -208,11 +225,36 @@ def test_two_drivers_do_not_share_a_run(
             pass
 
 
+def test_a_driver_that_is_replaced_stops_and_says_so(
+    cases: Cases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: Request) -> Any:
+        if not taken.is_set():
+            taken.set()
+            found = read_manifest(Objects(SHARDS))
+            other = Writer(id="other", name="another driver", seconds=0.1)
+            commit(Objects(SHARDS), replace(found, number=found.number + 100, writer=other))
+        return by_hash(request)
+
+    taken = threading.Event()
+    answered_by(answer, monkeypatch)
+    with pytest.raises(RunBusy, match="was taken over by another writer"):
+        run_on(cases, 2)
+    # Threads go on where Ray would end its workers.
+    for name in ("1-of-2", "2-of-2"):
+        wait_for(partial(has_ended, SHARDS / name))
+
+
+def has_ended(shard: StoreAddress) -> bool:
+    found = read_manifest(Objects(shard))
+    return found.number > 0 and found.writer is None
+
+
 def test_a_shard_that_another_worker_writes_is_its_own(
     cases: Cases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered_by(by_hash, monkeypatch)
-    with shared_shards(cases, make_spec("judge", CARD), OUT, 2, SILENT) as (shards, _):
+    with shared_shards(cases, make_spec("judge", CARD), OUT, 2, SILENT) as (shards, _, _):
         with mirror.stored_run(SHARDS / shards.runs[0].name):
             monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "other"))
             outcome: ShardOutcome = judge_shard(cases, shards.runs[0])

@@ -132,10 +132,10 @@ def judge_on_ray(
     except ImportError:
         raise MissingExtra("ray", "judging on a Ray cluster") from None
 
-    with shared_shards(cases, spec, out, n_shards, watch) as (shards, fetch):
+    with shared_shards(cases, spec, out, n_shards, watch) as (shards, fetch, watched):
         with _connected(ray):
             n_gpus = _gpus_of(spec.judge, ray) if gpus is None else gpus
-            _Driver(ray, cases, shards, {"CPU": cpus, "GPU": n_gpus}, watch).run()
+            _Driver(ray, cases, shards, {"CPU": cpus, "GPU": n_gpus}, watched).run()
         fetch()
         return shards.merge()
 

@@ -19,9 +19,9 @@ from autoj.cluster.worker import GIVE_UP
 from autoj.datasets.base import Cases
 from autoj.runs import RunSpec
 from autoj.runs.lock import HOLDER
-from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.address import StoreAddress, is_run_name
 from autoj.runs.stores.fetching import StoredCopy
-from autoj.runs.stores.manifest import SHARDS, is_run_name
+from autoj.runs.stores.manifest import SHARDS
 from autoj.runs.stores.mirror import stored_run
 from autoj.runs.stores.objects import Objects, persistently
 from autoj.runs.watch import Watch
@@ -34,7 +34,7 @@ _AT_ONCE = 16
 @contextmanager
 def shared_shards(
     cases: Cases, spec: RunSpec, out: Path | StoreAddress | None, n_shards: int, watch: Watch
-) -> Iterator[tuple[ShardRuns, Callable[[], None]]]:
+) -> Iterator[tuple[ShardRuns, Callable[[], None], Watch]]:
     """Opens the shards of a run, on shared storage or in an object store.
 
     Args:
@@ -45,14 +45,15 @@ def shared_shards(
         watch: told of what is waited for.
 
     Yields:
-        The shards, and a call that brings their folders here up to date, for merging them.
+        The shards, a call that brings their folders here up to date, for merging them, and the
+        watch, which stops the driver where another has taken the run over.
 
     Raises:
         AutojError: as `open_shards` and `stored_run`.
     """
     if not isinstance(out, StoreAddress):
         with open_shards(cases, spec, out, n_shards) as shards:
-            yield shards, lambda: None
+            yield shards, lambda: None, watch
         return
     whole = (RUNS / f"{slug(out.name)}-{out.digest}").absolute()
     address, folder = out.beside("-shards"), folder_of(whole)
@@ -63,7 +64,7 @@ def shared_shards(
     ):
         # The list is there before any shard, for a driver that goes on elsewhere.
         persistently(stored.sync)
-        yield shards, lambda: persistently(stored.sync)
+        yield shards, lambda: persistently(stored.sync), stored.watch
 
 
 class _Follower:

@@ -12,7 +12,7 @@ from autoj.runs.stores.address import StoreAddress, place_of
 
 @pytest.mark.parametrize(
     "text",
-    ["s3://bucket/runs/part-1", "gs://b/x", "memory:///a/b", "file:///srv/runs/a b", "S3://b/x/"],
+    ["s3://bucket/runs/part-1", "gs://b/x", "memory:///a/b", "file:///srv/my runs/a", "S3://b/x/"],
 )
 def test_an_address_stays_as_it_was_written(text: str) -> None:
     scheme, _, path = text.partition("://")
@@ -25,6 +25,9 @@ def test_an_address_stays_as_it_was_written(text: str) -> None:
         "s3://", "s3:///", "s3://bucket/../other", "s3://bucket/./x", "s3://bucket//x",
         "s3://key:secret@bucket/x", "s3://bucket/*", "s3://b/x?y", "s3://b/x#y", "s3://b/%2e%2e/x",
         "s3://b/x\ny", "zip://a::s3://b/c", "https://host/x", "part-1",
+        "s3://bucket", "gs://bucket/", "abfs:///a/b", "file://runs/x", "local://x", "file:///",
+        "s3://bucket/runs/part=3", "s3://bucket/_p", "s3://bucket/a b", "s3://b/x\u202e",
+        "s3://b/manifest-000000000001.json", "s3://b/run.json." + "0" * 40,
     ],
 )  # fmt: skip
 def test_other_texts_are_no_place_to_write_to(text: str) -> None:

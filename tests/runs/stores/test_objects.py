@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 from typing import Any
@@ -75,6 +76,19 @@ def test_errors_of_stores_become_ours(
     with pytest.raises(kind, match=said) as caught:
         objects.write("x", io.BytesIO(b"x"))
     assert str(address) in caught.value.message
+
+
+def test_a_local_file_that_cannot_be_written_is_not_the_stores_fault(
+    address: StoreAddress,
+) -> None:
+    class Full(io.BytesIO):
+        def write(self, content: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    objects = Objects(address)
+    objects.create("x", b"x")
+    with pytest.raises(OSError, match="No space left"):
+        objects.copy_to("x", Full())
 
 
 def test_a_store_that_comes_back_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,10 @@ _READ_ONLY = {"http", "https", "hf"}
 # Marks that stores, or fsspec, read as more than a character of a name.
 _MARKS = re.compile(r"[\x00-\x1f\x7f*?\[\]#%\\]|::")
 _A_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PIECE = re.compile(r"[a-z_.]+\.[0-9a-f]{40}")
+_MANIFEST = re.compile(r"manifest-[0-9]{12}\.json")
+_ON_DISKS = {"file", "local"}
+_WITHOUT_BUCKETS = {*_ON_DISKS, "memory", "sftp", "hdfs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,19 @@ class StoreAddress:
                 hint="Write s3://bucket/runs/name: a bucket and names, without . and .., marks "
                 "like * or %, and keys, which the environment or a file of the store's own holds.",
             )
+        if scheme in _ON_DISKS and not path.startswith("/"):
+            raise ConfigError(
+                f"{text} is not an absolute path", hint="Write file:///srv/runs/name."
+            )
+        if scheme not in _WITHOUT_BUCKETS and (path.startswith("/") or len(parts) == 1):
+            raise ConfigError(
+                f"{text} names no folder of a bucket", hint=f"Write {scheme}://bucket/runs."
+            )
+        if not is_run_name(parts[-1]):
+            raise ConfigError(
+                f"{text}: {parts[-1]!r} cannot be the name of a run",
+                hint="Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+            )
         return cls(scheme, path)
 
     @property
@@ -59,7 +76,7 @@ class StoreAddress:
 
     def __truediv__(self, name: str) -> "StoreAddress":
         """The folder of this name in it."""
-        if not is_name(name):
+        if not is_run_name(name):
             raise ConfigError(f"{name!r} cannot be the name of a run in {self}")
         return StoreAddress(self.scheme, f"{self.path}/{name}")
 
@@ -71,9 +88,19 @@ class StoreAddress:
         return f"{self.scheme}://{self.path}"
 
 
-def is_name(text: str) -> bool:
-    """True for a single name that leads nowhere else, also where another program wrote it."""
-    return _A_NAME.fullmatch(text) is not None
+def is_piece(name: str) -> bool:
+    """True for the name of a piece's object."""
+    return _PIECE.fullmatch(name) is not None
+
+
+def is_manifest(name: str) -> bool:
+    """True for the name of a manifest."""
+    return _MANIFEST.fullmatch(name) is not None
+
+
+def is_run_name(name: str) -> bool:
+    """True for a name that may be a run's in a folder of several, and leads nowhere else."""
+    return _A_NAME.fullmatch(name) is not None and not is_piece(name) and not is_manifest(name)
 
 
 def place_of(text: str) -> Path | StoreAddress:

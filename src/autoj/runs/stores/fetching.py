@@ -15,13 +15,14 @@ from autoj.errors import DataError
 from autoj.fetching import cache_folder
 from autoj.jsonl import decode
 from autoj.runs.lock import LOCK
-from autoj.runs.stores.address import StoreAddress, place_of
+from autoj.runs.stores.address import StoreAddress, is_run_name, place_of
 from autoj.runs.stores.manifest import (
+    DERIVED,
+    FILES,
     GROWING,
     SHARDS,
     Manifest,
     Piece,
-    is_run_name,
     read_manifest,
     restoring,
 )
@@ -34,16 +35,24 @@ _log = logging.getLogger(__name__)
 class StoredCopy:
     """A local copy of one run in a store."""
 
-    def __init__(self, objects: Objects, folder: Path) -> None:
+    def __init__(self, objects: Objects, folder: Path, *, for_reading: bool = False) -> None:
+        """Names the copy; nothing is fetched yet.
+
+        Args:
+            objects: the run.
+            folder: the copy.
+            for_reading: nothing is recorded here, so what is not stored is removed.
+        """
         self.objects = objects
         self.folder = folder
-        self.manifest = Manifest()
-        """The state that the copy has."""
+        self.for_reading = for_reading
+        self.manifest: Manifest | None = None
+        """The state that the copy has, once it is known."""
         self._n_verified = dict.fromkeys(GROWING, 0)
         """Of files that grow, the bytes that are known to be as they are stored."""
 
     def update(self) -> Manifest:
-        """Brings the copy to the last state of the run; it may be ahead in what grows.
+        """Brings the copy to the last state of the run; it may be ahead in what is recorded here.
 
         Raises:
             DataError: an object is missing or damaged.
@@ -65,6 +74,9 @@ class StoredCopy:
         """Brings the copy to a state; raises as `update`."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            # What is derived from other files would not agree with those that are fetched.
+            for name in {*(FILES if self.for_reading else DERIVED)} - manifest.files.keys():
+                (self.folder / name).unlink(missing_ok=True)
             for name, pieces in manifest.files.items():
                 if name in GROWING:
                     self._take_growing(name, pieces)
@@ -76,8 +88,8 @@ class StoredCopy:
 
     def _take_whole(self, name: str, pieces: tuple[Piece, ...]) -> None:
         path = self.folder / name
-        known = self.manifest.files.get(name) == pieces and path.is_file()
-        if known or (path.is_file() and _state(path) == pieces):
+        is_known = self.manifest is not None and self.manifest.files.get(name) == pieces
+        if path.is_file() and (is_known or _state(path) == pieces):
             return
         draft = path.with_name(f"{name}.draft")
         with draft.open("w+b") as stream:
@@ -97,6 +109,8 @@ class StoredCopy:
                     if Piece.of(io.BytesIO(stream.read(piece.n_bytes))) != piece:
                         self._replace_rest(stream, path, piece, start)
                 start = stop
+            if self.for_reading:
+                stream.truncate(start)
             stream.flush()
             os.fsync(stream.fileno())
         self._n_verified[name] = max(verified, start)
@@ -110,7 +124,8 @@ class StoredCopy:
         # What only goes on is not cut off first: others count the lines meanwhile.
         if content.getvalue().startswith(here):
             stream.write(content.getvalue()[len(here) :])
-        else:
+            return
+        if not self.for_reading:
             earlier = path.with_name(f"{path.name}.earlier")
             shutil.copyfile(path, earlier)
             _log.warning(
@@ -118,9 +133,9 @@ class StoredCopy:
                 "the last sync are asked again; %s keeps them",
                 self.objects.address, path, earlier.name,
             )  # fmt: skip
-            stream.seek(start)
-            stream.truncate()
-            stream.write(content.getvalue())
+        stream.seek(start)
+        stream.truncate()
+        stream.write(content.getvalue())
 
     def _copy(self, name: str, piece: Piece, target: BinaryIO) -> None:
         """Reads a piece to the end of a file, once more where a transfer went wrong."""
@@ -160,7 +175,7 @@ def fetched_copy(address: StoreAddress) -> Path:
         AutojError: as `Objects`.
     """
     place = copies_folder() / f"{address.name}-{address.digest}-read"
-    copy = StoredCopy(Objects(address), place / address.name)
+    copy = StoredCopy(Objects(address), place / address.name, for_reading=True)
     try:
         place.mkdir(parents=True, exist_ok=True)
         # Two workers of a machine may want the same answers.

@@ -3,13 +3,14 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
-from autoj.errors import DataError
+from autoj.errors import DataError, Unavailable
 from autoj.jsonl import decode_as, encode_summed, sum_agrees
 from autoj.runs.files import BAD_ROWS, CASES, FAILURES, FOLLOW, LEDGER, PLAN, TIMINGS, VERDICTS
-from autoj.runs.stores.address import StoreAddress, is_name
+from autoj.runs.stores.address import StoreAddress, is_manifest
 from autoj.runs.stores.objects import Absent, Objects
 
 GROWING = (LEDGER, FAILURES)
@@ -21,11 +22,15 @@ DERIVED = (PLAN, FOLLOW, VERDICTS, TIMINGS)
 SHARDS = "shards.json"
 """The list of a run's shards, in the folder of all of them."""
 
-_PIECE = re.compile(r"[a-z_.]+\.[0-9a-f]{40}")
-_NAME = re.compile(r"manifest-(\d{12})\.json")
+FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS})
+"""All files that a stored run may have."""
+
+# The end is also known with its last byte changed.
+_START, _END = b'{"number":', re.compile(rb'\n\Z|,"sum":"[^"]{8}"\}.\Z', re.DOTALL)
 _SHA256 = re.compile("[0-9a-f]{64}")
 _DIGITS = 40
 """Of the digest in the name of an object."""
+_TRIES = 5
 _KEPT = 3
 """Manifests that stay, for readers that have listed them, and where the last one is cut off."""
 
@@ -84,23 +89,41 @@ class Manifest:
 def read_manifest(objects: Objects) -> Manifest:
     """The last manifest of a run; one of no files where there is none.
 
-    One that is cut off was never committed: the one before it counts.
+    One that is cut off was never committed: the one before it counts, under the number of the last
+    name that is there, so that the number after it is free.
 
     Raises:
-        DataError: none can be read.
+        DataError: it is damaged, or all are cut off.
+        Unavailable: manifests are replaced faster than they can be read.
     """
-    names = manifest_names(objects)
+    for _ in range(_TRIES):
+        # One that is listed may be replaced before it is read, by a writer that is at work.
+        with suppress(Absent):
+            return _last_of(objects, manifest_names(objects))
+    raise Unavailable(
+        f"{objects.address}: its manifests are listed, and not there", hint="Try again."
+    )
+
+
+def _last_of(objects: Objects, names: list[str]) -> Manifest:
     for name in reversed(names):
-        # It may be replaced meanwhile, by a writer that is at work.
-        try:
-            found = _decoded(objects.read(name))
-        except (Absent, ValueError):
+        content = objects.read(name)
+        if _is_cut_off(content):
             continue
-        if manifest_name(found.number) == name:
-            return found
+        try:
+            found = _decoded(content)
+            if manifest_name(found.number) != name:
+                raise ValueError("it has another number than its name")
+        except ValueError as error:
+            raise DataError(
+                f"is damaged: {error}",
+                path=f"{objects.address}/{name}",
+                hint=restoring(objects.address),
+            ) from None
+        return replace(found, number=_number(names[-1]))
     if names:
         raise DataError(
-            "is damaged: none of its manifests can be read",
+            "is damaged: none of its manifests is whole",
             path=f"{objects.address}/{names[-1]}",
             hint=restoring(objects.address),
         )
@@ -128,22 +151,7 @@ def commit(objects: Objects, manifest: Manifest) -> bool:
 
 def manifest_names(objects: Objects) -> list[str]:
     """The names of all manifests that are there, the last one last."""
-    return [name for name in objects.names() if _NAME.fullmatch(name)]
-
-
-def is_piece(name: str) -> bool:
-    """True for the name of a piece's object."""
-    return _PIECE.fullmatch(name) is not None
-
-
-def is_run_name(name: str) -> bool:
-    """True for a name that may be a run's in a folder of several, and leads nowhere else."""
-    return is_name(name) and not is_piece(name) and _NAME.fullmatch(name) is None
-
-
-def last_number(objects: Objects) -> int:
-    """The number of the last manifest, also of one that is cut off; 0 where there is none."""
-    return max((int(name[9:21]) for name in manifest_names(objects)), default=0)
+    return [name for name in objects.names() if is_manifest(name)]
 
 
 def manifest_name(number: int) -> str:
@@ -160,11 +168,20 @@ def restoring(address: StoreAddress) -> str:
     )
 
 
+def _number(name: str) -> int:
+    return int(name[len("manifest-") : -len(".json")])
+
+
+def _is_cut_off(content: bytes) -> bool:
+    """True for a beginning of a manifest, as a writer leaves it that is killed meanwhile."""
+    return content[: len(_START)] == _START[: len(content)] and _END.search(content) is None
+
+
 def _decoded(content: bytes) -> Manifest:
     if sum_agrees(content) is not True:
         raise ValueError("it differs from its checksum")
     found = decode_as(Manifest, content)
-    if not set(found.files) <= {*GROWING, *NEEDED, *DERIVED, SHARDS}:
+    if not FILES.issuperset(found.files):
         raise ValueError("it names other files than those of a run")
     if not all(_SHA256.fullmatch(piece.sha256) for piece in _pieces(found)):
         raise ValueError("it has a digest that is none")

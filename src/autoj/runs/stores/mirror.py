@@ -13,8 +13,8 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from autoj.errors import AutojError, Cancelled, ConfigError, DataError, RunBusy, Unavailable
 from autoj.runs.lock import locked
-from autoj.runs.stores.address import StoreAddress
+from autoj.runs.stores.address import StoreAddress, is_piece
 from autoj.runs.stores.fetching import StoredCopy, copies_folder
 from autoj.runs.stores.manifest import (
     DERIVED,
@@ -32,8 +32,7 @@ from autoj.runs.stores.manifest import (
     Piece,
     Writer,
     commit,
-    is_piece,
-    last_number,
+    manifest_name,
     manifest_names,
     read_manifest,
 )
@@ -45,9 +44,11 @@ _log = logging.getLogger(__name__)
 
 SYNC_SECONDS = 30.0
 """The interval of syncs, unless `AUTOJ_SYNC_SECONDS` is set: what is lost with a machine."""
-_LEAST_SECONDS, _MOST_SECONDS = 0.02, 3600.0
-_DEAD_AFTER = 3
-"""Intervals without a commit after which a writer counts as dead."""
+_LEAST_SECONDS, _MOST_SECONDS = 1.0, 3600.0
+_DEAD_AFTER, _LEAST_DEAD_SECONDS = 3, 30.0
+"""Intervals without a commit after which a writer counts as dead, and seconds at least."""
+_BEAT_AFTER = 1.5
+"""Intervals without a commit, in a long sync, after which one is made that says nothing new."""
 _MOST_BYTES = 32 << 20
 """Of a piece."""
 _TERMINATED = 128 + signal.SIGTERM
@@ -62,7 +63,7 @@ class StoredRun:
     watch: Watch
     """The caller's, which also stops the work where another writer has taken the run over."""
     sync: Callable[[], None]
-    """Stores what is new now."""
+    """Stores what is new now; raises as the end of the block does."""
 
 
 @contextmanager
@@ -96,12 +97,12 @@ def stored_run(
         Unavailable: the store is down at the start or at the end; what is here stays here.
         StorageFull: the local disk is full.
     """
+    objects = Objects(address)
     place = copies_folder() / f"{address.name}-{address.digest}"
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_error(error, place) from error
-    objects = Objects(address)
     with locked(place):
         copy = StoredCopy(objects, folder or place / address.name)
         name = f"process {os.getpid()} on {platform.node()}"
@@ -114,9 +115,11 @@ def stored_run(
 
 def _interval() -> float:
     """The interval of syncs, in seconds."""
-    text = os.environ.get("AUTOJ_SYNC_SECONDS", "")
+    text = os.environ.get("AUTOJ_SYNC_SECONDS")
+    if not text:
+        return SYNC_SECONDS
     try:
-        seconds = float(text) if text else SYNC_SECONDS
+        seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
@@ -125,10 +128,6 @@ def _interval() -> float:
             f"{_LEAST_SECONDS:g} to {_MOST_SECONDS:,.0f}"
         )
     return seconds
-
-
-class _Taken(Exception):
-    """Another writer has committed since our last commit."""
 
 
 @dataclass(slots=True)
@@ -141,61 +140,99 @@ class _Mirror:
     on_sync: Callable[[], None] | None
     is_taken: bool = False
     is_down: bool = False
-    freed: int | None = None
-    """The number of the manifest by which the run is given free."""
+    freed: set[int] = field(default_factory=set)
+    """Numbers of the manifests by which the run was given free, 0 once these were removed."""
+    committed: float = 0.0
+    """The time of the last commit, in seconds of the monotonic clock."""
     written: dict[str, tuple[tuple[int, int, int], Piece]] = field(default_factory=dict)
     """Of each whole file its inode, time and size when it was stored, and the piece."""
     ended: threading.Event = field(default_factory=threading.Event)
     syncing: threading.RLock = field(default_factory=threading.RLock)
+    committing: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def objects(self) -> Objects:
         return self.copy.objects
 
     def claim(self, watch: Watch) -> None:
-        """Becomes the writer of the run, and fetches it."""
+        """Becomes the writer of the run, and fetches it; gives it free again where it cannot."""
         found = _free_manifest(self.objects, watch)
-        number = persistently(lambda: last_number(self.objects)) + 1
-        claimed = replace(found, number=number, writer=self.writer)
+        claimed = replace(found, number=found.number + 1, writer=self.writer)
         if not commit(self.objects, claimed):
             raise _busy(self.objects, read_manifest(self.objects))
-        persistently(lambda: self.copy.take(claimed))
+        self.committed = time.monotonic()
+        try:
+            with self._alive():
+                persistently(lambda: self.copy.take(claimed))
+        except BaseException:
+            # What went wrong is told by itself.
+            with suppress(AutojError):
+                self._leave(found.files)
+            raise
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Syncs in another thread while the block runs, and once afterwards."""
         thread = threading.Thread(target=self._sync_at_interval, name="autoj-store", daemon=True)
-        try:
-            if self.on_sync is not None:
-                persistently(self.on_sync)
-            thread.start()
-            yield
-        except BaseException as error:
-            self._end(thread)
-            if self.is_taken and isinstance(error, Cancelled):
-                raise self._taken() from None
+        with self._alive():
             try:
-                self.free()
-            except AutojError as lacking:
-                # What ended the work is told by itself.
-                _log.warning("%s", lacking)
-            raise
-        self._end(thread)
-        self.free()
+                if self.on_sync is not None:
+                    persistently(self.on_sync)
+                thread.start()
+                yield
+            except BaseException as error:
+                self._end(thread)
+                if self.is_taken and isinstance(error, (Cancelled, RunBusy)):
+                    raise self._taken() from None
+                try:
+                    self.free()
+                except AutojError as lacking:
+                    # What ended the work is told by itself.
+                    _log.warning("%s", lacking)
+                raise
+            self._end(thread)
+            self.free()
 
     def _end(self, thread: threading.Thread) -> None:
         self.ended.set()
         if thread.is_alive():
             thread.join()
 
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Commits from another thread where the block is long without: others wait for that."""
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not (ended.wait(self.writer.seconds / 2) or self.is_taken or self.freed):
+                try:
+                    self._beat()
+                except AutojError as error:
+                    _log.info("%s", error)
+
+        thread = threading.Thread(target=beat, name="autoj-store-alive", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _beat(self) -> None:
+        """Commits the same files again, if the last commit is old."""
+        with self.committing:
+            late = time.monotonic() - self.committed >= _BEAT_AFTER * self.writer.seconds
+            if late and not self.freed:
+                self._commit(None, self.writer)
+
     def _sync_at_interval(self) -> None:
         while not self.ended.wait(self.writer.seconds):
             try:
                 self.sync()
                 self.is_down = False
-            except _Taken:
-                return
             except Exception as error:
+                if self.is_taken:
+                    return
                 # What is still wrong at the end is raised by the last sync.
                 if not self.is_down:
                     _log.warning("%s\n  The run goes on here, and is stored later.", error)
@@ -204,7 +241,11 @@ class _Mirror:
     def sync(self) -> None:
         """Stores what is new."""
         with self.syncing:
-            self._sync(self.whole, self.writer)
+            found = self._own()
+            if found is None:
+                raise self._taken()
+            stored = self._commit(self._files(self.whole, found), self.writer)
+            self._remove(found.keys() - stored.keys())
             if self.on_sync is not None:
                 self.on_sync()
 
@@ -215,9 +256,7 @@ class _Mirror:
         try:
             if self.on_sync is not None:
                 persistently(self.on_sync)
-            persistently(lambda: self._sync((*self.whole, *DERIVED), None))
-        except _Taken:
-            raise self._taken() from None
+            persistently(self._free)
         except Unavailable as error:
             raise Unavailable(
                 f"not everything is stored: {error.message}",
@@ -225,33 +264,70 @@ class _Mirror:
                 "rest.",
             ) from error
 
-    def _sync(self, whole: Sequence[str], writer: Writer | None) -> None:
+    def _free(self) -> None:
+        # Listed before the manifest is read: what a successor stores is not among them.
+        others = {name for name in self.objects.names() if is_piece(name)}
+        if (found := self._own()) is None:
+            # Committed before, by a call whose answer was lost.
+            return
+        stored = self._leave(self._files((*self.whole, *DERIVED), found))
+        # With what a writer has left that was killed.
+        self._remove((others | found.keys()) - stored.keys())
+
+    def _leave(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
+        """Gives the run free with these files; of no files nothing is left."""
+        stored = self._commit(files, None)
+        if not files:
+            self.freed.add(0)
+            last = manifest_name(stored.number)
+            self._remove(name for name in manifest_names(self.objects) if name <= last)
+        return stored
+
+    def _own(self) -> Manifest | None:
+        """The last manifest, which is ours; None where we have given the run free.
+
+        Raises:
+            RunBusy: it is another writer's.
+        """
         found = read_manifest(self.objects)
-        if found.writer is None or found.writer.id != self.writer.id:
-            if self.freed is not None and found.number in (0, self.freed):
-                # Committed before, by a call whose answer was lost.
-                return
-            self.is_taken = True
-            raise _Taken
+        if found.writer is not None and found.writer.id == self.writer.id:
+            return found
+        if found.writer is None and found.number in self.freed:
+            return None
+        self.is_taken = True
+        raise self._taken()
+
+    def _commit(
+        self, files: Mapping[str, tuple[Piece, ...]] | None, writer: Writer | None
+    ) -> Manifest:
+        """Commits a state right after the last one, which must be ours; None keeps its files."""
+        with self.committing:
+            found = self._own()
+            if found is None:
+                raise self._taken()
+            number = found.number + 1
+            stored = Manifest(
+                number=number, writer=writer, files=found.files if files is None else files
+            )
+            if writer is None:
+                self.freed.add(number)
+            if not commit(self.objects, stored):
+                self.is_taken = True
+                raise self._taken()
+            self.committed = time.monotonic()
+        return stored
+
+    def _files(self, whole: Sequence[str], found: Manifest) -> Mapping[str, tuple[Piece, ...]]:
+        """Stores what is new, and leaves out what is not here any more, as old verdicts."""
+        kept = {
+            name: pieces
+            for name, pieces in found.files.items()
+            if name in GROWING or (self.copy.folder / name).exists()
+        }
         # The settings first: other files may then be longer than these say, and not shorter.
         files = {name: self._whole(name, found) for name in whole}
         files |= {name: self._grown(name, found) for name in GROWING}
-        files = {**found.files, **{name: pieces for name, pieces in files.items() if pieces}}
-        number = last_number(self.objects) + 1
-        stored = Manifest(number=number, writer=writer, files=files)
-        if writer is None:
-            self.freed = number
-            others = {name for name in self.objects.names() if is_piece(name)}
-            # While the run is still ours: what a writer has left that was killed.
-            self._remove(others - found.keys() - stored.keys())
-        if writer is None and not files:
-            # It ended in an error before there was anything.
-            self._remove(manifest_names(self.objects))
-        elif commit(self.objects, stored):
-            self._remove(found.keys() - stored.keys())
-        else:
-            self.is_taken = True
-            raise _Taken
+        return kept | {name: pieces for name, pieces in files.items() if pieces}
 
     def _remove(self, names: Iterable[str]) -> None:
         for name in names:
@@ -331,7 +407,7 @@ def _free_manifest(objects: Objects, watch: Watch) -> Manifest:
     found = persistently(lambda: read_manifest(objects))
     if found.writer is None:
         return found
-    seconds = _DEAD_AFTER * found.writer.seconds
+    seconds = max(_DEAD_AFTER * found.writer.seconds, _LEAST_DEAD_SECONDS)
     watch.message(
         f"{objects.address} was being written by {found.writer.name}: waiting up to "
         f"{seconds:,.0f} s to see whether that is alive"

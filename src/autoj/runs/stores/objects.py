@@ -81,11 +81,17 @@ class Objects:
 
         Raises:
             Absent: there is none.
+            OSError: the file cannot be written.
         """
+        for block in self._blocks(name):
+            target.write(block)
+
+    def _blocks(self, name: str) -> Iterator[bytes]:
         with _told(self.address):
             try:
                 with self._system.open(self._path(name), "rb") as stream:
-                    shutil.copyfileobj(stream, target, 1 << 20)
+                    while block := stream.read(1 << 20):
+                        yield block
             except FileNotFoundError:
                 raise Absent from None
 
