@@ -9,7 +9,7 @@ from autoj.construct.declared import Assumed, DeclaredRows
 from autoj.construct.held_out import held_out_scenarios
 from autoj.datasets import data_name
 from autoj.errors import UnknownComponent
-from autoj.yaml_files import read_fields
+from autoj.yaml_files import FaultAt, read_fields
 
 
 class _RecipePart(BaseModel):
@@ -305,7 +305,8 @@ class ConstructRecipe(_RecipePart):
     def _in_order(self) -> Self:
         kinds = [stage.stage for stage in self.stages]
         if kinds[0] != "collect":
-            raise ValueError(f"the first stage must be collect, found {kinds[0]}")
+            said = f"the first stage must be collect, found {kinds[0]}"
+            raise FaultAt(said, "stages", 0)
         # What a second one of these makes would have the ids of what the first one made, and a
         # second classify would find no row without a scenario.
         for only_once in (
@@ -318,23 +319,27 @@ class ConstructRecipe(_RecipePart):
             "mix",
         ):
             if kinds.count(only_once) > 1:
-                raise ValueError(f"stage {only_once} can stand only once")
+                again = kinds.index(only_once, kinds.index(only_once) + 1)
+                raise FaultAt(f"stage {only_once} can stand only once", "stages", again)
         if "mix" in kinds[:-1]:
-            raise ValueError("stage mix must be the last one")
+            raise FaultAt("stage mix must be the last one", "stages", kinds.index("mix"))
         if "negatives" in kinds and "translate" in kinds[: kinds.index("negatives")]:
             # Damage is done to English words, and a borrowed response would be in any language.
-            raise ValueError("stage translate must come after negatives")
+            said = "stage translate must come after negatives"
+            raise FaultAt(said, "stages", kinds.index("translate"))
         return self
 
     @model_validator(mode="after")
     def _sources_are_named(self) -> Self:
         names = [source.called for source in self.sources]
-        for stage in self.stages:
+        for at, stage in enumerate(self.stages):
             drawn = stage.sources if isinstance(stage, JudgeSingles) else ()
             if unknown := [name for name in drawn if name not in names]:
-                raise ValueError(
+                raise FaultAt(
                     f"stage {stage.stage}: no source is called {unknown[0]!r}; there are "
-                    f"{', '.join(names)}"
+                    f"{', '.join(names)}",
+                    "stages",
+                    at,
                 )
         return self
 

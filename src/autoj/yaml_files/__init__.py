@@ -5,7 +5,7 @@ Cards, recipes, scenarios and prompts may be a stranger's. `read_fields` reads a
 """
 
 from autoj.yaml_files.extended import compose_extended
-from autoj.yaml_files.fields import check_fields, first_fault, read_fields
+from autoj.yaml_files.fields import FaultAt, check_fields, first_fault, read_fields
 from autoj.yaml_files.nodes import (
     INT,
     MAP,
@@ -24,6 +24,7 @@ __all__ = [
     "MAP",
     "NULL",
     "STR",
+    "FaultAt",
     "check_fields",
     "compose",
     "compose_extended",

@@ -20,6 +20,15 @@ _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 2, 80, 80
 
 
+class FaultAt(ValueError):
+    """A fault that a model's validator finds inside of what it looks at."""
+
+    def __init__(self, said: str, *place: str | int) -> None:
+        """States the fault, and its place below the model: fields and positions."""
+        super().__init__(said)
+        self.place = place
+
+
 def read_fields(path: Path, model: type[M], what: str) -> M:
     """Reads a YAML file as a record.
 
@@ -72,13 +81,14 @@ def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[tuple[A
         error: pydantic's error.
         model: the model that refused the value.
     """
-    errors = error.errors(include_url=False, include_context=False)
+    errors = error.errors(include_url=False)
     first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     place, said = first["loc"], first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         return place, _unknown(str(place[-1]), _fields_at(model, place[:-1]))
     if first["type"] in ("missing", "value_error"):
-        return place, said
+        cause = first.get("ctx", {}).get("error")
+        return place + (cause.place if isinstance(cause, FaultAt) else ()), said
     return place, f"{said}, found {_SHORT.repr(first['input'])}"
 
 

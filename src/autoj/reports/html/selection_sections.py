@@ -8,6 +8,7 @@ from autoj.metrics.base import mean, proportion
 from autoj.metrics.rows import scored_row
 from autoj.records import Estimate
 from autoj.reports import render
+from autoj.reports.html.beside import rating
 from autoj.reports.html.charts import Dot, bar_chart, dot_chart
 from autoj.reports.html.listing import PageTable, shown
 from autoj.reports.html.sections import MOST_ROWS, Section
@@ -52,13 +53,9 @@ class SelectionTally:
             self.picked.setdefault(model, []).append(scored_row(case, score))
             share = 0.0 if pick is None else n / len(case.responses)
             self.chance[model] = self.chance.get(model, 0.0) + share
-        for response, rating in zip(case.responses, found.verdict.ratings, strict=False):
+        for response, rated in zip(case.responses, found.verdict.ratings, strict=False):
             if response.model is not None:
-                self.ratings.setdefault(response.model, []).append(scored_row(case, rating))
-
-
-def _rating(row: Row) -> float | None:
-    return row.rating
+                self.ratings.setdefault(response.model, []).append(scored_row(case, rated))
 
 
 def selection_sections(
@@ -124,7 +121,7 @@ def selection_sections(
 
 def _by_model(tally: SelectionTally, prefix: str) -> Section:
     found: dict[str, Estimate] = {
-        model: proportion("picked", rows, _rating) for model, rows in tally.picked.items()
+        model: proportion("picked", rows, rating) for model, rows in tally.picked.items()
     }
     ordered = sorted(found, key=lambda model: (-(found[model].value or 0.0), model))[:MOST_ROWS]
     headings: tuple[str, ...] = ("model", "picked, %", "95 % interval", "by chance, %", "queries")
@@ -138,8 +135,8 @@ def _by_model(tally: SelectionTally, prefix: str) -> Section:
         row += [render.percent_cell(tally.chance[model] / its.n if its.n else None), f"{its.n:,}"]
         if tally.rated:
             name = "mean score" if tally.scalar else "mean rating"
-            rating = mean(name, tally.ratings.get(model, []), _rating, span=None)
-            row.append(render.estimate_value(rating))
+            rated = mean(name, tally.ratings.get(model, []), rating, span=None)
+            row.append(render.estimate_value(rated))
         rows.append(tuple(row))
     dots = [
         Dot(label=model, value=its.value, low=its.low, high=its.high, n=its.n)
