@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from autoj.errors import StorageFull
 from autoj.jsonl import read_records, whole_lines
 from autoj.records import Asked
-from autoj.runs.plan_writer import PlanWriter
+from autoj.runs.plan_writer import PlanWriter, earlier_rows
 
 from .test_kill_points import ended_at
 
@@ -109,6 +110,19 @@ def test_a_damaged_rest_is_left_out(plan: Path) -> None:
     plan.write_bytes(b"".join([*lines[:2], b"damaged\n", *lines[3:]]))
     write(plan, WHOLE[:3], finish=False)
     assert rows_in(plan) == WHOLE[:3]
+
+
+@pytest.mark.parametrize("damage", [b"damaged\n", b'{"case_id": 3}\n', b"", b"\xff\n"])
+def test_earlier_rows_end_before_the_first_damaged_one(plan: Path, damage: bytes) -> None:
+    lines = list(whole_lines(plan))
+    plan.write_bytes(b"".join([*lines[:2], damage, lines[3][:-9] + b"\n"]))
+    assert list(earlier_rows(plan)) == FIRST[:2]
+
+
+@pytest.mark.parametrize("key", ["x", "", "f" * 63, "F" * 64 + "x", "0x" + "1" * 62])
+def test_earlier_rows_end_before_a_row_whose_key_is_none(plan: Path, key: str) -> None:
+    write(plan, [*FIRST[:2], replace(FIRST[2], key=key), FIRST[3]])
+    assert list(earlier_rows(plan)) == FIRST[:2]
 
 
 def test_a_full_disk_leaves_the_plan_as_it_was(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from autoj import jsonl
 from autoj.errors import StorageFull
 from autoj.records import Asked
+from autoj.runs.ledger import is_key
 from autoj.system_errors import storage_error
 
 _BLOCK = 1 << 20
@@ -143,4 +144,7 @@ def _readable(lines: Iterable[bytes]) -> Iterator[Asked]:
     """The rows up to the first damaged one: a session that goes on plans the rest again."""
     with suppress(ValueError):
         for line in lines:
-            yield jsonl.decode_as(Asked, line)
+            row = jsonl.decode_as(Asked, line)
+            if not is_key(row.key):
+                return
+            yield row
