@@ -330,9 +330,12 @@ def strip_rating(text: str) -> str:
 
 
 _LEAST_QUOTED, _MOST_QUOTED = 4, 300
+# A short one is matched, too: its second mark would open the text between it and the next one.
 _QUOTED = re.compile(
-    rf"\"([^\"\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})\"|“([^”\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})”"
-    rf"|「([^」\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})」|`([^`\n]{{{_LEAST_QUOTED},{_MOST_QUOTED}}})`"
+    "|".join(
+        f"{opening}([^{closing}\\n]{{1,{_MOST_QUOTED}}}){closing}"
+        for opening, closing in ('""', "“”", "«»", "「」", "``")
+    )
 )
 _QUOTED_EDGES = " .,;:!?…。，"
 

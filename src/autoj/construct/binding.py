@@ -37,6 +37,10 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
     recorded = recipe.model_dump(
         mode="json", exclude={"assumed": True, "sources": {"__all__": {"declared"}}}
     )
+    for stage in recorded["stages"]:
+        # A folder that was begun before this filter goes on without it, and never half with it.
+        if stage.get("invented_quotations") == "keep":
+            del stage["invented_quotations"]
     return {"recipe": recorded, "files": digests}
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj import critiques
+from autoj.construct.invented import invention_fault
 from autoj.construct.recipe import JudgePairs
 from autoj.construct.reformatting import NotReformattable, reformat
 from autoj.construct.stages import Dropped, Outcome, Spent
@@ -165,11 +166,11 @@ def _wave(
 
 def _judged(folder: RunFolder, stage: JudgePairs, spec: RunSpec) -> Iterator[_Row]:
     for case, outcomes in read_outcomes(folder, spec):
-        yield _judged_case(case, outcomes, stage, spec.judge.name)
+        yield _judged_case(case, outcomes, stage, spec)
 
 
 def _judged_case(
-    case: Case, outcomes: Sequence[Judgment | Failure | None], stage: JudgePairs, teacher: str
+    case: Case, outcomes: Sequence[Judgment | Failure | None], stage: JudgePairs, spec: RunSpec
 ) -> _Row:
     """A case with its judgment, or with the reason it is dropped."""
     decided: list[tuple[Winner, Judgment, Decision]] = []
@@ -192,5 +193,10 @@ def _judged_case(
         made = reformat(judgment.completion.text, decision.shown)
     except NotReformattable as error:
         return _Row(case=case, reason="cannot be reformatted", detail=str(error))
-    meta = {**case.meta, "judgment": critiques.render(made), "teacher": teacher}
+    written = critiques.render(made)
+    if stage.invented_quotations == "drop" and (
+        found := invention_fault(written, case, spec.library)
+    ):
+        return _Row(case=case, reason=found[0], detail=found[1])
+    meta = {**case.meta, "judgment": written, "teacher": spec.judge.name}
     return _Row(case=replace(case, label=winner, meta=meta))

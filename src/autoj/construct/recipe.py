@@ -128,6 +128,8 @@ class JudgePairs(_RecipePart):
     """The most tokens of a judgment; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
     """Longer judgments are dropped."""
+    invented_quotations: Literal["drop", "keep"] = "drop"
+    """The treatment of judgments that quote what stands in no text that they are about."""
 
 
 class JudgeSingles(_RecipePart):
@@ -150,6 +152,8 @@ class JudgeSingles(_RecipePart):
     """The most tokens of a critique; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
     """Longer judgments are dropped."""
+    invented_quotations: Literal["drop", "keep"] = "drop"
+    """The treatment of judgments that quote what stands in no text that they are about."""
 
 
 DamageKind: TypeAlias = Literal[

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoj.construct.critique_titles import without_titles
+from autoj.construct.invented import invention_fault
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
 from autoj.construct.teacher import Teacher, drawn_by, fault_of, scenario_fault
@@ -166,7 +167,7 @@ def _judged(
     is_closed = (folder / OUTCOMES).is_file()
     if not is_closed:
         merged = teacher.ask(criticised, specs[MERGED], folder / MERGED)
-        write_records(folder / OUTCOMES, _rated(merged, stage, specs[MERGED].judge.name))
+        write_records(folder / OUTCOMES, _rated(merged, stage, specs[MERGED]))
     teacher.count(folder / MERGED, spent, earlier=is_closed)
     yield from read_records(folder / OUTCOMES, _Row)
 
@@ -191,13 +192,13 @@ def _criticised(by_criteria: RunFolder, alone: RunFolder, stage: JudgeSingles) -
             yield _Row(case=replace(case, critiques=tuple(texts)))
 
 
-def _rated(folder: RunFolder, stage: JudgeSingles, teacher: str) -> Iterator[_Row]:
+def _rated(folder: RunFolder, stage: JudgeSingles, spec: RunSpec) -> Iterator[_Row]:
     for case, (outcome,) in read_outcomes(folder, folder.spec()):
-        yield _rated_case(case, outcome, stage, teacher)
+        yield _rated_case(case, outcome, stage, spec)
 
 
 def _rated_case(
-    case: Case, outcome: Judgment | Failure | None, stage: JudgeSingles, teacher: str
+    case: Case, outcome: Judgment | Failure | None, stage: JudgeSingles, spec: RunSpec
 ) -> _Row:
     """A response with its judgment, or with the reason it is dropped."""
     bare = replace(case, critiques=())
@@ -212,6 +213,10 @@ def _rated_case(
     critique = without_titles(critique)
     if not critique:
         return _Row(case=bare, reason="no critique")
+    if stage.invented_quotations == "drop" and (
+        found := invention_fault(critique, bare, spec.library)
+    ):
+        return _Row(case=bare, reason=found[0], detail=found[1])
     judgment = closed_by_rating(critique, value)
-    meta = {**case.meta, "judgment": judgment, "teacher": teacher}
+    meta = {**case.meta, "judgment": judgment, "teacher": spec.judge.name}
     return _Row(case=replace(bare, label=value, meta=meta))
