@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from autoj.jsonl import write_records
 from autoj.records import Request
 from autoj.runs import judge_run, make_spec, open_run
 
-from ...scripted import CARD, Recorder
+from ...scripted import CARD, Killed, Recorder
 
 CRITIQUE = """1. The key factors to distinguish these two responses:
 
@@ -54,13 +55,20 @@ def by_letters(letters: str):
 
 
 def judged(
-    folder: Path, rows: list[dict[str, Any]], answer=None, task: str = "judge", **settings: Any
+    folder: Path,
+    rows: list[dict[str, Any]],
+    answer=None,
+    task: str = "judge",
+    dies_after: int | None = None,
+    **settings: Any,
 ) -> Path:
-    """A finished run of these rows."""
+    """A run of these rows, finished or killed after so many answers."""
     folder.parent.mkdir(exist_ok=True, parents=True)
     write_records(folder.with_suffix(".jsonl"), rows)
     settings = {"protocol": "pairwise", **settings} if task == "judge" else settings
     spec = make_spec(task, CARD, **settings)  # type: ignore[arg-type]
-    with open_run(folder, spec, open_cases(folder.with_suffix(".jsonl"))) as opened:
-        judge_run(opened, spec, Recorder(answer or by_letters("aabt")))
+    backend = Recorder(answer or by_letters("aabt"), dies_after=dies_after)
+    cases = open_cases(folder.with_suffix(".jsonl"))
+    with suppress(Killed), open_run(folder, spec, cases) as opened:
+        judge_run(opened, spec, backend)
     return folder

@@ -132,6 +132,35 @@ def test_unfinished_and_damaged_runs(tmp_path):
     assert (tmp_path / "report.html").read_bytes() == before
 
 
+def test_a_killed_run_shows_what_it_has_judged_and_says_that_it_is_not_finished(tmp_path):
+    run = judged(tmp_path / "run", pairs(6), by_letters("ab"), dies_after=7)
+    assert not (run / "verdicts.jsonl").exists()
+    write_report([run], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "script is not finished: this is what it has judged so far." in text
+    assert "script has not judged 3 of its 6 cases." in text
+    verdicts = [case["verdicts"][0] for case in data_of(text)["cases"]]
+    assert [None if each is None else each["winner"] for each in verdicts] == [
+        "a", "b", "a", None, None, None,
+    ]  # fmt: skip
+
+
+def test_a_run_that_was_killed_before_its_first_verdict_is_refused(tmp_path):
+    run = judged(tmp_path / "run", pairs(6), dies_after=1)
+    with pytest.raises(DataError, match="has no verdicts yet"):
+        write_report([run], tmp_path / "report.html")
+
+
+def test_killed_ratings_have_a_page_too(tmp_path):
+    rows = [row | {"responses": row["responses"][:1], "label": None} for row in pairs(4)]
+    run = judged(
+        tmp_path / "run", rows, lambda _: "Fine. Rating: [[7]]", "rate", dies_after=2,
+        protocol="single",
+    )  # fmt: skip
+    write_report([run], tmp_path / "report.html")
+    assert "is not finished: this is what" in (tmp_path / "report.html").read_text()
+
+
 def test_charts_are_written_with_the_numbers_behind_them(tmp_path):
     hostile = "=cmd|'x'!A1<script>\x00"
     rows = [

@@ -12,7 +12,7 @@ from autoj.reports.cost import cost_text
 from autoj.reports.html.texts import page_text
 from autoj.reports.judge import scored_by_text
 from autoj.reports.verdict_cells import threshold_text
-from autoj.runs import CaseRecord, RunSpec
+from autoj.runs import CaseRecord, RunSpec, resolve_run
 from autoj.runs.case_record import read_case_records
 from autoj.runs.kind import kind_of
 from autoj.runs.lock import is_locked
@@ -39,6 +39,11 @@ class PageRun:
     facts: tuple[tuple[str, str], ...]
     """Labels and values that say what judged, and how to run it again."""
     run: Run | JuryRun
+
+    @property
+    def is_finished(self) -> bool:
+        """False where a run's verdicts are missing, or are in no file yet, only in its answers."""
+        return isinstance(self.run, JuryRun) or self.run.n_judged >= self.n_cases
 
     def records(self) -> Iterator[CaseRecord]:
         """Its cases with their judgments, lazily.
@@ -105,7 +110,8 @@ def _opened(path: Path) -> Iterator[PageRun]:
 
 
 def _of_run(run: Run) -> PageRun:
-    if run.n_judged == 0:
+    # A session that was killed has answers, and the verdicts that follow from them in no file yet.
+    if run.n_judged == 0 and next(resolve_run(run.folder, run.spec), None) is None:
         raise DataError(
             "has no verdicts yet", path=run.path, hint="Wait for the first, or resume the run."
         )

@@ -88,6 +88,11 @@ def _banners(gathered: Gathered) -> list[str]:
     for run, overview in zip(gathered.runs, gathered.overviews, strict=True):
         if run.is_running:
             found.append(f"{run.name} was still being written when this report was made.")
+        elif not run.is_finished:
+            found.append(
+                f"{run.name} is not finished: this is what it has judged so far. The command that "
+                "began it goes on."
+            )
         if overview.n_judged < overview.n_cases:
             left = overview.n_cases - overview.n_judged
             found.append(f"{run.name} has not judged {left:,} of its {overview.n_cases:,} cases.")
