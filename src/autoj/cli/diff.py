@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
-from autoj.reports.diff import diff_view
-from autoj.tasks.diff import diff_runs
+from autoj.reports.diff_selections import diff_stored_view
+from autoj.tasks.diff_selections import diff_stored
 
 
 def diff(
-    one: Annotated[Path, typer.Argument(help="The folder of a run or a jury, finished or not.")],
+    one: Annotated[
+        Path, typer.Argument(help="The folder of a run, jury or selection, finished or not.")
+    ],
     other: Annotated[Path, typer.Argument(help="Another one's, on the same cases.")],
     first: Annotated[
         int,
@@ -24,8 +26,8 @@ def diff(
 
     Cases are matched by id, query and responses; those of only one run are counted. Where cases
     have labels, the runs' accuracies are compared case by case. Ratings that are at least 1 apart
-    are listed, the furthest first.
+    are listed, the furthest first. Of two selections, picks that differ are listed and counted.
 
     Example: autoj diff runs/pairs-embedded-1a2b3c4d runs/pairs-gpt-4-5e6f7a8b
     """
-    _console.show(diff_runs(one, other), asdict, lambda its: diff_view(its, first))
+    _console.show(diff_stored(one, other), asdict, lambda its: diff_stored_view(its, first))

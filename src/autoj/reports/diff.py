@@ -1,5 +1,6 @@
 """Two runs side by side: the verdicts that differ, and figures of their agreement."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -78,13 +79,10 @@ def _plain(value: Any) -> str:
 
 def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
     rows: list[tuple[str, Cell]] = [
-        (name, visible_text(f"{path} ").append_text(excerpt(f"({judge})", 40)))
-        for name, path, judge in zip(("one", "other"), diff.paths, diff.judges, strict=True)
+        *source_rows(diff.paths, diff.judges),
+        ("cases in both", counts_text(diff.n_both, diff.n_alone, diff.n_changed)),
+        *setting_rows(diff.settings),
     ]
-    rows.append(("cases in both", _counts(diff)))
-    rows += [("setting", _setting(found)) for found in diff.settings[:_MOST_SETTINGS]]
-    if (n_more := len(diff.settings) - _MOST_SETTINGS) > 0:
-        rows.append(("setting", f"{n_more} more differ; --json has all"))
     if (names := side_names(diff.authors)) is not None and diff.mean_difference is None:
         rows.append(("a and b", names))
     if diff.mean_difference is None:
@@ -98,9 +96,27 @@ def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
     ]
     if diff.mean_difference is not None:
         found = diff.mean_difference
-        rows.append(("one less other", _difference(found.estimate, found.p_value)))
+        rows.append(("one less other", difference_text(found.estimate, found.p_value)))
     if diff.labelled is not None:
         rows += _against(diff.labelled)
+    return rows
+
+
+def source_rows(paths: tuple[str, str], judges: tuple[str, str]) -> list[tuple[str, Cell]]:
+    """The two folders, each with its judge."""
+    return [
+        (name, visible_text(f"{path} ").append_text(excerpt(f"({judge})", 40)))
+        for name, path, judge in zip(("one", "other"), paths, judges, strict=True)
+    ]
+
+
+def setting_rows(settings: Sequence[tuple[str, Any, Any]]) -> list[tuple[str, Cell]]:
+    """The first settings that differ, and the number of the others."""
+    rows: list[tuple[str, Cell]] = [
+        ("setting", _setting(found)) for found in settings[:_MOST_SETTINGS]
+    ]
+    if (n_more := len(settings) - _MOST_SETTINGS) > 0:
+        rows.append(("setting", f"{n_more} more differ; --json has all"))
     return rows
 
 
@@ -109,14 +125,14 @@ def _label(estimate: Estimate, at: int) -> str:
     return f"{label}, {'one' if at == 2 else 'other'}" if estimate.name == "mean rating" else label
 
 
-def _counts(diff: RunDiff) -> str:
-    text = f"{diff.n_both:,}"
+def counts_text(n_both: int, n_alone: tuple[int, int], n_changed: int) -> str:
+    """The cases of both, and those that are not compared."""
     alone = [
-        f"only in {name} {n:,}" for name, n in zip(("one", "other"), diff.n_alone, strict=True) if n
+        f"only in {name} {n:,}" for name, n in zip(("one", "other"), n_alone, strict=True) if n
     ]
-    if diff.n_changed:
-        alone.append(f"same id but other texts {diff.n_changed:,}, not compared")
-    return "; ".join([text, *alone])
+    if n_changed:
+        alone.append(f"same id but other texts {n_changed:,}, not compared")
+    return "; ".join([f"{n_both:,}", *alone])
 
 
 def _setting(found: tuple[str, Any, Any]) -> Text:
@@ -129,7 +145,7 @@ def _against(labelled: Against) -> list[tuple[str, Cell]]:
     return [
         ("accuracy, one", render.estimate_line(labelled.one)),
         ("accuracy, other", render.estimate_line(labelled.other)),
-        ("one less other", _difference(found.estimate, found.p_value)),
+        ("one less other", difference_text(found.estimate, found.p_value)),
         (
             "equal the label",
             f"both {labelled.both:,}, only one {labelled.one_alone:,}, only the other "
@@ -138,7 +154,8 @@ def _against(labelled: Against) -> list[tuple[str, Cell]]:
     ]
 
 
-def _difference(estimate: Estimate, p_value: float | None) -> str:
+def difference_text(estimate: Estimate, p_value: float | None) -> str:
+    """A paired difference with its interval and test."""
     text = render.estimate_cell(estimate, signed=True)
     unit = " points" if render.is_share(estimate.name) else ""
     test = "" if p_value is None else f", p {render.p_value(p_value)}"

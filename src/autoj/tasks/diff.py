@@ -20,7 +20,7 @@ from autoj.runs.settings import differences, read_settings, read_spec, stable_pa
 from autoj.runs.spec import RunSpec
 from autoj.tasks.matching import Matched
 from autoj.tasks.run import Run
-from autoj.tasks.stored import Stored, open_stored
+from autoj.tasks.stored import Stored, judged, open_stored
 
 RATINGS_DIFFER = 1.0
 """Two ratings that are at least this far apart, on the scale 1 to 10, are listed."""
@@ -102,7 +102,7 @@ def diff_runs(one: Path, other: Path) -> RunDiff:
         raise ConfigError(
             f"{one} and {other} cannot be compared: one has winners of pairs, the other ratings"
         )
-    matched = Matched(runs, (one, other))
+    matched = Matched((judged(runs[0]), judged(runs[1])), (one, other))
     both = list(matched.both())
     if not both:
         changed = f"{matched.n_changed:,} have the same id and other texts"
@@ -120,7 +120,7 @@ def diff_runs(one: Path, other: Path) -> RunDiff:
         "n_both": len(both),
         "n_alone": matched.n_alone,
         "n_changed": matched.n_changed,
-        "settings": _settings(runs, (one, other)),
+        "settings": differing_settings(runs, (one, other)),
         "authors": tally.found(),
     }
     return _of_pairs(both, common) if paired else _of_ratings(both, common)
@@ -143,7 +143,7 @@ def _judge(stored: Stored) -> str:
     return f"jury of {len(stored.jury.jurors)}"
 
 
-def _settings(
+def differing_settings(
     runs: tuple[Stored, Stored], paths: tuple[Path, Path]
 ) -> tuple[tuple[str, Any, Any], ...]:
     """The settings that differ between two runs of one judge each."""

@@ -3,25 +3,27 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from autoj.errors import DataError
 from autoj.jsonl import encode
 from autoj.records import Case, Verdict
-from autoj.tasks.stored import Stored, judged
+
+_Judged: TypeAlias = Iterator[tuple[Case, Verdict]]
 
 
 class Matched:
     """The cases of two runs, matched by id and content.
 
     Args:
-        runs: them, or juries.
+        runs: their cases with the verdicts, in order; each is read once.
         paths: their folders.
 
     Raises:
         DataError: one has no verdicts.
     """
 
-    def __init__(self, runs: tuple[Stored, Stored], paths: tuple[Path, Path]) -> None:
+    def __init__(self, runs: tuple[_Judged, _Judged], paths: tuple[Path, Path]) -> None:
         self._known = {
             case.id: (content_digest(case), verdict) for case, verdict in _judged(runs[1], paths[1])
         }
@@ -44,9 +46,9 @@ class Matched:
         self.n_alone = n_alone, len(self._known) - n_both - self.n_changed
 
 
-def _judged(stored: Stored, path: Path) -> Iterator[tuple[Case, Verdict]]:
+def _judged(found: _Judged, path: Path) -> _Judged:
     n = 0
-    for pair in judged(stored):
+    for pair in found:
         n += 1
         yield pair
     if n == 0:

@@ -1,9 +1,10 @@
 """The best of N responses by a judge's ratings, with tie-breaking rules."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autoj.records import Response
+from autoj.records import Case, Response
 
 PICK_RULES: Mapping[str, str] = {
     "rating": "no other rating is as high",
@@ -68,3 +69,22 @@ def pick(ratings: Sequence[float | None], responses: Sequence[Response]) -> int 
     """
     best = best_by_rating(ratings, responses)
     return None if best is None else best.index
+
+
+def same_pick(case: Case, one: int | None, other: int | None) -> bool | None:
+    """True where two picks have the same text; None where one is missing.
+
+    Args:
+        case: the case.
+        one: the index of a response; None for no pick.
+        other: likewise.
+    """
+    if one is None or other is None:
+        return None
+    return case.responses[one].text == case.responses[other].text
+
+
+def same_by_chance(case: Case) -> float:
+    """The chance that two random picks from a case's responses have the same text."""
+    n = len(case.responses)
+    return sum(k * k for k in Counter(each.text for each in case.responses).values()) / n**2

@@ -37,7 +37,7 @@ from autoj.runs.watch import Watch
 from autoj.tasks.matching import content_digest
 from autoj.tasks.selection_folder import Selection
 from autoj.verdicts.critique_faults import shown_critiques
-from autoj.verdicts.selection import PICK_RULES
+from autoj.verdicts.selection import PICK_RULES, same_by_chance, same_pick
 
 _KINDS = {"differ": "another pick", "alone": "not in every run", **SHOW}
 _ORDERS = {
@@ -164,13 +164,6 @@ def _contradict(one: Sequence[float | None], other: Sequence[float | None]) -> b
     )
 
 
-def _same_pick(case: Case, one: int | None, other: int | None) -> bool | None:
-    """True where two picks have the same text; None where there is no pick."""
-    if one is None or other is None:
-        return None
-    return case.responses[one].text == case.responses[other].text
-
-
 class _PicksTally:
     """Counts of the first run's picks beside another one's."""
 
@@ -180,22 +173,16 @@ class _PicksTally:
 
     def add(self, case: Case, mine: _Picked, its: _Picked) -> None:
         """Count a query that both have."""
-        same = _same_pick(case, mine.selected, its.selected)
+        same = same_pick(case, mine.selected, its.selected)
         score = None if same is None else float(same)
         self.same.add(case, score, score)
-        chance = None if same is None else _same_by_chance(case)
+        chance = None if same is None else same_by_chance(case)
         self.chance.add(case, chance, chance)
         scores = mine.scores
         known = [None if at is None else scores[at] for at in (mine.selected, its.selected)]
         self.reference.add(case, known[0], known[1])
         if any(response.model is not None for response in case.responses):
             self.models[_model(case, mine.selected), _model(case, its.selected)] += 1
-
-
-def _same_by_chance(case: Case) -> float:
-    """The chance that two random picks have the same text."""
-    n = len(case.responses)
-    return sum(k * k for k in Counter(each.text for each in case.responses).values()) / n**2
 
 
 def _model(case: Case, selected: int | None) -> str:
@@ -269,7 +256,7 @@ def _reference_section(first: str, scored: dict[str, PairedScores]) -> Section:
 def _entry(case: Case, found: dict[str, _Picked | None]) -> PageEntry:
     known = {name: its for name, its in found.items() if its is not None}
     picks = [its.selected for its in known.values() if its.selected is not None]
-    differ = any(_same_pick(case, at, picks[0]) is False for at in picks[1:])
+    differ = any(same_pick(case, at, picks[0]) is False for at in picks[1:])
     kinds = [
         kind for kind, holds in (("differ", differ), ("alone", len(known) < len(found))) if holds
     ]
