@@ -25,6 +25,7 @@ from autoj.jsonl import decode, whole_lines, write_records
 from autoj.records import Completion, Failure, Request, ScoredCompletion
 from autoj.reports.judge import stored_view, summarise_stored
 from autoj.runs import RunFolder, make_spec
+from autoj.runs.plan import answer_options
 from autoj.runs.reuse import LedgerAnswers
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
@@ -291,8 +292,22 @@ def test_a_tokenizer_that_is_down_for_long_does_not_decide(fault: Answer) -> Non
         )
     assert isinstance(first, Failure)
     assert first.retryable
-    assert "/tokenize" in first.message
+    assert "at /tokenize; where the server has none, put tokenize: false" in first.message
     assert {getattr(each, "scored_by", None) for each in others} == {"token ids"}
+
+
+@pytest.mark.parametrize(("features", "way"), [(("prompts",), "prompt"), ((), "likeliest")])
+def test_a_card_may_say_that_there_is_no_tokenizer(features: tuple[str, ...], way: str) -> None:
+    with model_server("names", *features) as server:
+        asked: list[str] = []
+        server.tokenize = asked.append
+        found = got(server, *map(pair, range(3)), tokenize=False)
+    assert {each.scored_by for each in found} == {way}
+    assert asked == []
+
+
+def test_runs_with_and_without_the_tokenizer_have_other_keys() -> None:
+    assert answer_options({"tokenize": False, "concurrency": 3}) == {"tokenize": False}
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 501])

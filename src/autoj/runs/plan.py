@@ -25,6 +25,7 @@ _ANSWER_OPTIONS = (
     "repetition_penalty",
     "scoring",
     "template",
+    "tokenize",
     "top_logprobs",
 )
 

@@ -16,6 +16,9 @@ scoring               the source of probabilities for verdict-only protocols (no
                                 an unfinished message (`continue_final_message`); other openings
                                 are then forced, too, instead of asked for in words. Exact where
                                 the server names tokens or scores prompts (`exact`)
+tokenize              asks the server's tokenizer (/tokenize) for the choices' tokens; false for a
+                      proxy that has none and answers 5xx instead of refusing: choices are then
+                      scored in another way from the first question on (true)
 top_logprobs          the number of alternatives that the server lists per token (20)
 text_logprobs         asks for the log-probability of each written answer, as Eval-R's samples of
                       a testbed have it (false)

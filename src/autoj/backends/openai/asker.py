@@ -25,6 +25,9 @@ from autoj.records import (
 
 # If nothing ever answered, a wrong address is likelier than a server that is starting.
 _FIRST_TRIES = 3
+_AT_TOKENIZE = (
+    "at /tokenize; where the server has none, put tokenize: false under options of the card"
+)
 # Tokens that a chat template puts around each message.
 _TOKENS_PER_MESSAGE = 8
 
@@ -152,7 +155,7 @@ class Asker:
             self.n_contacts += not (isinstance(got, Fault) and got.unreached)
             if not isinstance(got, Fault):
                 return got
-            fault = replace(got, message=f"{got.message} (at /tokenize)")
+            fault = replace(got, message=f"{got.message} ({_AT_TOKENIZE})")
             await self._wait_to_retry(fault, n_tries, n_before, ended)
             if ended.is_set:
                 raise GivenUpError(None)

@@ -37,6 +37,7 @@ class Settings(BaseModel):
     base_url: str = _PROVIDER
     api_key_variable: str | None = None
     scoring: Literal["none", "logprobs", "prefill"] = "none"
+    tokenize: bool = True
     top_logprobs: int = Field(20, ge=2, le=20)
     text_logprobs: bool = False
     concurrency: int = Field(64, ge=1, le=1000)
