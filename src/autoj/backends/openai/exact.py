@@ -12,9 +12,9 @@ A server that does not know a field refuses it or ignores it, so each is tried o
 list the named tokens and nothing but the written one besides, and the second must be there. A fault
 that may pass decides nothing: the question fails as any other would, and the next one tries again.
 Servers that fail on an unknown field are told from busy ones by failing twice, with a plain request
-answered after each; a tokenizer is not there only where it is refused (404, 405 or 501, say), or where the
-card says so (`options.tokenize`): a proxy that fails for good cannot be told from a busy one, and
-a session that guessed would score the rest of a run in another way than its beginning.
+answered after each; a tokenizer is not there only where it is refused (404, 405 or 501, say), or
+where the card says so (`options.tokenize`): a proxy that fails for good cannot be told from a busy
+one, and a session that guessed would score the rest of a run in another way than its beginning.
 
 **Source:** vLLM, `entrypoints/openai/chat_completion/protocol.py`, and its pull request 43463.
 """
