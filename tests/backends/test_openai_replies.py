@@ -15,6 +15,7 @@ pytest.importorskip("openai", reason="the extra `openai` is not installed")
 pytest.importorskip("aiohttp", reason="the extra `openai` is not installed")
 
 from autoj.backends.openai import load
+from autoj.backends.openai.bounded import _is_short
 from autoj.backends.openai.replies import _positions
 from autoj.backends.openai.retries import WaitLog
 from autoj.errors import BackendError, ConfigError
@@ -82,6 +83,35 @@ def test_an_answer_at_the_limit_is_read_and_the_limit_is_an_option() -> None:
     assert isinstance(got, Completion)
     assert got.text.startswith("[[A]]x")
     assert isinstance(too_long, Failure)
+
+
+@pytest.mark.parametrize(
+    ("headers", "short"),
+    [
+        ({"content-length": "100"}, True),
+        ({"content-length": "101"}, False),
+        ({"content-length": "-1"}, False),
+        ({"content-length": "1, 1"}, False),
+        ({"content-length": ""}, False),
+        ({}, False),
+        ({"content-length": "100", "content-encoding": "gzip"}, False),
+        ({"content-length": "100", "transfer-encoding": "chunked"}, False),
+    ],
+)
+def test_a_body_is_taken_whole_where_its_headers_keep_it_within_the_limit(
+    headers: dict[str, str], short: bool
+) -> None:
+    assert _is_short(headers, 100) is short
+
+
+def test_a_plain_answer_at_the_limit_is_read_and_one_above_it_is_not() -> None:
+    sent = completion("[[A]]" + "x" * 5000)
+    with serving(lambda _, n: sent) as server:
+        got = answer(server, ask(), longest_reply_bytes=len(sent.body))
+        too_long = answer(server, ask(), longest_reply_bytes=len(sent.body) - 1)
+    assert isinstance(got, Completion)
+    assert isinstance(too_long, Failure)
+    assert too_long.error == "ReplyTooLong"
 
 
 def test_the_others_are_answered_beside_a_long_one() -> None:

@@ -111,14 +111,16 @@ def test_a_part_is_not_killed_before_its_own_deadline(
     assert given == [pytest.approx(90)]
 
 
-def test_a_training_without_time_goes_on_in_the_next_call(
-    tmp_path: Path, smoke: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("goes_on", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_training_without_time_is_left_to_the_next_call(
+    tmp_path: Path, smoke: list[str], goes_on: bool
 ) -> None:
     given = [str(tmp_path / "results"), *smoke, "--only", "train-135m"]
     (tmp_path / "results").mkdir()
     assert session.main([*given, "--minutes", "0"]) == session.MORE_LEFT
     assert not (tmp_path / "results" / "train-135m.json").exists()
-    assert session.main([*given, "--minutes", "60"]) == 0
+    if goes_on:
+        assert session.main([*given, "--minutes", "60"]) == 0
 
 
 def test_without_a_gpu_it_does_not_begin(

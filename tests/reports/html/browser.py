@@ -78,11 +78,36 @@ def browser() -> Iterator[Any]:
             running.close()
 
 
+def only_page(running: Any, **settings: Any) -> Any:
+    """A new page; those before it are closed, so that they take no more of the processor."""
+    for earlier in running.contexts:
+        earlier.close()
+    return running.new_context(**settings).new_page()
+
+
 def visit(running: Any, file: Path, fragment: str = "", **settings: Any) -> Visit:
-    """Opens a file as a reader would."""
-    context = running.new_context(**settings)
-    page = context.new_page()
+    """Opens a file as a reader would, in place of what is open."""
+    page = only_page(running, **settings)
     own = file.resolve().as_uri()
     found = Visit(page, own)
     page.goto(f"{own}#{fragment}")
     return found
+
+
+def serious_faults(page: Any) -> list[tuple[str, list[str]]]:
+    """What axe finds serious or critical, with the places of it, in light and dark colours.
+
+    Of the rules contrast alone depends on the colours.
+    """
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    kept = {"resultTypes": ["violations"]}
+    found = axe.run(page, options=kept).response["violations"]
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    contrast = {**kept, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+    found += axe.run(page, options=contrast).response["violations"]
+    return [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"]][:3])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]

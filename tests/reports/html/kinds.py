@@ -75,7 +75,7 @@ def selected(
             "responses": [
                 {
                     "text": f"{encodable(text)} worth {(3, 5, 8, 1)[index % 4]}",
-                    "model": f"{encodable(text)}{index}" if len(texts) > 3 else f"m{index}",
+                    "model": encodable(text) if len(texts) > 3 and index == 1 else f"m{index}",
                     "reference_score": step * index,
                 }
                 for index in range(n)

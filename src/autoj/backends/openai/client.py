@@ -53,13 +53,13 @@ class Client:
         try:
             # The client's own limit is per read, which a server that sends slowly never reaches.
             async with asyncio.timeout(self._seconds):
-                # The client validates typed parameters one by one, which takes longer than
-                # sending them; `extra_body` it sends as it is.
-                raw = await self._api.chat.completions.with_raw_response.create(
-                    model=self._place.model,
-                    messages=[],
-                    extra_body=body,
-                    extra_headers=self._headers,
+                # The client's method for completions looks through its parameters and models the
+                # answer, which takes longer than sending and receiving them.
+                answer = await self._api.post(
+                    "/chat/completions",
+                    cast_to=bytes,
+                    body=body,
+                    options={"headers": self._headers},
                 )
         except openai.APIStatusError as error:
             return fault_of_status(
@@ -68,7 +68,7 @@ class Client:
         except Exception as error:
             # The client lets exceptions of three libraries through, and some of the system's.
             return fault_of_connection(error, self._place, self._scrub)
-        return read_reply(raw.http_response.content, self._place, self._scrub, scored=scored)
+        return read_reply(answer, self._place, self._scrub, scored=scored)
 
     async def token_ids(self, text: str) -> list[int] | Fault | None:
         """The numbers of a text's tokens by the server's tokenizer; None if it has none.
