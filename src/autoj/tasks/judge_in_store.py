@@ -5,7 +5,7 @@ from autoj.errors import ConfigError
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
 from autoj.runs.stores.address import StoreAddress
-from autoj.runs.stores.mirror import stored_run
+from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.judge import judge
 from autoj.tasks.jurors import Jury
