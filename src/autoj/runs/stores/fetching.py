@@ -15,6 +15,7 @@ from filelock import FileLock
 from autoj.errors import DataError
 from autoj.fetching import cache_folder
 from autoj.jsonl import decode_as
+from autoj.runs.kind import JURY_FILE
 from autoj.runs.lock import LOCK
 from autoj.runs.stores.address import StoreAddress, is_run_name, place_of
 from autoj.runs.stores.manifest import (
@@ -210,6 +211,13 @@ def fetched_runs(address: StoreAddress) -> list[Path]:
     own = fetched_copy(address)
     if _is_stored(address):
         return [own]
+    if (own / JURY_FILE).is_file():
+        raise DataError(
+            "is a jury's, not one judge's run",
+            path=str(address),
+            hint=f"Name one of its judges' runs: {address}/judges/NAME. The command that judged "
+            "fetches the whole jury, and asks nothing again.",
+        )
     names = [name for name in persistently(Objects(address).names) if is_run_name(name)]
     if (own / SHARDS).is_file():
         listed = _listed_shards(own / SHARDS)

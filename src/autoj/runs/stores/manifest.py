@@ -11,6 +11,7 @@ from typing import BinaryIO
 from autoj.errors import DataError, Unavailable
 from autoj.jsonl import decode_as, encode_summed, sum_agrees
 from autoj.runs.files import BAD_ROWS, CASES, FAILURES, FOLLOW, LEDGER, PLAN, TIMINGS, VERDICTS
+from autoj.runs.kind import JURY_FILE
 from autoj.runs.stores.address import StoreAddress, is_manifest
 from autoj.runs.stores.objects import Absent, Objects
 
@@ -23,8 +24,8 @@ DERIVED = (PLAN, FOLLOW, VERDICTS, TIMINGS)
 SHARDS = "shards.json"
 """The list of a run's shards, in the folder of all of them."""
 
-FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS})
-"""All files that a stored run may have."""
+FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS, JURY_FILE})
+"""All files that a stored run, a list of shards or a jury may have."""
 
 # The end is also known with its last byte changed.
 _START, _END = b'{"number":', re.compile(rb'\n\Z|,"sum":"[^"]{8}"\}.\Z', re.DOTALL)
