@@ -244,7 +244,7 @@ def _is_stored(address: StoreAddress) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What is read here of the list of a run's shards."""
+    """The part of the list of a run's shards that is read here."""
 
     shards: dict[str, str]
 
