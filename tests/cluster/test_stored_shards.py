@@ -27,7 +27,8 @@ from autoj.errors import DataError, RunBusy
 from autoj.jsonl import whole_lines
 from autoj.records import Case, Request, Response
 from autoj.runs import make_spec, merge_runs
-from autoj.runs.stores import mirror
+from autoj.runs.stores import ownership
+from autoj.runs.stores import stored_run as session
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import fetched_runs
 from autoj.runs.stores.manifest import Writer, commit, read_manifest
@@ -48,8 +49,8 @@ def at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Nothing waits for long, and nothing is written outside the test's folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(mirror, "SYNC_SECONDS", 0.02)
-    monkeypatch.setattr(mirror, "_LEAST_DEAD_SECONDS", 0.5)
+    monkeypatch.setattr(session, "SYNC_SECONDS", 0.02)
+    monkeypatch.setattr(ownership, "_LEAST_DEAD_SECONDS", 0.5)
     monkeypatch.setattr(driver, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(worker, "_LOOK_SECONDS", 0.0)
     # Files in fsspec's memory have one position for all threads, unlike those of any store.
@@ -152,12 +153,12 @@ def lose_a_worker(
             while not any(name.startswith("ledger") for name in found.names()):
                 assert time.monotonic() < until
                 time.sleep(0.01)
-            patch.setattr(mirror._Mirror, "sync", lambda mirror: None)
+            patch.setattr(session._Session, "sync", lambda its: None)
         return by_hash(request)
 
     with monkeypatch.context() as patch:
         patch.setattr(backend, "_answer", answer)
-        patch.setattr(mirror._Mirror, "free", lambda mirror: None)
+        patch.setattr(session._Session, "finish", lambda its: None)
         with pytest.raises(Killed):
             judge_shard(cases, shard)
 
@@ -255,7 +256,7 @@ def test_a_shard_that_another_worker_writes_is_its_own(
 ) -> None:
     answered_by(by_hash, monkeypatch)
     with shared_shards(cases, make_spec("judge", CARD), OUT, 2, SILENT) as (shards, _, _):
-        with mirror.stored_run(SHARDS / shards.runs[0].name):
+        with session.stored_run(SHARDS / shards.runs[0].name):
             monkeypatch.setenv("AUTOJ_CACHE", str(tmp_path / "other"))
             outcome: ShardOutcome = judge_shard(cases, shards.runs[0])
         assert isinstance(outcome, worker.ShardError)

@@ -1,6 +1,5 @@
 """The end of a command with `--plan`: nothing is judged, and what it would take is shown."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from autoj.datasets.base import Cases
 from autoj.reports.plan import plan_view
 from autoj.runs.spec import RunSpec
 from autoj.runs.stores.address import StoreAddress
-from autoj.runs.stores.fetching import fetched_copy
+from autoj.tasks.judge_in_store import copy_stored
 from autoj.tasks.jurors import Jury
 from autoj.tasks.plan import plan_all
 
@@ -30,23 +29,17 @@ def show_plan(
         cache: the use of earlier runs' answers; None where a judge costs.
     """
     stored = isinstance(out, StoreAddress)
-    with _folder_of(out) as folder, watching() as watch:
+    with _folder_of(planned, out) as folder, watching() as watch:
         estimates = plan_all(cases, planned, folder, kept=not stored, cache=cache, watch=watch)
     _console.show(estimates, lambda found: {"plan": [*map(asdict, found)]}, plan_view)
 
 
 @contextmanager
-def _folder_of(out: Path | StoreAddress | None) -> Iterator[Path | None]:
+def _folder_of(planned: RunSpec | Jury, out: Path | StoreAddress | None) -> Iterator[Path | None]:
     """The folder of the run; of a stored one a copy of its own, as its speed may be tried there."""
     if not isinstance(out, StoreAddress):
         yield out
         return
     with TemporaryDirectory() as place:
-        folder = Path(place) / out.name
-        if (fetched := fetched_copy(out)).is_dir():
-            folder.mkdir()
-            for path in fetched.iterdir():
-                # Another process may be fetching.
-                if path.suffix != ".draft":
-                    shutil.copyfile(path, folder / path.name)
+        copy_stored(planned, out, folder := Path(place) / out.name)
         yield folder

@@ -22,8 +22,8 @@ from autoj.runs.lock import HOLDER
 from autoj.runs.stores.address import StoreAddress, is_run_name
 from autoj.runs.stores.fetching import StoredCopy
 from autoj.runs.stores.manifest import SHARDS
-from autoj.runs.stores.mirror import stored_run
 from autoj.runs.stores.objects import Objects, persistently
+from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import Watch
 from autoj.tasks.default_paths import RUNS, slug
 

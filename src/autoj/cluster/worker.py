@@ -13,8 +13,8 @@ from autoj.runs import RunSpec
 from autoj.runs.reuse import LedgerAnswers
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import copies_folder, fetched_runs
-from autoj.runs.stores.mirror import stored_run
 from autoj.runs.stores.objects import Objects
+from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import Watch
 from autoj.tasks.judge import judge
 

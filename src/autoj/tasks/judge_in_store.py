@@ -1,14 +1,26 @@
-"""Judges or rates on a local disk, and keeps the run in an object store."""
+"""Judges or rates on a local disk, and keeps the run, or a jury's runs, in an object store.
+
+```
+OUT/jury.json, OUT/verdicts.jsonl   a jury, as a stored run of these files
+OUT/judges/NAME/                    the run of each of its judges, a stored run like any other
+```
+"""
+
+import shutil
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from autoj.datasets.base import Cases
-from autoj.errors import ConfigError
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
+from autoj.runs.kind import JURY_FILE
 from autoj.runs.stores.address import StoreAddress
-from autoj.runs.stores.mirror import stored_run
+from autoj.runs.stores.fetching import fetched_copy
+from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.judge import judge
-from autoj.tasks.jurors import Jury
+from autoj.tasks.jurors import Juror, Jury
+from autoj.tasks.jury import JuryRun, judge_by_jury
 from autoj.tasks.run import Run
 
 
@@ -20,30 +32,89 @@ def judge_in_store(
     budget: Budget | None = None,
     watch: Watch = SILENT,
     cache: bool | None = False,
-) -> Run:
+) -> Run | JuryRun:
     """Judges in a local copy of a stored run, which is synced at an interval and at the end.
 
     Args:
         cases: the data.
-        asked: the settings.
-        out: the run's address.
+        asked: the settings, or a jury.
+        out: the run's address, or the jury's.
         budget: as in `tasks.judge.judge`.
         watch: as there.
         cache: as there.
 
     Returns:
-        The run in its local copy.
+        The run, or the jury, in its local copy.
 
     Raises:
-        ConfigError: a jury is asked for, or the store cannot be used.
-        AutojError: as `tasks.judge.judge` and `stored_run`.
+        ConfigError: the store cannot be used, or what it holds at the address is of another kind.
+        AutojError: as `tasks.judge.judge`, `tasks.jury.judge_by_jury` and `stored_run`.
     """
+    run: Run | JuryRun
     if isinstance(asked, Jury):
-        raise ConfigError(
-            f"{out} can keep one judge's run, not a jury's",
-            hint="Judge by the jury into a folder, or run each judge with an address of its own.",
-        )
-    with stored_run(out, watch) as stored:
-        run = judge(cases, asked, stored.folder, budget=budget, watch=stored.watch, cache=cache)
-    watch.message(f"{out} keeps the run; its copy here is {stored.folder}")
+        run = _jury_in_store(cases, asked, out, budget=budget, watch=watch, cache=cache)
+    else:
+        with stored_run(out, watch) as stored:
+            run = judge(cases, asked, stored.folder, budget=budget, watch=stored.watch, cache=cache)
+    watch.message(f"{out} keeps the run; its copy here is {run.path}")
     return run
+
+
+def _jury_in_store(
+    cases: Cases,
+    jury: Jury,
+    out: StoreAddress,
+    *,
+    budget: Budget | None,
+    watch: Watch,
+    cache: bool | None,
+) -> JuryRun:
+    """Judges by a jury while this process writes its folder and all of its judges' runs."""
+    with ExitStack() as opened:
+        whole = opened.enter_context(stored_run(out, watch, whole=(JURY_FILE,)))
+        watch = whole.watch
+        for juror in jury.jurors:
+            folder = whole.folder / juror.folder
+            stored = opened.enter_context(stored_run(_address(out, juror), watch, folder=folder))
+            # Any of them stops the work where another writer has taken it over.
+            watch = stored.watch
+        _drop_empty(whole.folder)
+        return judge_by_jury(cases, jury, whole.folder, budget=budget, watch=watch, cache=cache)
+
+
+def _drop_empty(folder: Path) -> None:
+    """Removes the folders of judges that have no run yet: with them a jury would seem begun."""
+    for path in (*folder.glob("judges/*"), folder / "judges"):
+        with suppress(OSError):
+            path.rmdir()
+
+
+def copy_stored(asked: RunSpec | Jury, out: StoreAddress, folder: Path) -> None:
+    """Copies what is stored of a run or of a jury into a folder, where it may be changed.
+
+    Args:
+        asked: the settings of the run, or the jury.
+        out: its address.
+        folder: made if anything is stored.
+
+    Raises:
+        AutojError: as `fetched_copy`.
+    """
+    copies = {out: folder}
+    if isinstance(asked, Jury):
+        copies |= {_address(out, juror): folder / juror.folder for juror in asked.jurors}
+    for address, place in copies.items():
+        if not (fetched := fetched_copy(address)).is_dir():
+            continue
+        for path in fetched.iterdir():
+            # Another process may be fetching.
+            if path.is_file() and path.suffix != ".draft":
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, place / path.name)
+
+
+def _address(out: StoreAddress, juror: Juror) -> StoreAddress:
+    """The address of the run of a jury's judge."""
+    for name in juror.folder.split("/"):
+        out = out / name
+    return out

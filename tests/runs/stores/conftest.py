@@ -24,6 +24,12 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreAdd
         fsspec.filesystem("memory").store.clear()
 
 
+@pytest.fixture(autouse=True)
+def without_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files need not outlive a power cut."""
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+
+
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
     """Calls that let the test go on as another machine, with an empty disk or its own again."""

@@ -18,10 +18,10 @@ from autoj.runs.stores import objects as seam
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import fetched_copy
 from autoj.runs.stores.manifest import read_manifest
-from autoj.runs.stores.mirror import stored_run
 from autoj.runs.stores.objects import Objects
+from autoj.runs.stores.stored_run import stored_run
 
-from .test_mirror import NEVER, add, live_elsewhere, objects_of, read
+from .test_stored_run import NEVER, add, live_elsewhere, objects_of, read
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 

@@ -9,7 +9,8 @@ ledger.jsonl.9f86d0818843…   a piece of the ledger, or of failures.jsonl: the 
 cases.jsonl.60303ae22b99…    a whole file, likewise run.json, plan.jsonl, verdicts.jsonl, …
 ```
 
-A commit makes the manifest of the next number, which must not be there yet: of two writers one
-finds that it is, and stops. Names come from the fixed names of a run's files and from digests,
-never from what is judged.
+`ownership` says who may write, `storing` turns files into pieces, `fetching` makes files of them,
+and `stored_run` is a session of all three. A commit makes the manifest of the next number, which
+must not be there yet: of two writers one finds that it is, and stops. Names come from the fixed
+names of a run's files and from digests, never from what is judged.
 """

@@ -15,7 +15,7 @@ _A_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PIECE = re.compile(r"[a-z_.]+\.[0-9a-f]{40}")
 _MANIFEST = re.compile(r"manifest-[0-9]{12}\.json")
 _ON_DISKS = {"file", "local"}
-_WITHOUT_BUCKETS = {*_ON_DISKS, "memory", "sftp", "hdfs"}
+_WITHOUT_BUCKETS = {*_ON_DISKS, "memory", "hdfs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,11 @@ class StoreAddress:
     def name(self) -> str:
         """The last of its names."""
         return self.path.rpartition("/")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """True for a folder of this machine's file system."""
+        return self.scheme in _ON_DISKS
 
     @property
     def digest(self) -> str:

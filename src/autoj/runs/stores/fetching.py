@@ -4,7 +4,8 @@ import io
 import logging
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +14,8 @@ from filelock import FileLock
 
 from autoj.errors import DataError
 from autoj.fetching import cache_folder
-from autoj.jsonl import decode
+from autoj.jsonl import decode_as
+from autoj.runs.kind import JURY_FILE
 from autoj.runs.lock import LOCK
 from autoj.runs.stores.address import StoreAddress, is_run_name, place_of
 from autoj.runs.stores.manifest import (
@@ -106,7 +108,7 @@ class StoredCopy:
                 stop = start + piece.n_bytes
                 if stop > verified:
                     stream.seek(start)
-                    if Piece.of(io.BytesIO(stream.read(piece.n_bytes))) != piece:
+                    if Piece.of(stream, piece.n_bytes) != piece:
                         self._replace_rest(stream, path, piece, start)
                 start = stop
             if self.for_reading:
@@ -127,7 +129,7 @@ class StoredCopy:
             return
         if not self.for_reading:
             earlier = path.with_name(f"{path.name}.earlier")
-            shutil.copyfile(path, earlier)
+            _append_rest(stream, start, earlier)
             _log.warning(
                 "%s has gone on from %s on another machine: answers that were recorded here after "
                 "the last sync are asked again; %s keeps them",
@@ -144,17 +146,25 @@ class StoredCopy:
             target.seek(start)
             target.truncate()
             try:
-                self.objects.copy_to(piece.key(name), target)
+                self.objects.copy_to(piece.key(name), target, piece.n_bytes)
             except Absent:
                 fault = "is missing, and the manifest names it"
                 continue
             target.seek(start)
-            found = Piece.of(target)
-            if found == piece:
+            if Piece.of(target) == piece:
                 return
-            fault = f"is damaged: it has {found.n_bytes:,} bytes and another content than the "
-            fault += f"{piece.n_bytes:,} bytes that the manifest names"
+            fault = f"is damaged: it is not the {piece.n_bytes:,} bytes that the manifest names"
         raise DataError(fault, path=where, hint=restoring(self.objects.address))
+
+
+def _append_rest(stream: BinaryIO, start: int, target: Path) -> None:
+    """Adds what a file has from a position on to what another one keeps."""
+    stream.seek(start)
+    with target.open("ab") as kept:
+        shutil.copyfileobj(stream, kept, 1 << 20)
+        stream.seek(-1, os.SEEK_END)
+        if stream.read(1) != b"\n":
+            kept.write(b"\n")
 
 
 def _state(path: Path) -> tuple[Piece, ...]:
@@ -198,22 +208,52 @@ def fetched_runs(address: StoreAddress) -> list[Path]:
         DataError: there is no run, or an object is missing or damaged.
         AutojError: as `Objects`.
     """
-
-    def is_stored(address: StoreAddress) -> bool:
-        # A local copy may have files that are not stored.
-        return "run.json" in persistently(partial(read_manifest, Objects(address))).files
-
     own = fetched_copy(address)
-    if is_stored(address):
+    if _is_stored(address):
         return [own]
+    if (own / JURY_FILE).is_file():
+        raise DataError(
+            "is a jury's, not one judge's run",
+            path=str(address),
+            hint=f"Name one of its judges' runs: {address}/judges/NAME. The command that judged "
+            "fetches the whole jury, and asks nothing again.",
+        )
     names = [name for name in persistently(Objects(address).names) if is_run_name(name)]
     if (own / SHARDS).is_file():
-        listed = decode((own / SHARDS).read_bytes())["shards"]
+        listed = _listed_shards(own / SHARDS)
         names = [name for name in names if name in listed]
-    runs = [fetched_copy(address / name) for name in names if is_stored(address / name)]
+    runs = [fetched_copy(address / name) for name in names if _is_stored(address / name)]
     if not runs:
         raise DataError("there is no run", path=str(address))
     return runs
+
+
+def _is_stored(address: StoreAddress) -> bool:
+    """True for a run that has settings; says so where it is still being written."""
+    # A local copy may have files that are not stored.
+    found = persistently(partial(read_manifest, Objects(address)))
+    if "run.json" not in found.files:
+        return False
+    if found.writer is not None:
+        _log.warning(
+            "%s was not ended by %s, which may still be at it: what it has stored is taken",
+            address, found.writer.name,
+        )  # fmt: skip
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The part of the list of a run's shards that is read here."""
+
+    shards: dict[str, str]
+
+
+def _listed_shards(path: Path) -> Container[str]:
+    try:
+        return decode_as(_Listed, path.read_bytes()).shards
+    except ValueError as error:
+        raise DataError(f"is no list of shards: {error}", path=path) from None
 
 
 def folders_of(places: Iterable[str]) -> list[Path]:

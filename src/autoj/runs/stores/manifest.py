@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import BinaryIO
 from autoj.errors import DataError, Unavailable
 from autoj.jsonl import decode_as, encode_summed, sum_agrees
 from autoj.runs.files import BAD_ROWS, CASES, FAILURES, FOLLOW, LEDGER, PLAN, TIMINGS, VERDICTS
+from autoj.runs.kind import JURY_FILE
 from autoj.runs.stores.address import StoreAddress, is_manifest
 from autoj.runs.stores.objects import Absent, Objects
 
@@ -22,8 +24,8 @@ DERIVED = (PLAN, FOLLOW, VERDICTS, TIMINGS)
 SHARDS = "shards.json"
 """The list of a run's shards, in the folder of all of them."""
 
-FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS})
-"""All files that a stored run may have."""
+FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS, JURY_FILE})
+"""All files that a stored run, a list of shards or a jury may have."""
 
 # The end is also known with its last byte changed.
 _START, _END = b'{"number":', re.compile(rb'\n\Z|,"sum":"[^"]{8}"\}.\Z', re.DOTALL)
@@ -33,6 +35,12 @@ _DIGITS = 40
 _TRIES = 5
 _KEPT = 3
 """Manifests that stay, for readers that have listed them, and where the last one is cut off."""
+
+LONGEST_SECONDS = 3600.0
+"""Of a writer's interval: whoever goes on waits for three of them."""
+# What is read into memory, and what others wait for, has limits that a damaged manifest keeps.
+_MOST_MANIFEST_BYTES, _MOST_BYTES, _MOST_GROWING_BYTES = 64 << 20, 1 << 50, 1 << 30
+_LAST_NUMBER = 10**12 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +52,10 @@ class Piece:
     sha256: str
 
     @classmethod
-    def of(cls, stream: BinaryIO) -> "Piece":
-        """The content of a stream."""
+    def of(cls, stream: BinaryIO, most_bytes: int = sys.maxsize) -> "Piece":
+        """The content of a stream from where it is, of at most so many bytes."""
         digest, n_bytes, n_lines = hashlib.sha256(), 0, 0
-        while block := stream.read(1 << 20):
+        while block := stream.read(min(1 << 20, most_bytes - n_bytes)):
             digest.update(block)
             n_bytes += len(block)
             n_lines += block.count(b"\n")
@@ -67,7 +75,8 @@ class Writer:
     name: str
     """The process and the host, for people."""
     seconds: float
-    """It commits at least so often; one that has not for several times as long is dead."""
+    """It commits at least so often, up to an hour; one that has not for several times as long is
+    dead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +95,16 @@ class Manifest:
         return {piece.key(name) for name, pieces in self.files.items() for piece in pieces}
 
 
-def read_manifest(objects: Objects) -> Manifest:
+def read_manifest(objects: Objects, known: int = 0) -> Manifest:
     """The last manifest of a run; one of no files where there is none.
 
     One that is cut off was never committed: the one before it counts, under the number of the last
     name that is there, so that the number after it is free.
+
+    Args:
+        objects: the run.
+        known: the number of a manifest that was committed, which a list may not show yet; 0 for
+            none.
 
     Raises:
         DataError: it is damaged, or all are cut off.
@@ -99,7 +113,11 @@ def read_manifest(objects: Objects) -> Manifest:
     for _ in range(_TRIES):
         # One that is listed may be replaced before it is read, by a writer that is at work.
         with suppress(Absent):
-            return _last_of(objects, manifest_names(objects))
+            names = manifest_names(objects)
+            last = manifest_name(known)
+            if known and names[-1:] < [last] and objects.holds(last):
+                names.append(last)
+            return _last_of(objects, names)
     raise Unavailable(
         f"{objects.address}: its manifests are listed, and not there", hint="Try again."
     )
@@ -107,13 +125,15 @@ def read_manifest(objects: Objects) -> Manifest:
 
 def _last_of(objects: Objects, names: list[str]) -> Manifest:
     for name in reversed(names):
-        content = objects.read(name)
-        if _is_cut_off(content):
+        content = objects.read(name, _MOST_MANIFEST_BYTES)
+        if len(content) < _MOST_MANIFEST_BYTES and _is_cut_off(content):
             continue
         try:
             found = _decoded(content)
             if manifest_name(found.number) != name:
                 raise ValueError("it has another number than its name")
+            if _number(names[-1]) == _LAST_NUMBER:
+                raise ValueError("there is no number after its own")
         except ValueError as error:
             raise DataError(
                 f"is damaged: {error}",
@@ -121,6 +141,9 @@ def _last_of(objects: Objects, names: list[str]) -> Manifest:
                 hint=restoring(objects.address),
             ) from None
         return replace(found, number=_number(names[-1]))
+    if names[:1] == [manifest_name(1)]:
+        # The first claim of a run, which names no files, was cut off.
+        return Manifest(number=_number(names[-1]))
     if names:
         raise DataError(
             "is damaged: none of its manifests is whole",
@@ -138,9 +161,10 @@ def commit(objects: Objects, manifest: Manifest) -> bool:
     """
     name, content = manifest_name(manifest.number), encode_summed(manifest)
     objects.create(name, content)
-    names = manifest_names(objects)
+    # A list may lack what was made just now.
+    names = sorted({*manifest_names(objects), name})
     try:
-        if names[-1:] != [name] or objects.read(name) != content:
+        if names[-1] != name or objects.read(name, _MOST_MANIFEST_BYTES) != content:
             return False
     except Absent:
         return False
@@ -185,6 +209,12 @@ def _decoded(content: bytes) -> Manifest:
         raise ValueError("it names other files than those of a run")
     if not all(_SHA256.fullmatch(piece.sha256) for piece in _pieces(found)):
         raise ValueError("it has a digest that is none")
+    if found.writer is not None and not 0 < found.writer.seconds <= LONGEST_SECONDS:
+        raise ValueError(f"its writer commits every {found.writer.seconds:g} s")
+    for name, pieces in found.files.items():
+        most = _MOST_GROWING_BYTES if name in GROWING else _MOST_BYTES
+        if not all(0 <= its.n_lines <= its.n_bytes <= most for its in pieces):
+            raise ValueError(f"it has a piece of {name} with a size that none has")
     return found
 
 

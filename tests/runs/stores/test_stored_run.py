@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from autoj.errors import Cancelled, ConfigError, DataError, RunBusy, StorageFull, Unavailable
-from autoj.runs.stores import mirror, objects
+from autoj.runs.stores import objects, ownership, storing
+from autoj.runs.stores import stored_run as session
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import StoredCopy, fetched_copy, fetched_runs
 from autoj.runs.stores.manifest import (
@@ -28,8 +29,8 @@ from autoj.runs.stores.manifest import (
     manifest_names,
     read_manifest,
 )
-from autoj.runs.stores.mirror import stored_run
 from autoj.runs.stores.objects import Objects
+from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import SILENT, Watch
 
 NEVER = 3600.0
@@ -38,7 +39,7 @@ NEVER = 3600.0
 @pytest.fixture(autouse=True)
 def soon_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer counts as dead after three intervals, however short."""
-    monkeypatch.setattr(mirror, "_LEAST_DEAD_SECONDS", 0.0)
+    monkeypatch.setattr(ownership, "_LEAST_DEAD_SECONDS", 0.0)
 
 
 Machine = Callable[[str], None]
@@ -99,7 +100,7 @@ def test_it_is_synced_at_an_interval_whole_lines_alone(
         add(run.folder, "one")
         with (run.folder / "ledger.jsonl").open("a") as stream:
             stream.write("in the middle of")
-        wait_for(lambda: bool(objects_of(address)))
+        wait_for(lambda: "ledger.jsonl" in read_manifest(Objects(address)).files)
         assert read(fetched_copy(address)) == ["one"]
 
 
@@ -120,7 +121,7 @@ def test_pieces_stay_few_and_the_manifest_short(address: StoreAddress, machine: 
 def test_a_long_ledger_is_stored_in_pieces(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror, "_MOST_BYTES", 100)
+    monkeypatch.setattr(storing, "_MOST_BYTES", 100)
     lines = [f"{number:09}" for number in range(95)]
     with stored_run(address, seconds=NEVER) as run:
         add(run.folder, *lines)
@@ -151,7 +152,7 @@ def lose(address: StoreAddress, monkeypatch: pytest.MonkeyPatch, *lines: str) ->
             raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(mirror._Mirror, "free", lambda mirror: None)
+        patch.setattr(session._Session, "finish", lambda its: None)
         with pytest.raises(Killed):
             work()
     return folders[0]
@@ -160,9 +161,9 @@ def lose(address: StoreAddress, monkeypatch: pytest.MonkeyPatch, *lines: str) ->
 def test_a_lost_machine_loses_what_came_since_its_last_sync(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
-    monkeypatch.setattr(mirror, "SYNC_SECONDS", 0.1)
+    monkeypatch.setattr(session, "SYNC_SECONDS", 0.1)
     # One sync at the interval may still come between.
-    monkeypatch.setattr(mirror._Mirror, "_sync_at_interval", lambda mirror: None)
+    monkeypatch.setattr(session._Session, "_sync_at_interval", lambda its: None)
     first = lose(address, monkeypatch, "lost")
     machine("second")
     with stored_run(address, seconds=NEVER) as run:
@@ -179,7 +180,7 @@ def test_a_lost_machine_loses_what_came_since_its_last_sync(
 def test_the_machine_that_comes_back_first_loses_nothing(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror._Mirror, "_sync_at_interval", lambda mirror: None)
+    monkeypatch.setattr(session._Session, "_sync_at_interval", lambda its: None)
     lose(address, monkeypatch, "not stored")
     with stored_run(address, seconds=NEVER) as run:
         assert read(run.folder) == ["one", "not stored"]
@@ -211,7 +212,7 @@ def test_a_run_that_another_writes_is_left_alone(address: StoreAddress, machine:
 def test_a_dead_writers_run_is_taken_over_and_a_slow_ones_commit_is_refused(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror, "_DEAD_AFTER", 2)
+    monkeypatch.setattr(ownership, "_DEAD_AFTER", 2)
     number = 0
 
     def work() -> None:
@@ -238,13 +239,13 @@ def test_a_dead_writers_run_is_taken_over_and_a_slow_ones_commit_is_refused(
 def test_of_two_that_take_a_run_over_one_is_refused(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mirror.commit
+    real = commit
 
     def beaten(objects: Objects, manifest: Manifest) -> bool:
         live_elsewhere(address, manifest.number)
         return real(objects, manifest)
 
-    monkeypatch.setattr(mirror, "commit", beaten)
+    monkeypatch.setattr(ownership, "commit", beaten)
     with pytest.raises(RunBusy, match="process 7"), stored_run(address):
         pass
 
@@ -373,13 +374,22 @@ def test_a_commit_that_is_cut_off_never_was(address: StoreAddress, machine: Mach
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b'{"number":1,"files":{"../../x":[]}}\n', b"\xff" * 100],
+    [b"{}", b'{"number":1,"files":{"../../x":[]}}\n', b"\xff" * 100],
 )
 def test_manifests_that_are_all_damaged_are_an_error(
     address: StoreAddress, machine: Machine, content: bytes
 ) -> None:
     Objects(address).create(manifest_name(1), content)
     with pytest.raises(DataError, match="is damaged"):
+        fetched_copy(address)
+
+
+def test_manifests_that_are_all_cut_off_are_an_error(
+    address: StoreAddress, machine: Machine
+) -> None:
+    for number in (7, 8):
+        Objects(address).create(manifest_name(number), b'{"number":')
+    with pytest.raises(DataError, match="none of its manifests is whole"):
         fetched_copy(address)
 
 
@@ -430,30 +440,32 @@ def test_a_local_copy_with_more_than_is_stored_is_no_stored_run(
     assert [path.name for path in fetched_runs(address)] == ["part-1", "part-2"]
 
 
-def writer_of(address: StoreAddress, folder: Path, name: str) -> mirror._Mirror:
+def writer_of(address: StoreAddress, folder: Path, name: str) -> session._Session:
     """A writer whose steps the test takes, without threads in between."""
     writer = Writer(id=name, name=name, seconds=NEVER)
     copy = StoredCopy(Objects(address), folder / name)
-    return mirror._Mirror(copy, writer, NEEDED, None)
+    owner = ownership.Ownership(copy.objects, writer, copy.folder)
+    files = storing.LocalFiles(copy.folder, copy.objects)
+    return session._Session(copy, owner, files, SILENT, NEEDED, None)
 
 
 @pytest.fixture
 def overtaken(
     address: StoreAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[mirror._Mirror, mirror._Mirror]:
+) -> tuple[session._Session, session._Session]:
     """A writer whose next upload is so slow that another takes the run over and goes on."""
     slow, other = (writer_of(address, tmp_path, name) for name in ("slow", "other"))
-    slow.claim(SILENT)
+    slow.claim()
     add(slow.copy.folder, "one")
     slow.sync()
     real, uploads = Objects.write, []
-    monkeypatch.setattr(mirror, "_free_manifest", lambda objects, _: read_manifest(objects))
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda objects, _: read_manifest(objects))
 
     def write(self: Objects, name: str, source: Any) -> None:
         real(self, name, source)
-        if self is slow.objects and not uploads:
+        if self is slow.copy.objects and not uploads:
             uploads.append(name)
-            other.claim(SILENT)
+            other.claim()
             add(other.copy.folder, "a longer answer")
             other.sync()
 
@@ -462,29 +474,29 @@ def overtaken(
     return slow, other
 
 
-@pytest.mark.parametrize("step", ["sync", "free"])
+@pytest.mark.parametrize("step", ["sync", "finish"])
 def test_a_slow_upload_neither_replaces_nor_removes_what_its_successor_stored(
     address: StoreAddress, machine: Machine, overtaken: Any, step: str
 ) -> None:
     slow, other = overtaken
     with pytest.raises(RunBusy, match="was taken over"):
         getattr(slow, step)()
-    assert slow.is_taken
+    assert slow.ownership.is_lost
     assert read(fetched_copy(address)) == ["one", "a longer answer"]
-    other.free()
+    other.finish()
 
 
 def test_a_claim_follows_the_state_that_it_read(
     address: StoreAddress, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, late = (writer_of(address, tmp_path, name) for name in ("first", "late"))
-    first.claim(SILENT)
+    first.claim()
     found = read_manifest(Objects(address))
     add(first.copy.folder, "one")
-    first.free()
-    monkeypatch.setattr(mirror, "_free_manifest", lambda *_: found)
+    first.finish()
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda *_: found)
     with pytest.raises(RunBusy):
-        late.claim(SILENT)
+        late.claim()
     assert read(fetched_copy(address)) == ["one"]
 
 
@@ -492,21 +504,21 @@ def test_giving_free_takes_no_others_manifest_for_its_own(
     address: StoreAddress, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, other = (writer_of(address, tmp_path, name) for name in ("first", "other"))
-    first.claim(SILENT)
+    first.claim()
     add(first.copy.folder, "one")
     real = Objects.create
-    monkeypatch.setattr(mirror, "_free_manifest", lambda objects, _: read_manifest(objects))
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda objects, _: read_manifest(objects))
     monkeypatch.setattr(objects, "_WAITS_SECONDS", (0.0,))
 
     def create(self: Objects, name: str, content: bytes) -> None:
-        if self is first.objects and not other.committed:
-            other.claim(SILENT)
+        if self is first.copy.objects and not other.ownership._committed:
+            other.claim()
             raise Unavailable("409 ConditionalRequestConflict")
         real(self, name, content)
 
     monkeypatch.setattr(Objects, "create", create)
     with pytest.raises(RunBusy, match="was taken over"):
-        first.free()
+        first.finish()
 
 
 def test_files_that_a_session_deletes_stay_deleted(address: StoreAddress, machine: Machine) -> None:
@@ -558,7 +570,7 @@ def test_a_writer_commits_also_in_a_long_upload(
 def test_a_writer_is_waited_for_half_a_minute_at_least(
     address: StoreAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror, "_LEAST_DEAD_SECONDS", 30.0)
+    monkeypatch.setattr(ownership, "_LEAST_DEAD_SECONDS", 30.0)
     live_elsewhere(address, 1, seconds=1.0)
 
     class Ends(Watch):
@@ -569,7 +581,7 @@ def test_a_writer_is_waited_for_half_a_minute_at_least(
             return True
 
     with pytest.raises(Cancelled):
-        mirror._free_manifest(Objects(address), Ends())
+        ownership._ownerless_manifest(Objects(address), Ends())
 
 
 def test_a_changed_manifest_is_no_older_state(address: StoreAddress, machine: Machine) -> None:
@@ -611,10 +623,10 @@ def test_a_run_that_cannot_be_fetched_is_given_free(
 
     real = Objects.copy_to
 
-    def full(self: Objects, name: str, target: Any) -> None:
+    def full(self: Objects, name: str, target: Any, most_bytes: int) -> None:
         if not name.startswith("manifest"):
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(self, name, target)
+        real(self, name, target, most_bytes)
 
     with monkeypatch.context() as patch:
         patch.setattr(Objects, "copy_to", full)
@@ -627,7 +639,7 @@ def test_a_run_that_cannot_be_fetched_is_given_free(
 CHILD = """
 import sys, time
 from autoj.runs.stores.address import StoreAddress
-from autoj.runs.stores.mirror import stored_run
+from autoj.runs.stores.stored_run import stored_run
 
 with stored_run(StoreAddress.parse(sys.argv[1]), seconds=3600) as run:
     (run.folder / "run.json").write_text("{}\\n")

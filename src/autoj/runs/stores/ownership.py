@@ -1,0 +1,208 @@
+"""Ownership of a stored run: claimed, kept by commits, and taken over from a dead writer.
+
+A run has one writer at a time. It commits at an interval, also where there is nothing new; who
+finds a writer that has not committed for several intervals takes the run over. No clock is compared
+with another's, and a writer that was only slow finds the other's commit before its own, and stops.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from autoj.errors import AutojError, Cancelled, RunBusy
+from autoj.runs.stores.manifest import (
+    Manifest,
+    Piece,
+    Writer,
+    commit,
+    manifest_name,
+    manifest_names,
+    read_manifest,
+)
+from autoj.runs.stores.objects import Objects, persistently
+from autoj.runs.watch import Watch
+
+_log = logging.getLogger(__name__)
+
+_DEAD_AFTER, _LEAST_DEAD_SECONDS = 3, 30.0
+"""Intervals without a commit after which a writer counts as dead, and seconds at least."""
+_HEARTBEAT_AFTER = 1.5
+"""Intervals without a commit, in a long upload, after which one is made that says nothing new."""
+
+
+@dataclass(slots=True)
+class Ownership:
+    """The right of this process to write a stored run."""
+
+    objects: Objects
+    writer: Writer
+    folder: Path
+    """The local copy, which keeps what is not stored where the run is lost."""
+    is_lost: bool = False
+    """True once another writer has the run."""
+    _released: set[int] = field(default_factory=set)
+    """Numbers of the manifests by which the run was released, 0 once these were removed."""
+    _committed: float = 0.0
+    """The time of the last commit, in seconds of the monotonic clock."""
+    _number: int = 0
+    """The number of the last commit."""
+    _committing: threading.RLock = field(default_factory=threading.RLock)
+
+    def claim(self, watch: Watch, fetch: Callable[[Manifest], object]) -> None:
+        """Becomes the writer of the run, and fetches it; releases it again where it cannot.
+
+        Args:
+            watch: told of another writer that is waited for, and may end the wait.
+            fetch: brings the local copy to a state.
+
+        Raises:
+            RunBusy: another process writes the run.
+            Cancelled: the watch ended the wait.
+            AutojError: as `fetch`.
+        """
+        found = _ownerless_manifest(self.objects, watch)
+        claimed = replace(found, number=found.number + 1, writer=self.writer)
+        try:
+            # A second try finds what the first one has made, where only its answer was lost.
+            is_ours = persistently(lambda: commit(self.objects, claimed))
+            if is_ours:
+                self._note(claimed)
+                with self.kept_alive():
+                    persistently(lambda: fetch(claimed))
+        except BaseException:
+            # What went wrong is told by itself.
+            with suppress(AutojError):
+                self.release(found.files)
+            raise
+        if not is_ours:
+            raise _busy(self.objects, read_manifest(self.objects))
+
+    def current(self) -> Manifest | None:
+        """The last manifest, which is ours; None where we have released the run.
+
+        Raises:
+            RunBusy: it is another writer's.
+        """
+        found = read_manifest(self.objects, known=self._number)
+        if found.writer is not None and found.writer.id == self.writer.id:
+            return found
+        if found.writer is None and found.number in self._released:
+            return None
+        self.is_lost = True
+        raise self.lost()
+
+    def commit(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
+        """Commits a state of the run; raises as `current`, or where the run is released."""
+        return self._commit(files, self.writer)
+
+    def release(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
+        """Ends as the writer of the run, with these files; of no files nothing is left."""
+        released = self._commit(files, None)
+        if not files:
+            self._released.add(0)
+            last = manifest_name(released.number)
+            remove_all(self.objects, (n for n in manifest_names(self.objects) if n <= last))
+        return released
+
+    @contextmanager
+    def kept_alive(self) -> Iterator[None]:
+        """Commits from another thread where the block is long without: others wait for that."""
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not (ended.wait(self.writer.seconds / 2) or self.is_lost or self._released):
+                try:
+                    self._heartbeat()
+                except AutojError as error:
+                    _log.info("%s", error)
+
+        thread = threading.Thread(target=beat, name="autoj-store-heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def lost(self) -> RunBusy:
+        """The error of a writer that another one has replaced."""
+        return RunBusy(
+            f"{self.objects.address} was taken over by another writer, or removed",
+            hint=f"What was stored is there; {self.folder} keeps the rest.",
+        )
+
+    def _heartbeat(self) -> None:
+        """Commits the same files again, if the last commit is old."""
+        with self._committing:
+            late = time.monotonic() - self._committed >= _HEARTBEAT_AFTER * self.writer.seconds
+            if late and not self._released:
+                self._commit(None, self.writer)
+
+    def _commit(
+        self, files: Mapping[str, tuple[Piece, ...]] | None, writer: Writer | None
+    ) -> Manifest:
+        """Commits a state right after the last one, which must be ours; None keeps its files."""
+        with self._committing:
+            found = self.current()
+            if found is None:
+                raise self.lost()
+            number = found.number + 1
+            state = Manifest(
+                number=number, writer=writer, files=found.files if files is None else files
+            )
+            if writer is None:
+                self._released.add(number)
+            if not commit(self.objects, state):
+                self.is_lost = True
+                raise self.lost()
+            self._note(state)
+        return state
+
+    def _note(self, state: Manifest) -> None:
+        self._committed, self._number = time.monotonic(), state.number
+
+
+def remove_all(objects: Objects, names: Iterable[str]) -> None:
+    """Removes objects, those that are there."""
+    for name in names:
+        objects.remove(name)
+
+
+def _ownerless_manifest(objects: Objects, watch: Watch) -> Manifest:
+    """The last manifest of a run, once it has no writer that lives.
+
+    Raises:
+        RunBusy: its writer commits.
+        Cancelled: the watch ended the wait.
+    """
+    found = persistently(lambda: read_manifest(objects))
+    if found.writer is None:
+        return found
+    seconds = max(_DEAD_AFTER * found.writer.seconds, _LEAST_DEAD_SECONDS)
+    watch.message(
+        f"{objects.address} was being written by {found.writer.name}: waiting up to "
+        f"{seconds:,.0f} s to see whether that is alive"
+    )
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(min(1.0, found.writer.seconds / 2))
+        if watch.cancelled():
+            raise Cancelled("the wait for a stored run was cancelled")
+        last = persistently(lambda: read_manifest(objects))
+        if last.writer is None:
+            return last
+        if last.number != found.number:
+            raise _busy(objects, last)
+    return found
+
+
+def _busy(objects: Objects, manifest: Manifest) -> RunBusy:
+    name = "another process" if manifest.writer is None else manifest.writer.name
+    return RunBusy(
+        f"{objects.address} is being written by {name}",
+        hint="Wait for it, stop it, or choose another --out.",
+    )
