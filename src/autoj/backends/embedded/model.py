@@ -14,12 +14,14 @@ from filelock import FileLock
 from autoj.backends._adapters import Adapter
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
+from autoj.backends.embedded.lean import rewrite
 from autoj.backends.embedded.memory import check_memory, does_not_fit, ran_out_of_memory
 from autoj.errors import BackendError, StorageFull
 from autoj.system_errors import storage_error
 
 _log = logging.getLogger(__name__)
 _MODEL_FILE = "openvino_model.xml"
+_NARROW_SCALES = re.compile(rb'element_type="f16"')
 _PACKED_CONSTANT = re.compile(rb'element_type="[iu][48]"')
 # Files from this size on are converted to 8 bits: smaller models are faster in 16, and their memory
 # is small either way.
@@ -67,6 +69,7 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
             write_dense(weights, dense, adapter, packed=packed)
             _save(dense, weights)
             dense.unlink()
+            rewrite(draft / _MODEL_FILE)
             shutil.rmtree(folder, ignore_errors=True)
             draft.rename(folder)
         except OSError as error:
@@ -76,17 +79,25 @@ def convert(weights: Path, adapter: Adapter | None = None) -> Path:
     return folder
 
 
+def weights_file(folder: Path) -> Path:
+    """The file that a converted model's weights are mapped from."""
+    return (folder / _MODEL_FILE).with_suffix(".bin")
+
+
 def loaded_bytes(folder: Path) -> int:
     """The memory that a converted model takes at most, when it is loaded to score or to write.
 
     The pages of its file that are mapped beside it are not counted: the system takes them back.
     """
-    # Measured: the weights in the processor's layout, 1.2 times a file of 8 bits and 2 times one of
-    # 16 that is computed in 32, and what the longest batch needs.
-    graph = folder / _MODEL_FILE
-    packed = _PACKED_CONSTANT.search(graph.read_bytes()) is not None
-    size_bytes = graph.with_suffix(".bin").stat().st_size
-    return int(size_bytes * (1.2 if packed else 2.2)) + 500_000_000
+    # Measured: the weights in the processor's layout and their scales in 32 bits, and what the
+    # longest batch needs. Scales that were converted in 16 bits are held twice; a file of 16 bits
+    # is computed in 32.
+    graph = (folder / _MODEL_FILE).read_bytes()
+    if _PACKED_CONSTANT.search(graph) is None:
+        factor = 2.2
+    else:
+        factor = 1.1 if _NARROW_SCALES.search(graph) else 0.9
+    return int(weights_file(folder).stat().st_size * factor) + 500_000_000
 
 
 def _check_disk(weights: Path, *, packed: bool) -> None:
