@@ -9,10 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from autoj.backends.embedded import lean, model
+from autoj.backends.embedded import engine, lean, model
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import ChoiceModel, convert, loaded_bytes
+from autoj.errors import BackendError
 from autoj.judges import load_card
+from autoj.records import Completion
 from tests.backends import toy_llama
 from tests.backends.test_embedded import requests, tries
 
@@ -60,8 +62,21 @@ def test_no_text_changes(folders: tuple[Path, Path]) -> None:
     texts = []
     for folder in folders:
         backend = EmbeddedBackend(load_card("embedded-small-base"), folder)
-        texts.append({o.key: o.text for o in backend.complete(requests("pairwise"))})
+        written = backend.complete(requests("pairwise"))
+        texts.append({o.key: o.text for o in written if isinstance(o, Completion)})
+    assert len(texts[0]) == len(requests("pairwise"))
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("protocol", ["pairwise-verdict", "pairwise"])
+def test_an_engine_gives_back_the_pages_of_its_file(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    given_back: list[Path] = []
+    monkeypatch.setattr(engine, "release_pages", given_back.append)
+    backend = EmbeddedBackend(load_card("embedded-small-base"), folders[1])
+    assert all(isinstance(o, Completion) for o in backend.complete(requests(protocol)))
+    assert set(given_back) == {folders[1] / "openvino_model.bin"}
 
 
 def test_a_rewritten_graph_stays_as_it_is(folders: tuple[Path, Path], tmp_path: Path) -> None:
@@ -72,6 +87,24 @@ def test_a_rewritten_graph_stays_as_it_is(folders: tuple[Path, Path], tmp_path: 
     assert sorted(path.name for path in again.iterdir()) == sorted(
         path.name for path in folders[1].iterdir()
     )
+
+
+def test_a_disk_that_fills_up_leaves_no_model(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = shutil.copy(folders[0].parent / "model.gguf", tmp_path / "model.gguf")
+    serialize = openvino.serialize
+
+    def cut_short(graph: Any, path: Path) -> None:
+        serialize(graph, path)
+        written = path.with_suffix(".bin")
+        written.write_bytes(written.read_bytes()[:-5])
+
+    monkeypatch.setattr(openvino, "serialize", cut_short)
+    monkeypatch.setattr(model, "_PACKED_BYTES", 0)
+    with pytest.raises(BackendError, match="is the disk full"):
+        convert(weights)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".gguf", ".lock"]
 
 
 def test_offsets_that_differ_are_kept(folders: tuple[Path, Path], tmp_path: Path) -> None:

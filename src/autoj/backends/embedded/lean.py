@@ -24,7 +24,7 @@ def rewrite(graph: Path) -> None:
 
     Raises:
         OSError: the files cannot be replaced.
-        RuntimeError: OpenVINO cannot read the graph or write it.
+        RuntimeError: OpenVINO cannot read the graph or write it whole; the files are as before.
     """
     import openvino
 
@@ -37,6 +37,7 @@ def rewrite(graph: Path) -> None:
     model.validate_nodes_and_infer_types()
     draft = graph.with_name(_DRAFT)
     openvino.serialize(model, draft)
+    openvino.Core().read_model(draft)  # fails where a full disk has cut it short
     # The model maps the file that is replaced, which not every system allows.
     del model, found, product, reshape
     for suffix in (".bin", ".xml"):
