@@ -18,8 +18,9 @@ from autoj.backends.embedded.memory import (
     check_memory,
     does_not_fit,
     ran_out_of_memory,
+    release_pages,
 )
-from autoj.backends.embedded.model import ChoiceModel, loaded_bytes
+from autoj.backends.embedded.model import ChoiceModel, loaded_bytes, weights_file
 from autoj.chat import describe, render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
@@ -55,6 +56,7 @@ class EmbeddedBackend:
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
         self._writer: Any = None
+        self._has_changed = False
 
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
@@ -87,17 +89,21 @@ class EmbeddedBackend:
         self._writer = None
 
     def _make_room(self, *, writing: bool) -> None:
-        """Frees the other half of the engine where memory does not hold both.
+        """Frees the other half of the engine at the first change, and where memory lacks room.
 
         Each half holds the weights in a layout of its own. A run scores all verdicts before it
-        writes critiques, so it changes once; a service on a small machine changes often.
+        writes critiques, so it changes once and never needs both; who changes back will go on
+        changing, as a service does, and would load the weights each time.
         """
         needed_bytes = loaded_bytes(self._folder) + _CACHE_GIB * 2**30 * writing
         left_bytes = available_bytes()
-        if left_bytes is not None and left_bytes < needed_bytes:
+        lacks_room = left_bytes is not None and left_bytes < needed_bytes
+        if lacks_room or not self._has_changed:
             if writing:
+                self._has_changed |= self._choice_model is not None
                 self._choice_model = None
             else:
+                self._has_changed |= self._writer is not None
                 self._writer = None
         check_memory(needed_bytes, f"judge {self.card.name!r}")
 
@@ -142,6 +148,7 @@ class EmbeddedBackend:
         tries = [(request, self._trie(request)) for request in requests]
         for batch in _batches(sorted(tries, key=lambda pair: pair[1].n_tokens)):
             scores = self._choice_model.score([trie for _, trie in batch])
+            release_pages(weights_file(self._folder))
             for (request, trie), logprobs in zip(batch, scores, strict=True):
                 yield _scored(request, trie, logprobs)
 
@@ -155,7 +162,8 @@ class EmbeddedBackend:
         What prompts have in common from their first token on, such as a scenario's criteria, is
         read once while its blocks are in the cache.
         """
-        if self._writer is None:
+        is_new = self._writer is None
+        if is_new:
             self._make_room(writing=True)
             self._writer = self._load_writer()
         running: list[_Writing] = []
@@ -170,6 +178,9 @@ class EmbeddedBackend:
                 running = []
                 continue
             self._writer.step()
+            if is_new:
+                release_pages(weights_file(self._folder))
+                is_new = False
             for writing in running:
                 self._advance(writing, on_text)
             yield from (self._written(writing) for writing in running if writing.finish)

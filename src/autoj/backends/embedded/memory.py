@@ -1,5 +1,7 @@
 """Memory that the engine may still take, and models that do not fit into it."""
 
+import ctypes
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,8 @@ from autoj.errors import NoRoom
 _CGROUP = Path("/sys/fs/cgroup")
 _GROUPS = Path("/proc/self/cgroup")
 _STATUS = Path("/proc/self/status")
+_MAPS = Path("/proc/self/maps")
+_DONT_NEED = 4  # MADV_DONTNEED, on every Linux
 _SAID = ("Failed to allocate", "bad_alloc", "Cannot allocate memory")
 _HINT = (
     "Close other programs, or use a smaller judge: --judge embedded-0.5b, or "
@@ -58,6 +62,32 @@ def ran_out_of_memory(error: BaseException) -> bool:
 def does_not_fit(to_do: str) -> NoRoom:
     """The error of what found no memory while it was done."""
     return NoRoom(f"{to_do} ran out of memory", hint=_HINT)
+
+
+def release_pages(file: Path) -> None:
+    """Gives back the pages that this process has read of a file through a mapping, on Linux.
+
+    They are read again where they are needed. Elsewhere nothing is done, and the system takes
+    them back when it needs them.
+    """
+    if sys.platform != "linux":
+        return
+    system = ctypes.CDLL(None, use_errno=True)
+    for start, end in _mappings(file):
+        system.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _DONT_NEED)
+
+
+def _mappings(file: Path) -> Iterator[tuple[int, int]]:
+    """The addresses of a file's mappings that are only read: in others, changes would be lost."""
+    try:
+        lines = _MAPS.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        addresses, rights, _, _, _, *name = line.split(maxsplit=5)
+        if name == [str(file.resolve())] and "w" not in rights:
+            start, end = (int(address, 16) for address in addresses.split("-"))
+            yield start, end
 
 
 def _left_to_container() -> int | None:
