@@ -15,7 +15,14 @@ from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.metrics.result import read_result, save_result
 from autoj.records import Case, Response
-from autoj.reports.html.charts import Curve, bar_chart, curve_chart, scatter_chart
+from autoj.reports.html.charts import (
+    Curve,
+    Dot,
+    bar_chart,
+    curve_chart,
+    dot_chart,
+    scatter_chart,
+)
 from autoj.reports.html.listing import apart
 from autoj.reports.html.paper import read_curves
 from autoj.reports.html.plot import write_figure
@@ -340,6 +347,16 @@ def test_a_page_of_its_own_is_said_where_several_were_wanted(tmp_path):
     with pytest.raises(DataError, match="neither a run's folder nor a file that has a page"):
         write_report([tmp_path / "notes.txt"], tmp_path / "report.html")
     assert not list(tmp_path.glob("*.html*"))
+
+
+def test_rows_whose_long_names_begin_alike_stay_apart_and_keep_their_numbers():
+    names = [f"a scenario with a name of many words, number {n}" for n in range(3)]
+    dots = [Dot(label=name, value=0.5, low=0.4, high=0.6, n=1234) for name in names]
+    chart = dot_chart("f", "t", dots, reference=None)
+    assert chart.light.count("a scenario with a name of many w… (n=1,234)") >= 3
+    assert [row[0] for row in chart.rows] == names
+    bars = bar_chart("f", "t", [(name, 1 + at) for at, name in enumerate(names)], "n")
+    assert len(re.findall(r'aria-roledescription="bar"', bars.light)) == 3
 
 
 def test_labels_that_a_script_would_take_for_its_own_are_drawn(tmp_path):

@@ -1,9 +1,12 @@
 """The kinds of charts of a report: dots with intervals, bars, curves, points, and reliability."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from rich.cells import cell_len, set_cell_size
 
 from autoj.metrics.calibration import ReliabilityBin
 from autoj.reports.html.drawing import INK, LINE, MARK, Chart, Scheme, drawn, palette
@@ -11,6 +14,8 @@ from autoj.reports.html.texts import page_text
 
 _SEPARATORS = re.compile("[\u2028\u2029\x85]")
 _ROW_PIXELS, _WIDTH_PIXELS, _LABEL_PIXELS = 22, 420, 220
+_LABEL_CELLS = 32
+"""The longest name of a row, in columns of a terminal: about 200 pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +56,15 @@ def dot_chart(name: str, title: str, dots: Sequence[Dot], *, reference: float | 
     """
     rows = [
         {
-            "label": _label(f"{page_text(dot.label).text} (n={dot.n:,})"),
+            "label": label,
             "value": 100 * dot.value,
             "low": _percent(dot.low),
             "high": _percent(dot.high),
             "ideal": _percent(dot.ideal),
         }
-        for dot in dots
+        for label, dot in zip(
+            _row_labels((dot.label, f" (n={dot.n:,})") for dot in dots), dots, strict=True
+        )
     ]
 
     def draw(alt: Any, scheme: Scheme) -> Any:
@@ -96,7 +103,10 @@ def bar_chart(name: str, title: str, bars: Sequence[tuple[str, int]], unit: str)
     Raises:
         MissingExtra: the extra `report` is not installed.
     """
-    rows = [{"label": _label(label), "n": n, "words": f"{n:,}"} for label, n in bars]
+    rows = [
+        {"label": label, "n": n, "words": f"{n:,}"}
+        for label, (_, n) in zip(_row_labels((name, "") for name, _ in bars), bars, strict=True)
+    ]
 
     def draw(alt: Any, scheme: Scheme) -> Any:
         base = alt.Chart(alt.Data(values=rows)).encode(
@@ -252,13 +262,29 @@ def _label(text: str) -> str:
     return f"{_SEPARATORS.sub(' ', page_text(text).text)} "
 
 
+def _row_labels(names: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The labels of rows, each from a name that is cut where it is long and what follows it.
+
+    The library would cut them, too, and draws a text some ten times to find out where. Names that
+    are equal once they are cut differ in the spaces behind them: rows are told apart by labels.
+    """
+    n_like: Counter[str] = Counter()
+    for name, behind in names:
+        cut = " ".join(page_text(name).text.split())
+        if cell_len(cut) > _LABEL_CELLS:
+            cut = set_cell_size(cut, _LABEL_CELLS).rstrip() + "…"
+        label = _label(cut + behind)
+        yield label + " " * n_like[label]
+        n_like[label] += 1
+
+
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
 def _names_axis(alt: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
     order = [row["label"] for row in rows]
-    return alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=_LABEL_PIXELS))
+    return alt.Y("label:N", sort=order, title=None, axis=alt.Axis(labelLimit=0))
 
 
 def _height(rows: Sequence[object]) -> int:
