@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import sys
 from pathlib import Path
 
@@ -27,11 +28,13 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def limit(folder: Path, most: str, used: int, cached: int) -> None:
+def limit(folder: Path, most: str, used: int, cached: int, mapped: int = 0) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "memory.max").write_text(most)
     (folder / "memory.current").write_text(f"{used}\n")
-    (folder / "memory.stat").write_text(f"anon 7\ninactive_file {cached}\n")
+    (folder / "memory.stat").write_text(
+        f"anon 7\ninactive_file {cached}\nactive_file {mapped}\n"
+    )
 
 
 def test_without_limits_all_that_is_free_is_available(machine):
@@ -42,6 +45,11 @@ def test_without_limits_all_that_is_free_is_available(machine):
 
 def test_a_containers_limit_counts_without_its_caches_of_files(machine):
     limit(machine, str(4 * GIB), 3 * GIB, 2 * GIB)
+    assert available_bytes() == 3 * GIB
+
+
+def test_pages_of_files_that_are_in_use_are_no_memory_taken(machine):
+    limit(machine, str(4 * GIB), 4 * GIB, 1 * GIB, 2 * GIB)
     assert available_bytes() == 3 * GIB
 
 
@@ -58,6 +66,18 @@ def test_limits_of_the_older_layout_count(machine):
     (folder / "memory.limit_in_bytes").write_text(str(2 * GIB))
     (folder / "memory.usage_in_bytes").write_text(str(GIB))
     assert available_bytes() == GIB
+    (folder / "memory.stat").write_text(
+        "inactive_file 5\nactive_file 5\ntotal_inactive_file 1\ntotal_active_file 2\n"
+    )
+    assert available_bytes() == GIB + 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names there are no bytes")
+def test_a_group_of_any_name_is_found(machine):
+    name = b"job-\xe9-\xe2\x80\xa8"
+    (machine / "groups").write_bytes(b"0::/" + name + b"\n")
+    limit(machine / os.fsdecode(name), str(3 * GIB), 0, 0)
+    assert available_bytes() == 3 * GIB
 
 
 def test_what_does_not_fit_is_refused_with_a_judge_that_does(machine):
@@ -139,6 +159,31 @@ def test_pages_of_a_mapped_file_are_given_back_and_read_again(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are given back on Linux alone")
+@pytest.mark.parametrize(
+    "name",
+    [b"mod\xe8les", "one\u2028two \x85 three".encode(), b"two\nlines", b" spaces  inside "],
+)
+def test_pages_are_given_back_beside_a_file_of_any_name(tmp_path, name):
+    other = tmp_path / os.fsdecode(name)
+    path = tmp_path / "weights.bin"
+    for file in (other, path):
+        file.write_bytes(b"weight\n!" * 2**17)
+    with (
+        other.open("rb") as beside,
+        mmap.mmap(beside.fileno(), 0, prot=mmap.PROT_READ) as kept,
+        path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as pages,
+    ):
+        assert kept[:] == pages[:]
+        memory.release_pages(path)
+        assert resident_kib(path) == 0
+        memory.release_pages(other)
+        if b"\n" not in name:
+            assert resident_kib(other) == 0
+        assert kept[:] == pages[:]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are given back on Linux alone")
 def test_pages_that_a_program_may_write_are_left_alone(tmp_path):
     path = tmp_path / "weights.bin"
     path.write_bytes(b"before")
@@ -150,10 +195,11 @@ def test_pages_that_a_program_may_write_are_left_alone(tmp_path):
 
 def resident_kib(file: Path) -> int:
     """KiB of a file that this process has in memory through its mappings; it must have some."""
-    lines = Path("/proc/self/smaps").read_text().splitlines()
-    starts = [number for number, line in enumerate(lines) if line.endswith(f" {file}")]
+    lines = Path("/proc/self/smaps").read_bytes().split(b"\n")
+    named = b" " + os.fsencode(file)
+    starts = [number for number, line in enumerate(lines) if line.endswith(named)]
     assert starts
-    sizes = [next(line for line in lines[start:] if line.startswith("Rss:")) for start in starts]
+    sizes = [next(line for line in lines[start:] if line.startswith(b"Rss:")) for start in starts]
     return sum(int(size.split()[1]) for size in sizes)
 
 

@@ -1,6 +1,7 @@
 """Memory that the engine may still take, and models that do not fit into it."""
 
 import ctypes
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 _GROUPS = Path("/proc/self/cgroup")
 _STATUS = Path("/proc/self/status")
 _MAPS = Path("/proc/self/maps")
+_CACHES = ("inactive_file", "active_file")
 _DONT_NEED = 4  # MADV_DONTNEED, on every Linux
 _SAID = ("Failed to allocate", "bad_alloc", "Cannot allocate memory")
 _HINT = (
@@ -79,22 +81,29 @@ def release_pages(file: Path) -> None:
 
 def _mappings(file: Path) -> Iterator[tuple[int, int]]:
     """The addresses of a file's mappings that are only read: in others, changes would be lost."""
+    # In bytes: a path may be no UTF-8, and hold what text is split at. The kernel escapes the end of
+    # a line, so that pages of such a path are kept.
     try:
-        lines = _MAPS.read_text().splitlines()
+        lines = _MAPS.read_bytes().split(b"\n")
     except OSError:
         return
+    sought = os.fsencode(file.resolve())
     for line in lines:
-        addresses, rights, _, _, _, *name = line.split(maxsplit=5)
-        if name == [str(file.resolve())] and "w" not in rights:
-            start, end = (int(address, 16) for address in addresses.split("-"))
+        words = line.split(maxsplit=5)
+        if len(words) == 6 and words[5] == sought and b"w" not in words[1]:
+            start, end = (int(address, 16) for address in words[0].split(b"-"))
             yield start, end
 
 
 def _left_to_container() -> int | None:
-    """The bytes left under the limit of a container; caches of files do not count as taken."""
+    """The bytes left under the limit of a container; caches of files do not count as taken.
+
+    Nor do those in use, such as pages of weights that two programs have mapped: the system takes
+    them back before it kills.
+    """
     limits = [
-        most - used + _field(folder / "memory.stat", cached)
-        for folder, limit, taken, cached in _groups()
+        most - used + sum(_field(folder / "memory.stat", f"{prefix}{kind}") for kind in _CACHES)
+        for folder, limit, taken, prefix in _groups()
         if (most := _number(folder / limit)) is not None
         and (used := _number(folder / taken)) is not None
     ]
@@ -102,21 +111,23 @@ def _left_to_container() -> int | None:
 
 
 def _groups() -> Iterator[tuple[Path, str, str, str]]:
-    """The control groups that may limit this process, with the names of their files.
+    """The control groups that may limit this process.
 
+    Each with the names of the files that state its limit and what it took, and with what the names
+    in `memory.stat` begin with where the groups below it are counted in.
     In a container the group that is listed is often not there, and the root is the container's.
     """
     try:
-        lines = _GROUPS.read_text().splitlines()
+        lines = os.fsdecode(_GROUPS.read_bytes()).split("\n")
     except OSError:
         return
-    for line in lines:
+    for line in filter(None, lines):
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            root, names = _CGROUP, ("memory.max", "memory.current", "inactive_file")
+            root, names = _CGROUP, ("memory.max", "memory.current", "")
         elif controllers == "memory":
             root = _CGROUP / "memory"
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
         else:
             continue
         for folder in (root, root / path.strip("/")):
