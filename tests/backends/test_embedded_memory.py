@@ -5,13 +5,16 @@ from __future__ import annotations
 import mmap
 import os
 import sys
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from autoj.backends.embedded import engine, memory, model
 from autoj.backends.embedded.memory import available_bytes, check_memory
-from autoj.errors import NoRoom
+from autoj.errors import BackendError, NoRoom
 
 GIB = 2**30
 
@@ -211,6 +214,84 @@ def test_a_model_in_16_bits_takes_more_than_its_file(folder):
     assert model.loaded_bytes(folder) == pytest.approx(1.1 * 2 * GIB + 5e8)
     (folder / "openvino_model.xml").write_text('<data element_type="f16" shape="2, 3"/>')
     assert model.loaded_bytes(folder) == pytest.approx(2.2 * 2 * GIB + 5e8)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are given back on Linux alone")
+def test_no_model_is_loaded_or_freed_while_pages_are_given_back(folder, monkeypatch):
+    backend = halves(folder, monkeypatch, 8 * GIB)
+    listed, go_on = threading.Event(), threading.Event()
+
+    def slow(_: Path) -> list[tuple[int, int]]:
+        listed.set()
+        assert go_on.wait(10)
+        return []
+
+    monkeypatch.setattr(memory, "_mappings", slow)
+    giving_back = threading.Thread(target=memory.release_pages, args=[folder])
+    closing = threading.Thread(target=backend.close)
+    giving_back.start()
+    assert listed.wait(10)
+    closing.start()
+    closing.join(0.05)
+    assert held(backend) == (True, True)
+    go_on.set()
+    closing.join(10)
+    giving_back.join(10)
+    assert held(backend) == (False, False)
+
+
+@pytest.mark.parametrize("writing", [True, False])
+def test_a_half_is_loaded_and_the_other_freed_under_the_lock(folder, monkeypatch, writing):
+    backend = halves(folder, monkeypatch, 2 * GIB)
+    taken: list[bool] = []
+
+    def load(*_: object) -> None:
+        taken.append(memory.MAPPING.locked())
+        raise RuntimeError("no such model")
+
+    monkeypatch.setattr(engine, "ChoiceModel", load)
+    monkeypatch.setattr(backend, "_load_writer", load, raising=False)
+    backend._choice_model = None if not writing else backend._choice_model
+    backend._writer = None if writing else backend._writer
+    asked = [type("Request", (), {"choices": None if writing else (" a", " b")})]
+    with pytest.raises(BackendError, match="no such model"):
+        list(backend.complete(asked))
+    assert taken == [True]
+    assert not memory.MAPPING.locked()
+
+
+def test_what_a_failed_load_left_is_freed_before_its_error_is_told(folder, monkeypatch):
+    backend = halves(folder, monkeypatch, 8 * GIB)
+    backend._choice_model = None
+    parts: list[weakref.ref[object]] = []
+
+    def load(_: Path) -> None:
+        part = type("Model", (), {})()
+        parts.append(weakref.ref(part))
+        raise RuntimeError("no such model")
+
+    monkeypatch.setattr(engine, "ChoiceModel", load)
+    with pytest.raises(BackendError) as failed:
+        list(backend.complete([type("Request", (), {"choices": (" a", " b")})]))
+    assert failed.value.__cause__ is not None
+    assert parts[0]() is None
+
+
+def test_engines_that_load_and_free_at_once_do_not_wait_for_each_other_for_ever(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(engine, "ChoiceModel", lambda _: type("Model", (), {"score": list})())
+    monkeypatch.setattr(engine, "_batches", lambda _: [[]])
+    backends = [halves(folder, monkeypatch, 8 * GIB) for _ in range(4)]
+
+    def work(backend: engine.EmbeddedBackend) -> None:
+        for _ in range(20):
+            backend.close()
+            assert list(backend._score([])) == []
+
+    with ThreadPoolExecutor(4) as pool:
+        for worked in [pool.submit(work, backend) for backend in backends]:
+            worked.result(timeout=30)
 
 
 def test_an_engine_without_memory_names_a_judge_that_takes_less(folder, monkeypatch):

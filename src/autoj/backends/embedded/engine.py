@@ -14,9 +14,11 @@ from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.embedded.memory import (
+    MAPPING,
     available_bytes,
     check_memory,
     does_not_fit,
+    free_what_failed,
     ran_out_of_memory,
     release_pages,
 )
@@ -75,6 +77,7 @@ class EmbeddedBackend:
                 while window := list(islice(run, _WINDOW_REQUESTS)):
                     yield from self._score(window)
         except (RuntimeError, MemoryError) as error:
+            free_what_failed(error)
             if ran_out_of_memory(error):
                 raise does_not_fit(f"judge {self.card.name!r}") from error
             raise BackendError(f"OpenVINO failed: {error}") from error
@@ -85,15 +88,16 @@ class EmbeddedBackend:
 
     def close(self) -> None:
         """Frees the models."""
-        self._choice_model = None
-        self._writer = None
+        with MAPPING:
+            self._choice_model = None
+            self._writer = None
 
     def _make_room(self, *, writing: bool) -> None:
         """Frees the other half of the engine at the first change, and where memory lacks room.
 
         Each half holds the weights in a layout of its own. A run scores all verdicts before it
         writes critiques, so it changes once and never needs both; who changes back will go on
-        changing, as a service does, and would load the weights each time.
+        changing, as a service does, and would load the weights each time. `MAPPING` must be held.
         """
         needed_bytes = loaded_bytes(self._folder) + _CACHE_GIB * 2**30 * writing
         left_bytes = available_bytes()
@@ -143,8 +147,9 @@ class EmbeddedBackend:
 
     def _score(self, requests: list[Request]) -> Iterator[Outcome]:
         if self._choice_model is None:
-            self._make_room(writing=False)
-            self._choice_model = ChoiceModel(self._folder)
+            with MAPPING:
+                self._make_room(writing=False)
+                self._choice_model = ChoiceModel(self._folder)
         tries = [(request, self._trie(request)) for request in requests]
         for batch in _batches(sorted(tries, key=lambda pair: pair[1].n_tokens)):
             scores = self._choice_model.score([trie for _, trie in batch])
@@ -164,8 +169,9 @@ class EmbeddedBackend:
         """
         is_new = self._writer is None
         if is_new:
-            self._make_room(writing=True)
-            self._writer = self._load_writer()
+            with MAPPING:
+                self._make_room(writing=True)
+                self._writer = self._load_writer()
         running: list[_Writing] = []
         numbers = count()
         while True:

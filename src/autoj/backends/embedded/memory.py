@@ -3,11 +3,19 @@
 import ctypes
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 
 from autoj.errors import NoRoom
 
+MAPPING = Lock()
+"""Held while a model is loaded or freed, and while pages are given back.
+
+Of a mapping that another engine frees in between, the addresses may be another's memory by then,
+and that would be given back. It also lets one model at a time find out whether there is room.
+"""
 _CGROUP = Path("/sys/fs/cgroup")
 _GROUPS = Path("/proc/self/cgroup")
 _STATUS = Path("/proc/self/status")
@@ -75,8 +83,15 @@ def release_pages(file: Path) -> None:
     if sys.platform != "linux":
         return
     system = ctypes.CDLL(None, use_errno=True)
-    for start, end in _mappings(file):
-        system.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _DONT_NEED)
+    with MAPPING:
+        for start, end in _mappings(file):
+            system.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _DONT_NEED)
+
+
+def free_what_failed(error: BaseException) -> None:
+    """Frees what the traceback of an error holds, such as a model that was loaded in part."""
+    with MAPPING:
+        traceback.clear_frames(error.__traceback__)
 
 
 def _mappings(file: Path) -> Iterator[tuple[int, int]]:
