@@ -6,12 +6,15 @@ import mmap
 import os
 import sys
 import threading
+import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from autoj.backends._choices import build_trie
 from autoj.backends.embedded import engine, memory, model
 from autoj.backends.embedded.memory import available_bytes, check_memory
 from autoj.errors import BackendError, NoRoom
@@ -204,6 +207,31 @@ def resident_kib(file: Path) -> int:
     assert starts
     sizes = [next(line for line in lines[start:] if line.startswith(b"Rss:")) for start in starts]
     return sum(int(size.split()[1]) for size in sizes)
+
+
+def test_a_long_prompt_needs_no_second_array_of_its_masks_size():
+    trie = build_trie([[*range(1500), 1, 9], [*range(1500), 2, 0]])
+    tracemalloc.start()
+    try:
+        mask = model._pad([trie]).mask
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert mask.nbytes == 4 * trie.n_tokens**2
+    assert peak_bytes < 1.1 * mask.nbytes
+
+
+def test_a_token_attends_to_what_is_before_it_and_a_node_to_its_ancestors():
+    long = build_trie([[7, 8, 1, 9], [7, 8, 1, 0, 9], [7, 8, 2, 9]])
+    short = build_trie([[7, 1, 9], [7, 2]])
+    mask = model._pad([long, short]).mask
+    assert mask.dtype == np.float32
+    assert set(mask[mask != 0]) == {-np.inf}
+    assert (mask[:, 0] == 0).astype(int).tolist() == [
+        # 7, 8, then the nodes 1, 1 0 and 2; 7, then the node 1, and tokens that pad.
+        [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 0, 0, 1]],
+        [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0]],
+    ]
 
 
 def test_a_model_in_16_bits_takes_more_than_its_file(folder):

@@ -86,9 +86,12 @@ def weights_file(folder: Path) -> Path:
 
 
 def loaded_bytes(folder: Path) -> int:
-    """The memory that a converted model takes at most, when it is loaded to score or to write.
+    """The memory that a converted model takes, about, when it is loaded to score or to write.
 
-    The pages of its file that are mapped beside it are not counted: the system takes them back.
+    It covers batches of about 2,000 tokens, as short prompts are put into. A longer prompt is a
+    batch of its own and takes more: its attention mask alone has 4 bytes for each two of its tokens
+    (268 MB at 8,192). The pages of its file that are mapped beside it are not counted: the system
+    takes them back.
     """
     # Measured: the weights in the processor's layout and their scales in 32 bits, and what a batch
     # of 2,000 tokens needs. Scales in 16 bits are held twice; a file of 16 bits is computed in 32.
@@ -199,7 +202,8 @@ class ChoiceModel:
                 "mask": inputs.mask,
                 "positions": inputs.positions,
                 "beam_idx": np.arange(len(tries), dtype=np.int32),
-            }
+            },
+            share_inputs=True,  # a long prompt's mask would be held twice, until the next is as long
         )[0]
         scores: list[tuple[float, ...]] = []
         for trie, states in zip(tries, hidden, strict=True):
@@ -221,14 +225,15 @@ def _pad(tries: list[ChoiceTrie]) -> _Inputs:
     position_ids = np.zeros((n, t), np.int64)
     positions = np.zeros((n, p), np.int64)
     mask = np.full((n, 1, t, t), -np.inf, np.float32)
-    causal = np.triu(np.full((t, t), -np.inf, np.float32), 1)
     for row, trie in enumerate(tries):
         n_root = len(trie.root)
         input_ids[row, : trie.n_tokens] = trie.root + trie.tokens
         position_ids[row, :n_root] = np.arange(n_root)
         position_ids[row, n_root : trie.n_tokens] = [n_root - 1 + d for d in trie.depths()]
         positions[row, : len(trie.tokens) + 1] = np.arange(n_root - 1, trie.n_tokens)
-        mask[row, 0, :n_root] = causal[:n_root]
+        # Token by token: a triangle made at once would take two arrays more of the mask's size.
+        for token in range(n_root):
+            mask[row, 0, token, : token + 1] = 0.0
         mask[row, 0, n_root:, :n_root] = 0.0
         for node, line in enumerate(trie.ancestors()):
             mask[row, 0, n_root + node, [n_root + ancestor for ancestor in line]] = 0.0
