@@ -38,9 +38,7 @@ def limit(folder: Path, most: str, used: int, cached: int, mapped: int = 0) -> N
     folder.mkdir(exist_ok=True)
     (folder / "memory.max").write_text(most)
     (folder / "memory.current").write_text(f"{used}\n")
-    (folder / "memory.stat").write_text(
-        f"anon 7\ninactive_file {cached}\nactive_file {mapped}\n"
-    )
+    (folder / "memory.stat").write_text(f"anon 7\ninactive_file {cached}\nactive_file {mapped}\n")
 
 
 def test_without_limits_all_that_is_free_is_available(machine):

@@ -96,8 +96,8 @@ def free_what_failed(error: BaseException) -> None:
 
 def _mappings(file: Path) -> Iterator[tuple[int, int]]:
     """The addresses of a file's mappings that are only read: in others, changes would be lost."""
-    # In bytes: a path may be no UTF-8, and hold what text is split at. The kernel escapes the end of
-    # a line, so that pages of such a path are kept.
+    # In bytes: a path may be no UTF-8, and hold what text is split at. The kernel escapes the end
+    # of a line, so a path that has one is not found, and its pages are kept.
     try:
         lines = _MAPS.read_bytes().split(b"\n")
     except OSError:

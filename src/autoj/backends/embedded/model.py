@@ -203,7 +203,7 @@ class ChoiceModel:
                 "positions": inputs.positions,
                 "beam_idx": np.arange(len(tries), dtype=np.int32),
             },
-            share_inputs=True,  # a long prompt's mask would be held twice, until the next is as long
+            share_inputs=True,  # a copy of a long prompt's mask would be kept after it, too
         )[0]
         scores: list[tuple[float, ...]] = []
         for trie, states in zip(tries, hidden, strict=True):
