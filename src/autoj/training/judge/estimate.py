@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from autoj.errors import ConfigError
-from autoj.training.judge.heap import trim_heap
 from autoj.training.judge.learning import learn
 from autoj.training.judge.losses import CHUNK_LOGITS
 from autoj.training.judge.models import n_parameters
+from autoj.training.judge.native_memory import trim_heap
 from autoj.training.judge.recipe import Recipe, Shape, Update
 from autoj.training.judge.samples import Sample, n_asked
 from autoj.training.judge.sampling import Extent

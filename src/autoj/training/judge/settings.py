@@ -11,9 +11,9 @@ from autoj.backends._loading import quiet
 from autoj.errors import BackendError, Cancelled
 from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
-from autoj.training.judge.heap import trim_heap
 from autoj.training.judge.launch import this_launch
 from autoj.training.judge.models import multiplies_bfloat16_fast
+from autoj.training.judge.native_memory import trim_heap
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import TrainingData
 from autoj.training.judge.samples import Sample

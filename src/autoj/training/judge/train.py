@@ -33,6 +33,7 @@ from autoj.training.judge.folder import (
 )
 from autoj.training.judge.launch import this_launch
 from autoj.training.judge.loading import Ready, TrainingJob, base_card, load, make_ready
+from autoj.training.judge.native_memory import bound_kernel_caches
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sampling import counted_extent, estimate_extent
 from autoj.training.judge.scale import known_shape, shape_of
@@ -77,6 +78,7 @@ def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Es
         UserError: the recipe or the data cannot be used.
     """
     _check_packages()
+    bound_kernel_caches()
     made = load(job)
     extent = estimate_extent(
         made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
@@ -107,6 +109,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         Cancelled: `watch` wanted it to stop; it goes on from the last checkpoint.
     """
     _check_packages()
+    bound_kernel_caches()
     launch = this_launch()
     launch.accumulation(job.recipe)
     # One process reports and writes; the others compute.
