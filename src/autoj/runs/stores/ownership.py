@@ -8,7 +8,7 @@ with another's, and a writer that was only slow finds the other's commit before 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +19,10 @@ from autoj.runs.stores.manifest import (
     Piece,
     Writer,
     commit,
-    manifest_name,
-    manifest_names,
     read_manifest,
 )
 from autoj.runs.stores.objects import Objects, persistently
+from autoj.runs.stores.termination import sigterm_delayed
 from autoj.runs.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ class Ownership:
     is_lost: bool = False
     """True once another writer has the run."""
     _released: set[int] = field(default_factory=set)
-    """Numbers of the manifests by which the run was released, 0 once these were removed."""
+    """Numbers of the manifests by which the run was released."""
     _committed: float = 0.0
     """The time of the last commit, in seconds of the monotonic clock."""
     _number: int = 0
@@ -75,7 +74,7 @@ class Ownership:
                     persistently(lambda: fetch(claimed))
         except BaseException:
             # What went wrong is told by itself.
-            with suppress(AutojError):
+            with sigterm_delayed(), suppress(AutojError):
                 self.release(found.files)
             raise
         if not is_ours:
@@ -88,25 +87,29 @@ class Ownership:
             RunBusy: it is another writer's.
         """
         found = read_manifest(self.objects, known=self._number)
-        if found.writer is not None and found.writer.id == self.writer.id:
-            return found
-        if found.writer is None and found.number in self._released:
-            return None
-        self.is_lost = True
-        raise self.lost()
+        if not self._is_ours(found):
+            self.is_lost = True
+            raise self.lost()
+        return None if found.writer is None else found
+
+    def remove(self, names: set[str]) -> None:
+        """Removes objects that the last manifest does not name; none where that is another's."""
+        last = read_manifest(self.objects, known=self._number)
+        if self._is_ours(last):
+            for name in names - last.keys():
+                self.objects.remove(name)
 
     def commit(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
         """Commits a state of the run; raises as `current`, or where the run is released."""
         return self._commit(files, self.writer)
 
     def release(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
-        """Ends as the writer of the run, with these files; of no files nothing is left."""
-        released = self._commit(files, None)
-        if not files:
-            self._released.add(0)
-            last = manifest_name(released.number)
-            remove_all(self.objects, (n for n in manifest_names(self.objects) if n <= last))
-        return released
+        """Ends as the writer of the run, with these files.
+
+        The manifest stays also where there are none: numbers that began again would let in a second
+        writer, which a slow one could not tell from itself.
+        """
+        return self._commit(files, None)
 
     @contextmanager
     def kept_alive(self) -> Iterator[None]:
@@ -134,6 +137,11 @@ class Ownership:
             f"{self.objects.address} was taken over by another writer, or removed",
             hint=f"What was stored is there; {self.folder} keeps the rest.",
         )
+
+    def _is_ours(self, found: Manifest) -> bool:
+        if found.writer is None:
+            return found.number in self._released
+        return found.writer.id == self.writer.id
 
     def _heartbeat(self) -> None:
         """Commits the same files again, if the last commit is old."""
@@ -164,12 +172,6 @@ class Ownership:
 
     def _note(self, state: Manifest) -> None:
         self._committed, self._number = time.monotonic(), state.number
-
-
-def remove_all(objects: Objects, names: Iterable[str]) -> None:
-    """Removes objects, those that are there."""
-    for name in names:
-        objects.remove(name)
 
 
 def _ownerless_manifest(objects: Objects, watch: Watch) -> Manifest:
