@@ -8,12 +8,14 @@ with another's, and a writer that was only slow finds the other's commit before 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from autoj.errors import AutojError, Cancelled, RunBusy
+from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.manifest import (
     Manifest,
     Piece,
@@ -51,19 +53,25 @@ class Ownership:
     """The number of the last commit."""
     _committing: threading.RLock = field(default_factory=threading.RLock)
 
-    def claim(self, watch: Watch, fetch: Callable[[Manifest], object]) -> None:
+    def claim(
+        self,
+        watch: Watch,
+        fetch: Callable[[Manifest], object],
+        awaited: "Awaited | None" = None,
+    ) -> None:
         """Becomes the writer of the run, and fetches it; releases it again where it cannot.
 
         Args:
             watch: told of another writer that is waited for, and may end the wait.
             fetch: brings the local copy to a state.
+            awaited: this run and others, whose writers are waited for together.
 
         Raises:
             RunBusy: another process writes the run.
             Cancelled: the watch ended the wait.
             AutojError: as `fetch`.
         """
-        found = _ownerless_manifest(self.objects, watch)
+        found = _ownerless_manifest(self.objects, watch, awaited)
         claimed = replace(found, number=found.number + 1, writer=self.writer)
         try:
             # A second try finds what the first one has made, where only its answer was lost.
@@ -174,32 +182,73 @@ class Ownership:
         self._committed, self._number = time.monotonic(), state.number
 
 
-def _ownerless_manifest(objects: Objects, watch: Watch) -> Manifest:
-    """The last manifest of a run, once it has no writer that lives.
+@dataclass(slots=True)
+class Awaited:
+    """Runs that one process is about to write, whose writers are waited for together."""
+
+    runs: Sequence[Objects]
+    _found: dict[StoreAddress, Manifest] | None = None
+    """The last manifests of all of them, once none had a writer that lived."""
+
+    def manifest_of(self, objects: Objects, watch: Watch) -> Manifest | None:
+        """What was found of one of them, by the first call; raises as `Ownership.claim`."""
+        if self._found is None:
+            self._found = _ownerless_manifests(self.runs, watch)
+        return self._found.get(objects.address)
+
+
+def _ownerless_manifest(objects: Objects, watch: Watch, awaited: Awaited | None = None) -> Manifest:
+    """The last manifest of a run, once it has no writer that lives."""
+    known = None if awaited is None else awaited.manifest_of(objects, watch)
+    if known is not None:
+        last = persistently(lambda: read_manifest(objects))
+        if last.writer is None or last.number == known.number:
+            return last
+    return _ownerless_manifests([objects], watch)[objects.address]
+
+
+def _ownerless_manifests(runs: Sequence[Objects], watch: Watch) -> dict[StoreAddress, Manifest]:
+    """The last manifest of each run, once none has a writer that lives.
 
     Raises:
-        RunBusy: its writer commits.
+        RunBusy: a writer commits.
         Cancelled: the watch ended the wait.
     """
-    found = persistently(lambda: read_manifest(objects))
-    if found.writer is None:
-        return found
-    seconds = max(_DEAD_AFTER * found.writer.seconds, _LEAST_DEAD_SECONDS)
-    watch.message(
-        f"{objects.address} was being written by {found.writer.name}: waiting up to "
-        f"{seconds:,.0f} s to see whether that is alive"
-    )
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(min(1.0, found.writer.seconds / 2))
+    found = {its.address: persistently(partial(read_manifest, its)) for its in runs}
+    started = time.monotonic()
+    patience = {
+        address: _announced_patience(address, last.writer, watch)
+        for address, last in found.items()
+        if last.writer is not None
+    }
+    while patience := {
+        address: seconds
+        for address, seconds in patience.items()
+        if time.monotonic() < started + seconds
+    }:
+        time.sleep(min(1.0, min(patience.values()) / 6))
         if watch.cancelled():
             raise Cancelled("the wait for a stored run was cancelled")
-        last = persistently(lambda: read_manifest(objects))
-        if last.writer is None:
-            return last
-        if last.number != found.number:
-            raise _busy(objects, last)
+        for objects in runs:
+            if objects.address not in patience:
+                continue
+            last = persistently(partial(read_manifest, objects))
+            if last.writer is None:
+                del patience[objects.address]
+            elif last.number != found[objects.address].number:
+                raise _busy(objects, last)
+            found[objects.address] = last
     return found
+
+
+def _announced_patience(address: StoreAddress, writer: Writer, watch: Watch) -> float:
+    """Seconds without a commit after which a writer is dead, which the watch is told."""
+    seconds = max(_DEAD_AFTER * writer.seconds, _LEAST_DEAD_SECONDS)
+    watch.message(
+        f"{address} was being written by {writer.name}: waiting up to "
+        f"{seconds:,.0f} s to see whether that is alive"
+    )
+    return seconds
 
 
 def _busy(objects: Objects, manifest: Manifest) -> RunBusy:

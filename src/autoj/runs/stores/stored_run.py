@@ -31,7 +31,7 @@ from autoj.runs.stores.manifest import (
     Writer,
 )
 from autoj.runs.stores.objects import Objects, persistently
-from autoj.runs.stores.ownership import Ownership
+from autoj.runs.stores.ownership import Awaited, Ownership
 from autoj.runs.stores.storing import LocalFiles
 from autoj.runs.stores.termination import ended_by_sigterm, sigterm_delayed
 from autoj.runs.watch import SILENT, Watch
@@ -65,6 +65,7 @@ def stored_run(
     seconds: float | None = None,
     whole: Sequence[str] = NEEDED,
     on_sync: Callable[[], None] | None = None,
+    awaited: Awaited | None = None,
 ) -> Iterator[StoredRun]:
     """Opens a stored run for writing: fetched first, then synced at an interval and at the end.
 
@@ -79,6 +80,8 @@ def stored_run(
         whole: the files that are stored at each sync if they have changed, beside the ledger;
         derived ones are stored at the end.
         on_sync: called after each sync, from another thread, and once before the block.
+        awaited: the runs that this process writes with it, whose dead writers are waited for
+            together; None waits for this one's.
 
     Raises:
         RunBusy: another process writes the run, or has taken it over.
@@ -100,7 +103,7 @@ def stored_run(
         ownership, files = Ownership(objects, writer, copy.folder), LocalFiles(copy.folder, objects)
         session = _Session(copy, ownership, files, watch, whole, on_sync)
         with ended_by_sigterm():
-            session.claim()
+            session.claim(awaited)
             with session.at_work():
                 until_lost = _UntilLost(watch, ownership)
                 yield StoredRun(folder=copy.folder, watch=until_lost, sync=session.sync)
@@ -137,9 +140,9 @@ class _Session:
     ended: threading.Event = field(default_factory=threading.Event)
     syncing: threading.RLock = field(default_factory=threading.RLock)
 
-    def claim(self) -> None:
+    def claim(self, awaited: Awaited | None = None) -> None:
         """Becomes the writer of the run, and fetches it."""
-        self.ownership.claim(self.watch, self.copy.take)
+        self.ownership.claim(self.watch, self.copy.take, awaited)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
