@@ -29,7 +29,7 @@ from autoj.runs.stores.fetching import fetched_runs
 from autoj.runs.stores.manifest import Manifest, Writer, commit, manifest_names, read_manifest
 from autoj.runs.stores.objects import Objects
 from autoj.runs.watch import Watch
-from autoj.tasks.judge_in_store import copy_stored, judge_in_store
+from autoj.tasks.judge_in_store import copy_stored, judge_in_store, thrown_away_copy
 from autoj.tasks.jurors import Escalation, Jury, make_jury
 from autoj.tasks.jury import JuryRun, judge_by_jury
 
@@ -229,12 +229,13 @@ def test_dead_writers_of_a_jury_are_waited_for_together(
         def message(self, text: str) -> None:
             told.append(text)
 
+    told: list[str] = []
+    now = 0.0
+
     def sleep(seconds: float) -> None:
         nonlocal now
         now += seconds
 
-    told: list[str] = []
-    now = 0.0
     jury = jury_of(FIRST, SECOND)
     for place in (OUT, OUT / "judges" / "first", OUT / "judges" / "second"):
         writer = Writer(id="dead", name="process 7", seconds=30.0)
@@ -284,3 +285,16 @@ def test_nobody_fetches_into_a_copy_that_is_being_copied(
     monkeypatch.setattr(shutil, "copyfile", copyfile)
     copy_stored(jury_of(FIRST, SECOND), OUT, tmp_path / "copy")
     assert "jury.json" in held
+
+
+def test_errors_in_a_copy_name_the_address(cases: Cases, engines: Engines) -> None:
+    spec = make_spec("judge", FIRST)
+    judge_in_store(cases, spec, OUT)
+    with (
+        pytest.raises(ConfigError, match="is the run of one judge") as caught,
+        thrown_away_copy(spec, OUT) as folder,
+    ):
+        judge_by_jury(cases, jury_of(FIRST, SECOND), folder)
+    assert str(OUT) in caught.value.message
+    assert str(folder.parent) not in str(caught.value)
+    assert not folder.exists()

@@ -7,10 +7,13 @@ OUT/judges/NAME/                    the run of each of its judges, a stored run 
 """
 
 import shutil
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from autoj.datasets.base import Cases
+from autoj.errors import AutojError
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
 from autoj.runs.kind import JURY_FILE
@@ -115,6 +118,30 @@ def copy_stored(asked: RunSpec | Jury, out: StoreAddress, folder: Path) -> None:
                 if path.is_file() and path.suffix != ".draft":
                     place.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, place / path.name)
+
+
+@contextmanager
+def thrown_away_copy(asked: RunSpec | Jury, out: StoreAddress) -> Iterator[Path]:
+    """Copies what is stored into a folder that is removed at the end of the block.
+
+    Errors of the block name the address in place of that folder.
+
+    Args:
+        asked: the settings of the run, or the jury.
+        out: its address.
+
+    Raises:
+        AutojError: as `held_copy`.
+    """
+    with TemporaryDirectory() as place:
+        copy_stored(asked, out, folder := Path(place) / out.name)
+        try:
+            yield folder
+        except AutojError as error:
+            error.message = error.message.replace(str(folder), str(out))
+            if error.hint is not None:
+                error.hint = error.hint.replace(str(folder), str(out))
+            raise
 
 
 def _address(out: StoreAddress, juror: Juror) -> StoreAddress:

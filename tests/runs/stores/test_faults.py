@@ -449,7 +449,8 @@ def test_a_suspended_writer_does_not_remove_what_its_successor_stored(
     settings.write_text("first\n")
     slow.sync()
     settings.write_text("second\n")
-    real, removed = Objects.remove, []
+    real = Objects.remove
+    removed: list[str] = []
 
     def remove(self: Objects, name: str) -> None:
         # It comes back after another has gone on, and stored the very content that goes here.
