@@ -191,7 +191,7 @@ class Awaited:
     """The last manifests of all of them, once none had a writer that lived."""
 
     def manifest_of(self, objects: Objects, watch: Watch) -> Manifest | None:
-        """What was found of one of them, by the first call; raises as `Ownership.claim`."""
+        """The manifest that the first call found of one of them; raises as `Ownership.claim`."""
         if self._found is None:
             self._found = _ownerless_manifests(self.runs, watch)
         return self._found.get(objects.address)
