@@ -268,7 +268,7 @@ def test_bad_rows_leave_nothing_in_the_store(tmp_path: Path) -> None:
     bad = Cases(format="x", paths=(), read=fail, name="x")
     with pytest.raises(DataError), shared_shards(bad, make_spec("judge", CARD), OUT, 2, SILENT):
         pass
-    assert not [*fsspec.filesystem("memory").store]
+    assert {Path(its).name[:9] for its in fsspec.filesystem("memory").store} == {"manifest-"}
 
 
 def fail() -> Any:

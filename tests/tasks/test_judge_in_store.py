@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 pytest.importorskip("fsspec", reason="the extra `stores` is not installed")
 
 import fsspec
+from filelock import FileLock, Timeout
 
 from autoj.backends.base import Backend
 from autoj.datasets.base import Cases, cases_of
@@ -19,12 +22,14 @@ from autoj.errors import ConfigError, DataError, RunBusy
 from autoj.jsonl import whole_lines
 from autoj.records import Case, JudgeCard, Response
 from autoj.runs import make_spec
+from autoj.runs.lock import LOCK
 from autoj.runs.stores import ownership
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import fetched_runs
-from autoj.runs.stores.manifest import Writer, commit, read_manifest
+from autoj.runs.stores.manifest import Manifest, Writer, commit, manifest_names, read_manifest
 from autoj.runs.stores.objects import Objects
-from autoj.tasks.judge_in_store import copy_stored, judge_in_store
+from autoj.runs.watch import Watch
+from autoj.tasks.judge_in_store import copy_stored, judge_in_store, thrown_away_copy
 from autoj.tasks.jurors import Escalation, Jury, make_jury
 from autoj.tasks.jury import JuryRun, judge_by_jury
 
@@ -162,7 +167,9 @@ def test_a_jury_and_a_run_do_not_share_an_address(cases: Cases, engines: Engines
     judge_in_store(cases, jury_of(FIRST, SECOND), other)
     with pytest.raises(ConfigError, match="folder of a jury"):
         judge_in_store(cases, make_spec("judge", FIRST), other)
-    assert not [path for path in fsspec.filesystem("memory").store if "/jury/judges" in path]
+    for name in ("first", "second"):
+        there = Objects(OUT / "judges" / name)
+        assert there.names() == manifest_names(there)
 
 
 def test_bad_data_leaves_nothing_in_the_store(engines: Engines) -> None:
@@ -172,7 +179,7 @@ def test_bad_data_leaves_nothing_in_the_store(engines: Engines) -> None:
     bad = Cases(format="x", paths=(), read=fail, name="x")
     with pytest.raises(DataError, match="cannot be read"):
         in_store(bad, jury_of(FIRST, SECOND))
-    assert not [*fsspec.filesystem("memory").store]
+    assert {Path(its).name[:9] for its in fsspec.filesystem("memory").store} == {"manifest-"}
 
 
 def test_a_jury_stops_where_one_of_its_runs_is_taken_over(
@@ -213,3 +220,81 @@ def test_a_plan_sees_what_each_judge_has_answered(
     assert verdicts(JuryRun.open(tmp_path / "copy")) == verdicts(run)
     for juror in jury.jurors:
         assert (tmp_path / "copy" / juror.folder / "ledger.jsonl").stat().st_size
+
+
+def test_dead_writers_of_a_jury_are_waited_for_together(
+    cases: Cases, engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Told(Watch):
+        def message(self, text: str) -> None:
+            told.append(text)
+
+    told: list[str] = []
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    jury = jury_of(FIRST, SECOND)
+    for place in (OUT, OUT / "judges" / "first", OUT / "judges" / "second"):
+        writer = Writer(id="dead", name="process 7", seconds=30.0)
+        assert commit(Objects(place), Manifest(number=1, writer=writer))
+    monkeypatch.setattr(ownership, "_DEAD_AFTER", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(ownership, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: now))
+        judge_in_store(cases, jury, OUT, watch=Told())
+    assert sum("process 7: waiting up to 90 s" in text for text in told) == 3
+    assert 90 <= now < 100
+    assert read_manifest(Objects(OUT)).writer is None
+
+
+def test_a_judge_whose_writer_lives_keeps_the_jury_waiting_for_none(
+    cases: Cases, engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ownership, "_DEAD_AFTER", 3)
+    place = Objects(OUT / "judges" / "second")
+
+    def commit_as_other(number: int) -> None:
+        writer = Writer(id="other", name="process 7", seconds=0.1)
+        assert commit(place, Manifest(number=number, writer=writer))
+
+    class Meanwhile(Watch):
+        def message(self, text: str) -> None:
+            commit_as_other(2)
+
+    commit_as_other(1)
+    with pytest.raises(RunBusy, match="judges/second is being written by process 7"):
+        judge_in_store(cases, jury_of(FIRST, SECOND), OUT, watch=Meanwhile())
+    assert read_manifest(Objects(OUT)) == Manifest()
+
+
+def test_nobody_fetches_into_a_copy_that_is_being_copied(
+    cases: Cases, engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_store(cases, jury_of(FIRST, SECOND))
+    real, held = shutil.copyfile, []
+
+    def copyfile(source: Path, target: Path) -> None:
+        lock = FileLock(source.parent.parent / LOCK)
+        with pytest.raises(Timeout):
+            lock.acquire(timeout=0)
+        held.append(source.name)
+        real(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    copy_stored(jury_of(FIRST, SECOND), OUT, tmp_path / "copy")
+    assert "jury.json" in held
+
+
+def test_errors_in_a_copy_name_the_address(cases: Cases, engines: Engines) -> None:
+    spec = make_spec("judge", FIRST)
+    judge_in_store(cases, spec, OUT)
+    with (
+        pytest.raises(ConfigError, match="is the run of one judge") as caught,
+        thrown_away_copy(spec, OUT) as folder,
+    ):
+        judge_by_jury(cases, jury_of(FIRST, SECOND), folder)
+    assert str(OUT) in caught.value.message
+    assert str(folder.parent) not in str(caught.value)
+    assert not folder.exists()

@@ -1,10 +1,8 @@
 """The end of a command with `--plan`: nothing is judged, and what it would take is shown."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from autoj.cli import _console
 from autoj.cli._progress import watching
@@ -12,7 +10,7 @@ from autoj.datasets.base import Cases
 from autoj.reports.plan import plan_view
 from autoj.runs.spec import RunSpec
 from autoj.runs.stores.address import StoreAddress
-from autoj.tasks.judge_in_store import copy_stored
+from autoj.tasks.judge_in_store import thrown_away_copy
 from autoj.tasks.jurors import Jury
 from autoj.tasks.plan import plan_all
 
@@ -28,18 +26,8 @@ def show_plan(
         out: the run's folder, or its address in an object store; None takes the default folder.
         cache: the use of earlier runs' answers; None where a judge costs.
     """
-    stored = isinstance(out, StoreAddress)
-    with _folder_of(planned, out) as folder, watching() as watch:
-        estimates = plan_all(cases, planned, folder, kept=not stored, cache=cache, watch=watch)
+    # Of a stored run a copy of its own, as its speed may be tried there.
+    copied = thrown_away_copy(planned, out) if isinstance(out, StoreAddress) else nullcontext(out)
+    with copied as folder, watching() as watch:
+        estimates = plan_all(cases, planned, folder, kept=folder is out, cache=cache, watch=watch)
     _console.show(estimates, lambda found: {"plan": [*map(asdict, found)]}, plan_view)
-
-
-@contextmanager
-def _folder_of(planned: RunSpec | Jury, out: Path | StoreAddress | None) -> Iterator[Path | None]:
-    """The folder of the run; of a stored one a copy of its own, as its speed may be tried there."""
-    if not isinstance(out, StoreAddress):
-        yield out
-        return
-    with TemporaryDirectory() as place:
-        copy_stored(planned, out, folder := Path(place) / out.name)
-        yield folder

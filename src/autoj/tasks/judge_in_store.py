@@ -7,15 +7,20 @@ OUT/judges/NAME/                    the run of each of its judges, a stored run 
 """
 
 import shutil
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from autoj.datasets.base import Cases
+from autoj.errors import AutojError
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
 from autoj.runs.kind import JURY_FILE
 from autoj.runs.stores.address import StoreAddress
-from autoj.runs.stores.fetching import fetched_copy
+from autoj.runs.stores.fetching import held_copy
+from autoj.runs.stores.objects import Objects
+from autoj.runs.stores.ownership import Awaited
 from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.judge import judge
@@ -70,12 +75,15 @@ def _jury_in_store(
     cache: bool | None,
 ) -> JuryRun:
     """Judges by a jury while this process writes its folder and all of its judges' runs."""
+    judges = [_address(out, juror) for juror in jury.jurors]
+    awaited = Awaited([*map(Objects, (out, *judges))])
     with ExitStack() as opened:
-        whole = opened.enter_context(stored_run(out, watch, whole=(JURY_FILE,)))
+        whole = opened.enter_context(stored_run(out, watch, whole=(JURY_FILE,), awaited=awaited))
         watch = whole.watch
-        for juror in jury.jurors:
+        for juror, address in zip(jury.jurors, judges, strict=True):
             folder = whole.folder / juror.folder
-            stored = opened.enter_context(stored_run(_address(out, juror), watch, folder=folder))
+            run = stored_run(address, watch, folder=folder, awaited=awaited)
+            stored = opened.enter_context(run)
             # Any of them stops the work where another writer has taken it over.
             watch = stored.watch
         _drop_empty(whole.folder)
@@ -98,19 +106,42 @@ def copy_stored(asked: RunSpec | Jury, out: StoreAddress, folder: Path) -> None:
         folder: made if anything is stored.
 
     Raises:
-        AutojError: as `fetched_copy`.
+        AutojError: as `held_copy`.
     """
     copies = {out: folder}
     if isinstance(asked, Jury):
         copies |= {_address(out, juror): folder / juror.folder for juror in asked.jurors}
     for address, place in copies.items():
-        if not (fetched := fetched_copy(address)).is_dir():
-            continue
-        for path in fetched.iterdir():
-            # Another process may be fetching.
-            if path.is_file() and path.suffix != ".draft":
-                place.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, place / path.name)
+        with held_copy(address) as fetched:
+            # A fetch that was killed leaves a draft.
+            for path in fetched.iterdir() if fetched.is_dir() else ():
+                if path.is_file() and path.suffix != ".draft":
+                    place.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, place / path.name)
+
+
+@contextmanager
+def thrown_away_copy(asked: RunSpec | Jury, out: StoreAddress) -> Iterator[Path]:
+    """Copies what is stored into a folder that is removed at the end of the block.
+
+    Errors of the block name the address in place of that folder.
+
+    Args:
+        asked: the settings of the run, or the jury.
+        out: its address.
+
+    Raises:
+        AutojError: as `held_copy`.
+    """
+    with TemporaryDirectory() as place:
+        copy_stored(asked, out, folder := Path(place) / out.name)
+        try:
+            yield folder
+        except AutojError as error:
+            error.message = error.message.replace(str(folder), str(out))
+            if error.hint is not None:
+                error.hint = error.hint.replace(str(folder), str(out))
+            raise
 
 
 def _address(out: StoreAddress, juror: Juror) -> StoreAddress:

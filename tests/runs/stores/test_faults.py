@@ -7,7 +7,9 @@ import os
 import signal
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +35,16 @@ from autoj.runs.stores.objects import Objects
 from autoj.runs.stores.stored_run import stored_run
 from autoj.runs.watch import Watch
 
-from .test_stored_run import NEVER, Machine, add, live_elsewhere, objects_of, read, stored
+from .test_stored_run import (
+    NEVER,
+    Machine,
+    add,
+    live_elsewhere,
+    objects_of,
+    read,
+    stored,
+    writer_of,
+)
 
 CALLS = ("names", "copy_to", "write", "create", "remove")
 
@@ -364,3 +375,122 @@ def test_all_answers_that_others_went_on_without_are_kept(
         assert read(run.folder) == ["kept 0", "kept 1"]
     lost = read(run.folder, "ledger.jsonl.earlier")
     assert {"lost 0", "lost 1"} <= {*lost}
+
+
+@pytest.mark.parametrize("ends", [None, Unavailable("the judge is down")])
+def test_sigterm_while_runs_are_stored_at_their_end_waits_until_all_are(
+    address: StoreAddress,
+    machine: Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: Exception | None,
+) -> None:
+    addresses = [address, address / "first", address / "second"]
+    real, before = Objects.write, signal.getsignal(signal.SIGTERM)
+
+    def write(self: Objects, *given: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        real(self, *given)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def work() -> None:
+        with ExitStack() as opened:
+            runs = [opened.enter_context(stored_run(its, seconds=NEVER)) for its in addresses]
+            for run in runs:
+                add(run.folder, "one")
+            patch.setattr(Objects, "write", write)
+            if ends is not None:
+                raise ends
+
+    with monkeypatch.context() as patch:
+        with pytest.raises(SystemExit) as caught:
+            work()
+        assert caught.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is before
+    for place in addresses:
+        assert read_manifest(Objects(place)).writer is None
+        assert read(fetched_copy(place)) == ["one"]
+
+
+def test_sigterm_at_work_ends_a_run_whose_neighbour_has_ended(
+    machine: Machine, address: StoreAddress
+) -> None:
+    def work() -> None:
+        with stored_run(address, seconds=NEVER) as run:
+            with stored_run(address / "within", seconds=NEVER) as other:
+                add(other.folder, "one")
+            add(run.folder, "two")
+            os.kill(os.getpid(), signal.SIGTERM)
+            add(run.folder, "three")
+
+    with pytest.raises(SystemExit):
+        work()
+    assert read_manifest(Objects(address)).writer is None
+    assert read(fetched_copy(address)) == ["two"]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any writer counts as dead."""
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda its, *_: read_manifest(its))
+
+
+@pytest.mark.parametrize("step", ["sync", "finish"])
+def test_a_suspended_writer_does_not_remove_what_its_successor_stored(
+    address: StoreAddress,
+    machine: Machine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    impatient: None,
+    step: str,
+) -> None:
+    slow, other = (writer_of(address, tmp_path, name) for name in ("slow", "other"))
+    slow.claim()
+    settings = slow.copy.folder / "run.json"
+    settings.write_text("first\n")
+    slow.sync()
+    settings.write_text("second\n")
+    real = Objects.remove
+    removed: list[str] = []
+
+    def remove(self: Objects, name: str) -> None:
+        # It comes back after another has gone on, and stored the very content that goes here.
+        if name.startswith("run.json") and self is slow.copy.objects and not removed:
+            removed.append(name)
+            other.claim()
+            (other.copy.folder / "run.json").write_text("first\n")
+            other.sync()
+        real(self, name)
+
+    monkeypatch.setattr(Objects, "remove", remove)
+    getattr(slow, step)()
+    assert removed
+    assert read(fetched_copy(address), "run.json") == ["first"]
+    other.finish()
+    assert read(fetched_copy(address), "run.json") == ["first"]
+
+
+def test_a_replaced_writer_removes_nothing(
+    address: StoreAddress, machine: Machine, tmp_path: Path, impatient: None
+) -> None:
+    slow, other = (writer_of(address, tmp_path, name) for name in ("slow", "other"))
+    slow.claim()
+    other.claim()
+    Objects(address).create(name := "ledger.jsonl." + "0" * 40, b"")
+    slow.ownership.remove({name})
+    assert Objects(address).holds(name)
+    other.ownership.remove({name})
+    assert not Objects(address).holds(name)
+
+
+def test_a_slow_writer_is_not_let_back_in_where_nothing_was_released(
+    address: StoreAddress, machine: Machine, tmp_path: Path, impatient: None
+) -> None:
+    slow, other, third = (writer_of(address, tmp_path, name) for name in ("slow", "other", "third"))
+    slow.claim()
+    other.claim()
+    other.finish()
+    third.claim()
+    add(slow.copy.folder, "one")
+    with pytest.raises(RunBusy):
+        slow.sync()
+    third.finish()

@@ -318,10 +318,17 @@ def test_what_could_not_be_stored_at_the_end_is_stored_by_the_next_start(
     assert read(fetched_copy(address)) == ["one"]
 
 
-def test_an_error_before_anything_leaves_nothing(address: StoreAddress, machine: Machine) -> None:
+def test_an_error_before_anything_leaves_numbers_alone(
+    address: StoreAddress, machine: Machine
+) -> None:
     with pytest.raises(ConfigError), stored_run(address):
         raise ConfigError("a bad row, for example")
-    assert Objects(address).names() == []
+    assert Objects(address).names() == manifest_names(Objects(address))
+    left = read_manifest(Objects(address))
+    assert (left.writer, left.files) == (None, {})
+    with stored_run(address, seconds=NEVER) as run:
+        add(run.folder, "one")
+        assert read_manifest(Objects(address)).number > left.number
 
 
 def test_what_killed_writers_left_is_removed_at_the_end(
@@ -389,6 +396,8 @@ def test_manifests_that_are_all_cut_off_are_an_error(
 ) -> None:
     for number in (7, 8):
         Objects(address).create(manifest_name(number), b'{"number":')
+    assert read_manifest(Objects(address)) == Manifest(number=8), "claims of nothing"
+    Objects(address).create("ledger.jsonl." + "0" * 40, b"one\n")
     with pytest.raises(DataError, match="none of its manifests is whole"):
         fetched_copy(address)
 
@@ -410,6 +419,11 @@ def test_a_manifest_leads_to_no_other_file(address: StoreAddress, machine: Machi
     )
     assert commit(there, hostile)
     with pytest.raises(DataError, match="a digest that is none"):
+        read_manifest(there)
+    there.remove(manifest_name(hostile.number))
+    hostile = replace(hostile, files={"ledger.jsonl": (replace(pieces[0], mark="../../x"),)})
+    assert commit(there, hostile)
+    with pytest.raises(DataError, match="a mark that no session has"):
         read_manifest(there)
 
 
@@ -459,7 +473,7 @@ def overtaken(
     add(slow.copy.folder, "one")
     slow.sync()
     real, uploads = Objects.write, []
-    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda objects, _: read_manifest(objects))
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda its, *_: read_manifest(its))
 
     def write(self: Objects, name: str, source: Any) -> None:
         real(self, name, source)
@@ -507,7 +521,7 @@ def test_giving_free_takes_no_others_manifest_for_its_own(
     first.claim()
     add(first.copy.folder, "one")
     real = Objects.create
-    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda objects, _: read_manifest(objects))
+    monkeypatch.setattr(ownership, "_ownerless_manifest", lambda its, *_: read_manifest(its))
     monkeypatch.setattr(objects, "_WAITS_SECONDS", (0.0,))
 
     def create(self: Objects, name: str, content: bytes) -> None:

@@ -1,7 +1,7 @@
 """Runs in object stores: judged on a local disk, and synced to a bucket while they grow.
 
 A store has neither an append nor a lock. So a run is a set of objects that never change, each named
-after its content, and a numbered manifest that lists them:
+after the session that stored it and its content, and a numbered manifest that lists them:
 
 ```
 manifest-000000000042.json   the state after 42 commits: who writes, and what each file consists of

@@ -4,7 +4,8 @@ import io
 import logging
 import os
 import shutil
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -181,19 +182,31 @@ def fetched_copy(address: StoreAddress) -> Path:
     """Fetches what is at an address into a folder for reading; one of nothing where nothing is.
 
     Raises:
+        AutojError: as `held_copy`.
+    """
+    with held_copy(address) as folder:
+        return folder
+
+
+@contextmanager
+def held_copy(address: StoreAddress) -> Iterator[Path]:
+    """Fetches as `fetched_copy`; no other process fetches into the folder until the block ends.
+
+    Raises:
         DataError: an object is missing or damaged.
         AutojError: as `Objects`.
     """
     place = copies_folder() / f"{address.name}-{address.digest}-read"
     copy = StoredCopy(Objects(address), place / address.name, for_reading=True)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        # Two workers of a machine may want the same answers.
-        with FileLock(place / LOCK):
+    with ExitStack() as held:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            # Two workers of a machine may want the same answers.
+            held.enter_context(FileLock(place / LOCK))
             persistently(copy.update)
-    except OSError as error:
-        raise storage_error(error, place) from error
-    return copy.folder
+        except OSError as error:
+            raise storage_error(error, place) from error
+        yield copy.folder
 
 
 def fetched_runs(address: StoreAddress) -> list[Path]:

@@ -12,7 +12,7 @@ from autoj.errors import DataError, Unavailable
 from autoj.jsonl import decode_as, encode_summed, sum_agrees
 from autoj.runs.files import BAD_ROWS, CASES, FAILURES, FOLLOW, LEDGER, PLAN, TIMINGS, VERDICTS
 from autoj.runs.kind import JURY_FILE
-from autoj.runs.stores.address import StoreAddress, is_manifest
+from autoj.runs.stores.address import StoreAddress, is_manifest, is_piece
 from autoj.runs.stores.objects import Absent, Objects
 
 GROWING = (LEDGER, FAILURES)
@@ -29,9 +29,9 @@ FILES = frozenset({*GROWING, *NEEDED, *DERIVED, SHARDS, JURY_FILE})
 
 # The end is also known with its last byte changed.
 _START, _END = b'{"number":', re.compile(rb'\n\Z|,"sum":"[^"]{8}"\}.\Z', re.DOTALL)
-_SHA256 = re.compile("[0-9a-f]{64}")
+_SHA256, _MARK = re.compile("[0-9a-f]{64}"), re.compile("(?:[0-9a-f]{8})?")
 _DIGITS = 40
-"""Of the digest in the name of an object."""
+"""Of its writer's mark and of the digest in the name of an object."""
 _TRIES = 5
 _KEPT = 3
 """Manifests that stay, for readers that have listed them, and where the last one is cut off."""
@@ -50,6 +50,9 @@ class Piece:
     n_bytes: int
     n_lines: int
     sha256: str
+    mark: str = field(default="", compare=False)
+    """Eight hex digits of the session that stored it, or none: others store the same content under
+    other names, and so remove nothing that this one has stored."""
 
     @classmethod
     def of(cls, stream: BinaryIO, most_bytes: int = sys.maxsize) -> "Piece":
@@ -63,7 +66,7 @@ class Piece:
 
     def key(self, file: str) -> str:
         """The name of its object."""
-        return f"{file}.{self.sha256[:_DIGITS]}"
+        return f"{file}.{self.mark}{self.sha256}"[: len(file) + 1 + _DIGITS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,7 @@ def read_manifest(objects: Objects, known: int = 0) -> Manifest:
             none.
 
     Raises:
-        DataError: it is damaged, or all are cut off.
+        DataError: it is damaged, or all are cut off where there are pieces.
         Unavailable: manifests are replaced faster than they can be read.
     """
     for _ in range(_TRIES):
@@ -141,8 +144,8 @@ def _last_of(objects: Objects, names: list[str]) -> Manifest:
                 hint=restoring(objects.address),
             ) from None
         return replace(found, number=_number(names[-1]))
-    if names[:1] == [manifest_name(1)]:
-        # The first claim of a run, which names no files, was cut off.
+    if names and not any(map(is_piece, objects.names())):
+        # Claims of a run that has no files yet were cut off.
         return Manifest(number=_number(names[-1]))
     if names:
         raise DataError(
@@ -209,6 +212,8 @@ def _decoded(content: bytes) -> Manifest:
         raise ValueError("it names other files than those of a run")
     if not all(_SHA256.fullmatch(piece.sha256) for piece in _pieces(found)):
         raise ValueError("it has a digest that is none")
+    if not all(_MARK.fullmatch(piece.mark) for piece in _pieces(found)):
+        raise ValueError("it has a mark that no session has")
     if found.writer is not None and not 0 < found.writer.seconds <= LONGEST_SECONDS:
         raise ValueError(f"its writer commits every {found.writer.seconds:g} s")
     for name, pieces in found.files.items():

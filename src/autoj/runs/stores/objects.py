@@ -121,7 +121,7 @@ class Objects:
                 raise Absent from None
 
     def write(self, name: str, source: BinaryIO) -> None:
-        """Writes an object that is named after its content; one that is there is written again."""
+        """Writes an object whose name no other content has; one that is there is written again."""
         with _told(self.address):
             self._make_folder()
             if self._is_local:
@@ -148,8 +148,8 @@ class Objects:
     def create(self, name: str, content: bytes) -> None:
         """Writes a small object, unless it is there already, as another's: read it again.
 
-        S3, Google Cloud Storage, memory and local disks refuse the second of two writers; another
-        store may let the later one win.
+        S3, Google Cloud Storage, Azure (by adlfs 2024.12 or later), memory and local disks refuse
+        the second of two writers; another store may let the later one win.
         """
         with _told(self.address):
             self._make_folder()

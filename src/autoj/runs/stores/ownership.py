@@ -8,22 +8,23 @@ with another's, and a writer that was only slow finds the other's commit before 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from autoj.errors import AutojError, Cancelled, RunBusy
+from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.manifest import (
     Manifest,
     Piece,
     Writer,
     commit,
-    manifest_name,
-    manifest_names,
     read_manifest,
 )
 from autoj.runs.stores.objects import Objects, persistently
+from autoj.runs.stores.termination import sigterm_delayed
 from autoj.runs.watch import Watch
 
 _log = logging.getLogger(__name__)
@@ -45,26 +46,32 @@ class Ownership:
     is_lost: bool = False
     """True once another writer has the run."""
     _released: set[int] = field(default_factory=set)
-    """Numbers of the manifests by which the run was released, 0 once these were removed."""
+    """Numbers of the manifests by which the run was released."""
     _committed: float = 0.0
     """The time of the last commit, in seconds of the monotonic clock."""
     _number: int = 0
     """The number of the last commit."""
     _committing: threading.RLock = field(default_factory=threading.RLock)
 
-    def claim(self, watch: Watch, fetch: Callable[[Manifest], object]) -> None:
+    def claim(
+        self,
+        watch: Watch,
+        fetch: Callable[[Manifest], object],
+        awaited: "Awaited | None" = None,
+    ) -> None:
         """Becomes the writer of the run, and fetches it; releases it again where it cannot.
 
         Args:
             watch: told of another writer that is waited for, and may end the wait.
             fetch: brings the local copy to a state.
+            awaited: this run and others, whose writers are waited for together.
 
         Raises:
             RunBusy: another process writes the run.
             Cancelled: the watch ended the wait.
             AutojError: as `fetch`.
         """
-        found = _ownerless_manifest(self.objects, watch)
+        found = _ownerless_manifest(self.objects, watch, awaited)
         claimed = replace(found, number=found.number + 1, writer=self.writer)
         try:
             # A second try finds what the first one has made, where only its answer was lost.
@@ -75,7 +82,7 @@ class Ownership:
                     persistently(lambda: fetch(claimed))
         except BaseException:
             # What went wrong is told by itself.
-            with suppress(AutojError):
+            with sigterm_delayed(), suppress(AutojError):
                 self.release(found.files)
             raise
         if not is_ours:
@@ -88,25 +95,29 @@ class Ownership:
             RunBusy: it is another writer's.
         """
         found = read_manifest(self.objects, known=self._number)
-        if found.writer is not None and found.writer.id == self.writer.id:
-            return found
-        if found.writer is None and found.number in self._released:
-            return None
-        self.is_lost = True
-        raise self.lost()
+        if not self._is_ours(found):
+            self.is_lost = True
+            raise self.lost()
+        return None if found.writer is None else found
+
+    def remove(self, names: set[str]) -> None:
+        """Removes objects that the last manifest does not name; none where that is another's."""
+        last = read_manifest(self.objects, known=self._number)
+        if self._is_ours(last):
+            for name in names - last.keys():
+                self.objects.remove(name)
 
     def commit(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
         """Commits a state of the run; raises as `current`, or where the run is released."""
         return self._commit(files, self.writer)
 
     def release(self, files: Mapping[str, tuple[Piece, ...]]) -> Manifest:
-        """Ends as the writer of the run, with these files; of no files nothing is left."""
-        released = self._commit(files, None)
-        if not files:
-            self._released.add(0)
-            last = manifest_name(released.number)
-            remove_all(self.objects, (n for n in manifest_names(self.objects) if n <= last))
-        return released
+        """Ends as the writer of the run, with these files.
+
+        The manifest stays also where there are none: numbers that began again would let in a second
+        writer, which a slow one could not tell from itself.
+        """
+        return self._commit(files, None)
 
     @contextmanager
     def kept_alive(self) -> Iterator[None]:
@@ -134,6 +145,11 @@ class Ownership:
             f"{self.objects.address} was taken over by another writer, or removed",
             hint=f"What was stored is there; {self.folder} keeps the rest.",
         )
+
+    def _is_ours(self, found: Manifest) -> bool:
+        if found.writer is None:
+            return found.number in self._released
+        return found.writer.id == self.writer.id
 
     def _heartbeat(self) -> None:
         """Commits the same files again, if the last commit is old."""
@@ -166,38 +182,73 @@ class Ownership:
         self._committed, self._number = time.monotonic(), state.number
 
 
-def remove_all(objects: Objects, names: Iterable[str]) -> None:
-    """Removes objects, those that are there."""
-    for name in names:
-        objects.remove(name)
+@dataclass(slots=True)
+class Awaited:
+    """Runs that one process is about to write, whose writers are waited for together."""
+
+    runs: Sequence[Objects]
+    _found: dict[StoreAddress, Manifest] | None = None
+    """The last manifests of all of them, once none had a writer that lived."""
+
+    def manifest_of(self, objects: Objects, watch: Watch) -> Manifest | None:
+        """The manifest that the first call found of one of them; raises as `Ownership.claim`."""
+        if self._found is None:
+            self._found = _ownerless_manifests(self.runs, watch)
+        return self._found.get(objects.address)
 
 
-def _ownerless_manifest(objects: Objects, watch: Watch) -> Manifest:
-    """The last manifest of a run, once it has no writer that lives.
+def _ownerless_manifest(objects: Objects, watch: Watch, awaited: Awaited | None = None) -> Manifest:
+    """The last manifest of a run, once it has no writer that lives."""
+    known = None if awaited is None else awaited.manifest_of(objects, watch)
+    if known is not None:
+        last = persistently(lambda: read_manifest(objects))
+        if last.writer is None or last.number == known.number:
+            return last
+    return _ownerless_manifests([objects], watch)[objects.address]
+
+
+def _ownerless_manifests(runs: Sequence[Objects], watch: Watch) -> dict[StoreAddress, Manifest]:
+    """The last manifest of each run, once none has a writer that lives.
 
     Raises:
-        RunBusy: its writer commits.
+        RunBusy: a writer commits.
         Cancelled: the watch ended the wait.
     """
-    found = persistently(lambda: read_manifest(objects))
-    if found.writer is None:
-        return found
-    seconds = max(_DEAD_AFTER * found.writer.seconds, _LEAST_DEAD_SECONDS)
-    watch.message(
-        f"{objects.address} was being written by {found.writer.name}: waiting up to "
-        f"{seconds:,.0f} s to see whether that is alive"
-    )
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(min(1.0, found.writer.seconds / 2))
+    found = {its.address: persistently(partial(read_manifest, its)) for its in runs}
+    started = time.monotonic()
+    patience = {
+        address: _announced_patience(address, last.writer, watch)
+        for address, last in found.items()
+        if last.writer is not None
+    }
+    while patience := {
+        address: seconds
+        for address, seconds in patience.items()
+        if time.monotonic() < started + seconds
+    }:
+        time.sleep(min(1.0, min(patience.values()) / 6))
         if watch.cancelled():
             raise Cancelled("the wait for a stored run was cancelled")
-        last = persistently(lambda: read_manifest(objects))
-        if last.writer is None:
-            return last
-        if last.number != found.number:
-            raise _busy(objects, last)
+        for objects in runs:
+            if objects.address not in patience:
+                continue
+            last = persistently(partial(read_manifest, objects))
+            if last.writer is None:
+                del patience[objects.address]
+            elif last.number != found[objects.address].number:
+                raise _busy(objects, last)
+            found[objects.address] = last
     return found
+
+
+def _announced_patience(address: StoreAddress, writer: Writer, watch: Watch) -> float:
+    """Seconds without a commit after which a writer is dead, which the watch is told."""
+    seconds = max(_DEAD_AFTER * writer.seconds, _LEAST_DEAD_SECONDS)
+    watch.message(
+        f"{address} was being written by {writer.name}: waiting up to "
+        f"{seconds:,.0f} s to see whether that is alive"
+    )
+    return seconds
 
 
 def _busy(objects: Objects, manifest: Manifest) -> RunBusy:

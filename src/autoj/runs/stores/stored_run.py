@@ -3,14 +3,12 @@
 import logging
 import os
 import platform
-import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 from autoj.errors import (
     AutojError,
@@ -33,8 +31,9 @@ from autoj.runs.stores.manifest import (
     Writer,
 )
 from autoj.runs.stores.objects import Objects, persistently
-from autoj.runs.stores.ownership import Ownership, remove_all
+from autoj.runs.stores.ownership import Awaited, Ownership
 from autoj.runs.stores.storing import LocalFiles
+from autoj.runs.stores.termination import ended_by_sigterm, sigterm_delayed
 from autoj.runs.watch import SILENT, Watch
 from autoj.system_errors import storage_error
 
@@ -43,7 +42,6 @@ _log = logging.getLogger(__name__)
 SYNC_SECONDS = 30.0
 """The interval of syncs, unless `AUTOJ_SYNC_SECONDS` is set: what is lost with a machine."""
 _LEAST_SECONDS = 1.0
-_TERMINATED = 128 + signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +65,12 @@ def stored_run(
     seconds: float | None = None,
     whole: Sequence[str] = NEEDED,
     on_sync: Callable[[], None] | None = None,
+    awaited: Awaited | None = None,
 ) -> Iterator[StoredRun]:
     """Opens a stored run for writing: fetched first, then synced at an interval and at the end.
 
-    At SIGTERM the block ends by SystemExit, and what is there is stored. While the store is down,
-    the work goes on and one warning says so.
+    At SIGTERM the block ends by SystemExit, and what is there is stored; once the block has ended,
+    SystemExit waits until it is. While the store is down, the work goes on and one warning says so.
 
     Args:
         address: the run.
@@ -81,6 +80,8 @@ def stored_run(
         whole: the files that are stored at each sync if they have changed, beside the ledger;
         derived ones are stored at the end.
         on_sync: called after each sync, from another thread, and once before the block.
+        awaited: the runs that this process writes with it, whose dead writers are waited for
+            together; None waits for this one's.
 
     Raises:
         RunBusy: another process writes the run, or has taken it over.
@@ -101,8 +102,8 @@ def stored_run(
         writer = Writer(id=uuid.uuid4().hex, name=name, seconds=seconds or _interval())
         ownership, files = Ownership(objects, writer, copy.folder), LocalFiles(copy.folder, objects)
         session = _Session(copy, ownership, files, watch, whole, on_sync)
-        with _ended_by_sigterm():
-            session.claim()
+        with ended_by_sigterm():
+            session.claim(awaited)
             with session.at_work():
                 until_lost = _UntilLost(watch, ownership)
                 yield StoredRun(folder=copy.folder, watch=until_lost, sync=session.sync)
@@ -139,19 +140,23 @@ class _Session:
     ended: threading.Event = field(default_factory=threading.Event)
     syncing: threading.RLock = field(default_factory=threading.RLock)
 
-    def claim(self) -> None:
+    def claim(self, awaited: Awaited | None = None) -> None:
         """Becomes the writer of the run, and fetches it."""
-        self.ownership.claim(self.watch, self.copy.take)
+        self.ownership.claim(self.watch, self.copy.take, awaited)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Syncs in another thread while the block runs, and once afterwards."""
         thread = threading.Thread(target=self._sync_at_interval, name="autoj-store", daemon=True)
-        with self.ownership.kept_alive():
+        with self.ownership.kept_alive(), ExitStack() as ending:
             try:
-                persistently(self._tell)
-                thread.start()
-                yield
+                try:
+                    persistently(self._tell)
+                    thread.start()
+                    yield
+                finally:
+                    # A signal before this is one in the block, and any later one waits.
+                    ending.enter_context(sigterm_delayed())
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     self.watch.message(
@@ -195,7 +200,7 @@ class _Session:
             if found is None:
                 raise self.ownership.lost()
             stored = self.ownership.commit(self._store(self.whole, found))
-            remove_all(self.copy.objects, found.keys() - stored.keys())
+            self.ownership.remove(found.keys() - stored.keys())
             self._tell()
 
     def finish(self) -> None:
@@ -218,14 +223,14 @@ class _Session:
             raise type(error)(f"not everything is stored: {error.message}", hint=hint) from error
 
     def _release(self) -> None:
-        # Listed before the manifest is read: what a successor stores is not among them.
+        # Listed while the run is ours: what is there is named now, or was left by a writer that was
+        # killed or suspended. A successor that stores the same content gives it another name.
         others = {name for name in self.copy.objects.names() if is_piece(name)}
         if (found := self.ownership.current()) is None:
             # Committed before, by a call whose answer was lost.
             return
         stored = self.ownership.release(self._store((*self.whole, *DERIVED), found))
-        # With what a writer has left that was killed.
-        remove_all(self.copy.objects, (others | found.keys()) - stored.keys())
+        self.ownership.remove((others | found.keys()) - stored.keys())
 
     def _store(self, whole: Sequence[str], found: Manifest) -> Mapping[str, tuple[Piece, ...]]:
         with _of_the_disk(self.copy.folder):
@@ -244,24 +249,6 @@ def _of_the_disk(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_error(error, folder) from error
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Ends the block by SystemExit at SIGTERM; as before in threads, which get no signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise SystemExit(_TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class _UntilLost(Watch):

@@ -1,12 +1,14 @@
 """Stores the files of a local folder as pieces: each whole file as one, and new lines of a ledger.
 
-Pieces are named after their content and never change. What is stored counts once a manifest names
-it, which is the work of `ownership`.
+Pieces are named after the session that stores them and their content, and never change. What is
+stored counts once a manifest names it, which is the work of `ownership`.
 """
 
 import io
 import os
+import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +26,7 @@ class LocalFiles:
     def __init__(self, folder: Path, objects: Objects) -> None:
         """Names the folder, and where its files are stored; nothing is read yet."""
         self._folder, self._objects = folder, objects
+        self._mark = secrets.token_hex(4)
         self._written: dict[str, tuple[tuple[int, int, int], Piece]] = {}
         """Of each whole file its inode, time and size when it was stored, and the piece."""
 
@@ -63,8 +66,11 @@ class LocalFiles:
             status = os.fstat(stream.fileno())
             mark = (status.st_ino, status.st_mtime_ns, status.st_size)
             if name not in self._written or self._written[name][0] != mark:
-                piece = Piece.of(stream)
-                if found.files.get(name) != (piece,):
+                piece = replace(Piece.of(stream), mark=self._mark)
+                if found.files.get(name) == (piece,):
+                    # Perhaps under another session's mark.
+                    piece = found.files[name][0]
+                else:
                     stream.seek(0)
                     self._objects.write(piece.key(name), stream)
                 self._written[name] = (mark, piece)
@@ -94,7 +100,7 @@ class LocalFiles:
     def _store_pieces(self, name: str, stream: BinaryIO, start: int) -> list[Piece]:
         pieces = []
         while content := _lines_at(stream, start):
-            piece = Piece.of(io.BytesIO(content))
+            piece = replace(Piece.of(io.BytesIO(content)), mark=self._mark)
             self._objects.write(piece.key(name), io.BytesIO(content))
             pieces.append(piece)
             start += piece.n_bytes
