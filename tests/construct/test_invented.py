@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from autoj.backends.scripted import ScriptedBackend
 from autoj.construct import teacher as teachers
-from autoj.construct.binding import identity_of
+from autoj.construct.binding import RECIPE
 from autoj.construct.invented import REASON, invention_fault
 from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
@@ -19,7 +20,6 @@ from autoj.scenarios import shipped_library
 
 from .scripted_teacher import _CARD
 
-PAPER = Path(__file__).parents[2] / "recipes" / "autoj-paper.yaml"
 CASE = Case(
     id="1",
     query="What is a budget?",
@@ -87,15 +87,15 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ConstructRecipe:
 def test_both_stages_drop_them_by_name_and_say_the_words(
     recipe: ConstructRecipe, tmp_path: Path
 ) -> None:
-    done = construct(recipe, tmp_path / "out")
+    done = construct(_dropping(recipe), tmp_path / "out")
     for name in ("judge-singles", "judge-pairs"):
         dropped = [each for each in done.stage(name).dropped() if each.reason == REASON]
         assert [each.detail for each in dropped] == ['"a map of gold"'] * 2
     assert [case.id.partition("#")[0] for case in done.stage("judge-pairs").kept()] == ["own/0"] * 2
 
 
-def _keeping(recipe: ConstructRecipe) -> ConstructRecipe:
-    change = {"invented_quotations": "keep"}
+def _told(recipe: ConstructRecipe, treatment: str) -> ConstructRecipe:
+    change = {"invented_quotations": treatment}
     return recipe.model_copy(
         update={
             "stages": (recipe.stages[0], *(s.model_copy(update=change) for s in recipe.stages[1:]))
@@ -103,17 +103,37 @@ def _keeping(recipe: ConstructRecipe) -> ConstructRecipe:
     )
 
 
-def test_a_recipe_may_keep_them_and_then_reads_as_one_of_before(
+def _dropping(recipe: ConstructRecipe) -> ConstructRecipe:
+    return _told(recipe, "drop")
+
+
+def test_they_are_kept_unless_the_recipe_says_otherwise(
     recipe: ConstructRecipe, tmp_path: Path
 ) -> None:
-    keeping = _keeping(recipe)
-    assert construct(keeping, tmp_path / "out").summaries[-1].n_kept == 6
-    assert "invented_quotations" not in str(identity_of(keeping))
-    with pytest.raises(SpecMismatch, match="invented_quotations: was None, is now 'drop'"):
+    out = tmp_path / "out"
+    assert construct(recipe, out).summaries[-1].n_kept == 6
+    assert construct(_told(recipe, "keep"), out).summaries[-1].n_kept == 6
+    with pytest.raises(SpecMismatch, match="invented_quotations: was 'keep', is now 'drop'"):
+        construct(_dropping(recipe), out)
+
+
+def test_a_folder_of_before_the_filter_goes_on_without_it(
+    recipe: ConstructRecipe, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    construct(recipe, out)
+    record = orjson.loads((out / RECIPE).read_bytes())
+    for stage in record["recipe"]["stages"]:
+        stage.pop("invented_quotations", None)
+    (out / RECIPE).write_bytes(orjson.dumps(record))
+    assert construct(recipe, out).summaries[-1].n_kept == 6
+    with pytest.raises(SpecMismatch, match="invented_quotations: was 'keep', is now 'drop'"):
+        construct(_dropping(recipe), out)
+
+
+def test_a_folder_that_drops_them_is_not_gone_on_with_by_default(
+    recipe: ConstructRecipe, tmp_path: Path
+) -> None:
+    construct(_dropping(recipe), tmp_path / "out")
+    with pytest.raises(SpecMismatch, match="invented_quotations: was 'drop', is now 'keep'"):
         construct(recipe, tmp_path / "out")
-
-
-def test_the_papers_recipe_keeps_them() -> None:
-    stages = read_construct_recipe(PAPER).stages
-    asked = [s.invented_quotations for s in stages if s.stage in ("judge-pairs", "judge-singles")]
-    assert asked == ["keep", "keep"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autoj.verdicts.quotations import invented_quotations, said_quotations, stands_in
+from autoj.verdicts.quotations import invented_quotations, stands_in
 
 RESPONSE = "**The lake** froze over in January, and the village was going skating for weeks."
 INVENTED = (
@@ -54,5 +54,55 @@ def test_a_piece_of_one_text_does_not_end_in_another() -> None:
     assert not stands_in("the lake froze over", ["The lake froze", "over"])
 
 
-def test_short_quotations_count_where_all_are_asked_for() -> None:
-    assert said_quotations('It says "46 desks" and "no".') == ["46 desks"]
+@pytest.mark.parametrize(
+    ("critique", "n"),
+    [
+        ("回应1说“港口里没有一条船”。", 1),
+        ('回应1说"港口里没有一条船"。', 1),
+        ("回应1说“湖面在一月结了冰”。", 0),
+        ("回应1没有说“港口里没有一条船”。", 0),
+    ],
+)
+def test_chinese_marks_stand_behind_a_word(critique: str, n: int) -> None:
+    assert len(invented_quotations(critique, ["湖面在一月结了冰。", RESPONSE])) == n
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text", "stands"),
+    [
+        ("46 desks", "It has 46 desks.", True),
+        ("46 desks", "It has 146 desks.", False),
+        ("a desk", "It has a deskman.", False),
+        ("there are 46 old desks in the room", "There are 64 old desks in the room.", False),
+        ("there are desks in the old room", "There are 46 desks in the old room.", False),
+        ("the lake did freeze over in winter", "The lake did not freeze over in winter.", False),
+        ("the lake did freeze over in May", "The lake did not ever freeze over in May.", False),
+        ("the lake did not freeze over there", "The lake did freeze over there.", False),
+        ("the lake never froze over in spring", "The lake soon froze over in spring.", False),
+        ("the lake doesn't freeze over", "The lake does not freeze over.", True),
+        ("one cannot skate there", "One can’t skate there.", True),
+        ("湖面没有在一月里结冰", "湖面在一月里结冰。", False),
+        ("湖面在一月里结冰", "湖面没有在一月里结冰。", False),
+        ("the lake very soon froze over there", "The lake soon froze over there.", True),
+        ("one is noted", "One is not.", False),
+        ("one is not", "One is noted, with notes.", False),
+        ("assume no wind", "assuming no wind", True),
+        ("[your name here]", "Dear sir", False),
+        ("[your name here]", "Dear [Your Name here]", True),
+        ("[…] the lake", "The lake froze.", True),
+        ("?!", "Really?!", False),
+    ],
+)
+def test_words_are_whole_and_numbers_and_negations_exact(
+    quotation: str, text: str, stands: bool
+) -> None:
+    assert stands_in(quotation, [text]) is stands
+
+
+def test_only_words_near_a_quotation_say_what_it_is() -> None:
+    """A critique may be one sentence with thousands of quotations."""
+    quoted = '"the harbour was empty"'
+    assert len(invented_quotations(f"It says {'so ' * 60}{quoted}.", [RESPONSE])) == 1
+    assert invented_quotations(f"It says {'so ' * 70}{quoted}.", [RESPONSE]) == []
+    assert invented_quotations(f"It says {quoted}{' so' * 20} would help.", [RESPONSE]) == []
+    assert len(invented_quotations(f"It says {quoted}{' so' * 40} would help.", [RESPONSE])) == 1

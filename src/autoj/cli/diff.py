@@ -13,7 +13,8 @@ from autoj.tasks.diff_selections import diff_stored
 
 def diff(
     one: Annotated[
-        Path, typer.Argument(help="The folder of a run, jury or selection, finished or not.")
+        Path,
+        typer.Argument(help="The folder of a run or jury, or of a finished selection."),
     ],
     other: Annotated[Path, typer.Argument(help="Another one's, on the same cases.")],
     first: Annotated[
@@ -26,7 +27,8 @@ def diff(
 
     Cases are matched by id, query and responses; those of only one run are counted. Where cases
     have labels, the runs' accuracies are compared case by case. Ratings that are at least 1 apart
-    are listed, the furthest first. Of two selections, picks that differ are listed and counted.
+    are listed, the furthest first. Of two finished selections, picks that differ are listed and
+    counted.
 
     Example: autoj diff runs/pairs-embedded-1a2b3c4d runs/pairs-gpt-4-5e6f7a8b
     """

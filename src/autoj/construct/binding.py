@@ -15,6 +15,7 @@ from autoj.jsonl import sha256_of, write_records
 from autoj.runs.lock import HOLDER, LOCK
 
 RECIPE = "recipe.json"
+_FILTERED = ("judge-pairs", "judge-singles")
 _KIND = re.compile("[a-z]+(-[a-z]+)*")
 
 
@@ -37,10 +38,6 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
     recorded = recipe.model_dump(
         mode="json", exclude={"assumed": True, "sources": {"__all__": {"declared"}}}
     )
-    for stage in recorded["stages"]:
-        # A folder that was begun before this filter goes on without it, and never half with it.
-        if stage.get("invented_quotations") == "keep":
-            del stage["invented_quotations"]
     return {"recipe": recorded, "files": digests}
 
 
@@ -68,15 +65,24 @@ def bind(out: Path, identity: dict[str, Any]) -> None:
     if not (out / RECIPE).is_file():
         write_records(out / RECIPE, [identity])
         return
-    there = recorded(out)
-    if there == orjson.loads(orjson.dumps(identity)):
+    there, now = _completed(recorded(out)), _completed(orjson.loads(orjson.dumps(identity)))
+    if there == now:
         return
-    raise SpecMismatch(out, list(_differences(there, identity)))
+    raise SpecMismatch(out, list(_differences(there, now)))
+
+
+def _completed(identity: dict[str, Any]) -> dict[str, Any]:
+    """A record with what older ones lack: they were made before judgments were filtered."""
+    stages = [
+        {"invented_quotations": "keep", **stage} if stage["stage"] in _FILTERED else stage
+        for stage in identity["recipe"]["stages"]
+    ]
+    return {**identity, "recipe": {**identity["recipe"], "stages": stages}}
 
 
 def _differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """The entries that differ, with both values."""
-    before, after = _flat(there), _flat(orjson.loads(orjson.dumps(now)))
+    before, after = _flat(there), _flat(now)
     for name in sorted(before.keys() | after.keys()):
         was, found = before.get(name), after.get(name)
         if was != found:

@@ -128,7 +128,7 @@ class JudgePairs(_RecipePart):
     """The most tokens of a judgment; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
     """Longer judgments are dropped."""
-    invented_quotations: Literal["drop", "keep"] = "drop"
+    invented_quotations: Literal["drop", "keep"] = "keep"
     """The treatment of judgments that quote what stands in no text that they are about."""
 
 
@@ -152,7 +152,7 @@ class JudgeSingles(_RecipePart):
     """The most tokens of a critique; None takes the card's."""
     most_characters: int = Field(12_000, ge=100)
     """Longer judgments are dropped."""
-    invented_quotations: Literal["drop", "keep"] = "drop"
+    invented_quotations: Literal["drop", "keep"] = "keep"
     """The treatment of judgments that quote what stands in no text that they are about."""
 
 

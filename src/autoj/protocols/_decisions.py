@@ -1,9 +1,4 @@
-"""Reads a judge's decision: the last statement wins, an invalid one is unreadable.
-
-A response may be named by its place ("the first response, which …"), and without any "final
-decision" a choice is read ("So I choose Response 2."). Both are read more strictly than the form
-that was asked for: a sentence that says more than praise of the chosen one decides nothing.
-"""
+"""Reads a judge's decision: the last statement wins, an invalid one is unreadable."""
 
 import re
 from collections.abc import Sequence
@@ -32,10 +27,6 @@ _NO_STATEMENT = re.compile(
 )
 _NOUN = r"(?:response|回应|回复|响应|回答)"
 _NUMBERED = re.compile(rf"{_NOUN}[\s*_#]*(?P<number>[0-9]+)(?!\.?[0-9])", re.IGNORECASE)
-_PLACED = (
-    r"(?:the[ \t]+)?(?P<place>first|second)[ \t]+(?:response|reply|answer)\b(?!['’])"
-    r"|第(?P<place_zh>[一二])[个条份]?(?:回应|回复|回答)"
-)
 # "the final decision is that both responses are tied": as a whole clause, for "… are tied in style,
 # but Response 2 …" decides something else.
 _ARE_TIED = (
@@ -66,38 +57,12 @@ _AGAINST = re.compile(
     r"|不(?:如|及|是|好|佳)|(?:较|更|稍|略|最|很)?(?:差|劣|逊|糟)|比[^。,\n]{0,8}(?:差|劣|逊|糟))",
     re.IGNORECASE,
 )
-_OPTION = re.compile(rf"(?:{_TIE.pattern})|{_NUMBERED.pattern}|{_PLACED}", re.IGNORECASE)
-# Read where no final decision is stated.
-_CHOICE = re.compile(
-    r"(?:\A|[.!?\n])[\s*_>-]{0,8}(?P<said>(?:so|therefore|thus|hence|overall|in\s+conclusion)\b,?"
-    rf"\s+i\s+(?:would\s+)?(?:choose|pick|select|prefer|go\s+with)\b(?P<lead>{_LEAD}))"
-    rf"(?=(?:a\s+tie\b|{_NOUN}[\s*_#]{{0,4}}[12]\b|(?:the\s+)?(?:first|second)\s))",
-    re.IGNORECASE,
-)
-_OTHER = (
-    r"(?:(?:the\s+)?(?:first|second|other)(?:[ \t]+(?:one|response|reply|answer))?"
-    r"|response[ \t]*[12])\b"
-)
-_BETTER_THAN = re.compile(
-    rf"\b(?:better|superior|preferable|(?:much\s+)?more\s+\w+(?:\s+and\s+\w+)?)\s+(?:than|to)\s+{_OTHER}",
-    re.IGNORECASE,
-)
-# What may turn a choice around, or make it one of several.
-_DOUBTFUL = re.compile(
-    r"\b(?:no|not|never|nor|neither|both|either|worse|worst|inferior|less|least|fails?|failed|lacks?"
-    r"|loses?|wrong\w*|incorrect\w*|poor\w*|weak\w*|but|although|though|however|yet|unless|if"
-    r"|except|while|whereas|instead|rather|or|tie[ds]?|equal\w*|former|latter|other|first|second"
-    r"|responses?|cannot|could|would|might|avoid|reject\w*)\b|n['’]t\b"
-    r"|不|没|但|然而|虽|差|劣|逊|如果|另|第[一二]|回应|回复|回答|平局|都",
-    re.IGNORECASE,
-)
+_OPTION = re.compile(rf"(?:{_TIE.pattern})|{_NUMBERED.pattern}", re.IGNORECASE)
 _BREAK = re.compile(r"[\n\"“”'’`]")
 _TEXT = re.compile(r"\S")
 _SAID = re.compile(r"[\w ]{1,40}")
 _SENTENCE = re.compile(r"[^.。\n]{0,400}")
-_NUMBERS: dict[str, Shown] = {
-    "1": "1", "2": "2", "first": "1", "second": "2", "一": "1", "二": "2",
-}  # fmt: skip
+_NUMBERS: dict[str, Shown] = {"1": "1", "2": "2"}
 
 
 def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> Reading:
@@ -129,7 +94,7 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
         visible, folded, forced = opening + visible, fold(opening) + folded, len(opening)
     places = _places(folded)
     if not places:
-        return _read_choice(visible, folded, judged)
+        return Unreadable(reason="no final decision is stated")
     if any(map(_may_state, judged)):
         statements = [_stated(folded, found) for found in places]
         shown = Judged(judged, _find)
@@ -142,19 +107,6 @@ def parse_decision(text: str, judged: Sequence[str] = (), opening: str = "") -> 
     if isinstance(said, Unreadable):
         return said
     return Decision(shown=said, critique=visible.strip())
-
-
-def _read_choice(visible: str, folded: str, judged: Sequence[str]) -> Reading:
-    """Reads an answer without a final decision; two choices in it decide nothing."""
-    choices = _choices(folded)
-    if not choices:
-        return Unreadable(reason="no final decision is stated")
-    if len({each.said for each in choices if each.readable}) > 1:
-        return Unreadable(reason="several choices are stated, and no final decision")
-    shown = Judged(judged, _choices)
-    last = last_statement("choice", folded, choices, shown, stands_by_itself)
-    said = last if isinstance(last, Unreadable) else last.said
-    return said if isinstance(said, Unreadable) else Decision(shown=said, critique=visible.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,28 +128,6 @@ def _may_state(text: str) -> bool:
 def _find(folded: str) -> list[_StatedDecision]:
     """The statements of a final decision in a folded text, in order."""
     return [_stated(folded, found) for found in _places(folded)]
-
-
-def _choices(folded: str) -> list[_StatedDecision]:
-    """The statements of a choice in a folded text, in order."""
-    found = []
-    for choice in _CHOICE.finditer(folded):
-        position = choice.end()
-        option = _OPTION.match(folded, position)
-        said = _answer(folded, position, option)
-        if option is not None and _DOUBTFUL.search(_praise(folded, option.end())):
-            said = Unreadable(reason="a choice is stated, and doubtful words behind it")
-        readable = not isinstance(said, Unreadable)
-        found.append(
-            _StatedDecision(
-                start=choice.start("said"),
-                end=(option or choice).end(),
-                content=said if readable else None,
-                readable=readable,
-                said=said,
-            )
-        )
-    return found
 
 
 def _places(folded: str) -> list[re.Match[str]]:
@@ -242,18 +172,9 @@ def _answer(folded: str, position: int, option: re.Match[str] | None) -> Shown |
         return Unreadable(reason="the final decision names several options")
     if _AGAINST.match(folded, end):
         return Unreadable(reason="the final decision names an option and speaks against it")
-    if (place := option["place"] or option["place_zh"]) is not None:
-        if _DOUBTFUL.search(_praise(folded, end)):
-            return Unreadable(reason="the final decision names a response, and more behind it")
-        return _NUMBERS[place.lower()]
     if number is None:
         return "tie"
     return _NUMBERS.get(number) or _off_menu(folded, position)
-
-
-def _praise(folded: str, position: int) -> str:
-    """The rest of a sentence without its "better than the other one"."""
-    return _BETTER_THAN.sub(" ", _sentence(folded, position))
 
 
 def _sentence(folded: str, position: int) -> str:

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from autoj.errors import ConfigError, DataError
+from autoj.jsonl import count_lines
 from autoj.metrics import Difference, Row, difference
 from autoj.metrics.base import proportion
 from autoj.metrics.rows import scored_row
 from autoj.records import Case, Estimate
-from autoj.runs.kind import kind_of
+from autoj.runs.files import VERDICTS
+from autoj.runs.kind import PICKS_FILE, kind_of
 from autoj.tasks.diff import RunDiff, diff_runs, differing_settings
 from autoj.tasks.matching import Matched
 from autoj.tasks.run import Run
@@ -62,12 +64,12 @@ def diff_stored(one: Path, other: Path) -> RunDiff | SelectionDiff:
     """Compares two runs, juries or selections on what both have.
 
     Args:
-        one: the folder of a run, a jury or a selection, finished or not.
+        one: the folder of a run or a jury, finished or not, or of a finished selection.
         other: another one's, on the same data.
 
     Raises:
         ConfigError: the two are of different kinds, or have nothing to compare.
-        DataError: a folder is no run, or they have no case in common.
+        DataError: a folder is no run, a selection is not finished, or they have no case in common.
     """
     selects = [kind_of(path) == "select" for path in (one, other)]
     if all(selects):
@@ -84,13 +86,16 @@ def diff_selections(one: Path, other: Path) -> SelectionDiff:
     """Compares two selections on the queries that both have.
 
     Args:
-        one: the folder of a run of `autoj select`, finished or not.
+        one: the folder of a finished run of `autoj select`.
         other: another one's, on the same data.
 
     Raises:
-        DataError: a folder is damaged or has no picks yet, or they have no query in common.
+        DataError: a folder is damaged, is not finished or has no pick, or they have no query in
+            common.
     """
     runs = Run.open(one), Run.open(other)
+    for run in runs:
+        _check_finished(run)
     found = [((its.case, its.verdict) for its in read_selections(run.folder)) for run in runs]
     matched = Matched((found[0], found[1]), (one, other))
     rows: list[Row] = []
@@ -130,6 +135,26 @@ def diff_selections(one: Path, other: Path) -> SelectionDiff:
         n_differing=len(differing),
         differing=tuple(differing),
     )
+
+
+def _check_finished(run: Run) -> None:
+    """Refuses picks that are not all written: the rest would be compared as no pick."""
+    # What a digest was noted of is damaged where it is cut off, and no session cuts it.
+    for name in (VERDICTS, PICKS_FILE):
+        run.folder.compare(name)
+    if not (run.path / PICKS_FILE).is_file() or run.n_judged < run.n_cases:
+        raise DataError(
+            f"is not finished: it has {run.n_judged:,} verdicts on {run.n_cases:,} queries, and "
+            "picks are compared when all are written",
+            path=run.path,
+            hint="The command that began it goes on.",
+        )
+    if not count_lines(run.path / PICKS_FILE):
+        raise DataError(
+            "has no pick: its judge decided nothing",
+            path=run.path,
+            hint="`autoj show` has the judge's answers. Compare a selection with picks.",
+        )
 
 
 def _score(row: Row) -> float | None:

@@ -1,18 +1,25 @@
 """Quotations of a critique, and those that stand in nothing that it was written about.
 
-A quotation counts where its sentence says that somebody wrote it ('it states "…"', 'the word "…"').
-What a sentence denies, corrects or suggests is passed over ('it would be better to write "…"'), and
-so is what it only calls something.
+A quotation counts where the words before it, at most 200 characters of its sentence, say that
+somebody wrote it ('it states "…"', 'the word "…"'). It is passed over where they also deny,
+correct or suggest something ('it would be better to write "…"'), whatever that is about, and where
+100 characters behind it imagine something ("… would have helped").
 
-Texts are compared by their words: letter case, spaces, punctuation, markdown and the endings of
+Texts are compared by whole words: letter case, spaces, punctuation, markdown and the endings of
 words ("go" for "going") do not matter, and of a quotation with an ellipsis or an insertion in
-brackets ("It begins … [so] it ends") each piece is looked for. A quotation of five words and more
-may be inexact: most neighbours stand there as neighbours.
+brackets ("It begins … [so] it ends") each piece is looked for, unless it stands there as it is. A
+piece of five words and more may be inexact: of its neighbours most stand there as neighbours, and
+all of numbers in digits and negations; none of these stands there where the piece leaves it out.
+
+So it misses one word, words in a sentence that denies something else, what stands in another text
+than the one it is said to be from, words in another order where most neighbours are left, and
+numbers in words ("ten" for "twelve"). It takes a true quotation for an invented one where more
+than two fifths of the neighbours were changed, or the text was translated.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from autoj.critiques import Quoted, quotations
 from autoj.verdicts.claims import Sentence, fold_text, read_sentences
@@ -20,11 +27,18 @@ from autoj.verdicts.claims import Sentence, fold_text, read_sentences
 # What is shorter keeps its distance ("helpful") or is in any text ("at least").
 _LEAST_WORDS, _LEAST_CHARACTERS, _LEAST_HAN = 2, 10, 6
 _INEXACT_WORDS, _INEXACT_SHARE = 5, 0.6
+# A critique may be one sentence of 100,000 characters with a quotation in every ten.
+_MOST_BEFORE, _MOST_BEHIND = 200, 100
 # Scripts without spaces are compared character by character.
 _HAN = "\u3040-\u30ff\u3400-\u9fff"
+_IS_HAN = re.compile(f"[{_HAN}]")
 _WORD = re.compile(rf"[{_HAN}]|[^\W\d_{_HAN}]+|\d+")
-# "Go shopping" may stand for "going shopping".
-_ENDING = re.compile(r"(?<=[a-z]{2})(?:ing|e?d|e?s)(?![a-z])")
+# "Go shopping" may stand for "going shopping", but "noted" is not "not".
+_ENDING = re.compile(r"(?:(?<=[a-z]{2})(?<!\bnot)(?:ing|e?d|e?s)|(?<=[a-z]{4})e)(?![a-z])")
+_NOT = re.compile(r"\bcan(?:not|'t)\b|n't\b")
+# These decide what a sentence says, so an inexact quotation has them exactly.
+_EXACT = re.compile(r"\d+|not|no|never|nor|none|without|[不没未]")
+_REACH = 3
 _GAP = re.compile(r"\.{3,}|…+|\[[^\]\n]{0,40}\]")
 _SAID = re.compile(
     r"\b(?:says?|said|saying|states?|stated|stating|mention(?:s|ed|ing)?|uses?|used|using|writes?"
@@ -45,27 +59,13 @@ _UNSAID = re.compile(
 _IMAGINED = re.compile(r"\b(?:would|(?:could|might|can) (?:have|help|make|add|improve|also))\b")
 
 
-def said_quotations(critique: str) -> list[str]:
-    """The quotations that a critique takes from a text, folded (`claims.fold_text`), in order.
-
-    >>> said_quotations('It says "64 desks" where it should say "46 places".')
-    ['64 desks']
-    """
-    return [
-        each.text
-        for sentence in read_sentences(critique)
-        for each in quotations(sentence.text)
-        if _is_said(sentence, each)
-    ]
-
-
 def stands_in(quotation: str, texts: Sequence[str]) -> bool:
-    """True where each piece of a quotation stands in one of the texts.
+    """True where each piece of a quotation stands in one of the texts; without a word it does not.
 
     >>> stands_in("the lake … froze", ["**The lake** was deep and soon froze over."])
     True
     """
-    return _stands(quotation, [_words(text) for text in texts])
+    return _stands(quotation, [_Held(text) for text in texts])
 
 
 def invented_quotations(critique: str, texts: Sequence[str]) -> list[str]:
@@ -80,54 +80,95 @@ def invented_quotations(critique: str, texts: Sequence[str]) -> list[str]:
     >>> invented_quotations('It says "the lake is frozen", which is "helpful".', ["The lake."])
     ['the lake is frozen']
     """
-    held = [_words(text) for text in texts]
+    held = [_Held(text) for text in texts]
     return [text for text in dict.fromkeys(_long_quotations(critique)) if not _stands(text, held)]
 
 
+class _Held:
+    """A text that may be quoted, by its words."""
+
+    def __init__(self, text: str) -> None:
+        words = _words(text)
+        self.text = _padded(words)
+        self._neighbours = frozenset(pairwise(words))
+        exact = [at for at, word in enumerate(words) if _EXACT.fullmatch(word)]
+        self._around_exact = frozenset(
+            pair
+            for at in exact
+            for pair in product(words[max(at - _REACH, 0) : at], words[at + 1 : at + 1 + _REACH])
+        )
+
+    def has_nearly(self, words: Sequence[str]) -> bool:
+        """True where most neighbours among the words are neighbours here."""
+        if len(words) < _INEXACT_WORDS:
+            return False
+        pairs = list(pairwise(words))
+        missing = [pair for pair in pairs if pair not in self._neighbours]
+        if len(missing) > (1 - _INEXACT_SHARE) * len(pairs):
+            return False
+        return not any(
+            pair in self._around_exact or any(map(_EXACT.fullmatch, pair)) for pair in missing
+        )
+
+
 def _long_quotations(critique: str) -> Iterator[str]:
-    """Those that are long enough to be known again."""
-    for text in said_quotations(critique):
-        words = _words(text).split()
-        n_han = len(re.findall(f"[{_HAN}]", text))
+    """Those that somebody is said to have written, and that are long enough to be known again."""
+    for text in _said_quotations(critique):
+        n_han = len(_IS_HAN.findall(text))
         if n_han >= _LEAST_HAN or (
-            not n_han and len(words) >= _LEAST_WORDS and len(text) >= _LEAST_CHARACTERS
+            not n_han and len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_CHARACTERS
         ):
             yield text
+
+
+def _said_quotations(critique: str) -> Iterator[str]:
+    for sentence in read_sentences(critique):
+        for each in quotations(sentence.text):
+            if _is_said(sentence, each):
+                yield each.text
 
 
 def _is_said(sentence: Sentence, quoted: Quoted) -> bool:
     """True where a sentence says that a quotation was written, and denies or suggests nothing."""
     mark, own = quoted.start, sentence.own_words
-    # A mark behind a word closes, or stands for inches; behind one that opens stands no space.
-    is_straight = sentence.text[mark] == '"'
-    behind_word = sentence.text[max(mark - 1, 0) : mark].isalnum()
-    if is_straight and (behind_word or sentence.text[mark + 1].isspace()):
+    if _closes(sentence.text, mark):
         return False
-    before, after = own[:mark], own[mark + len(quoted.text) :]
+    first, end = max(mark - _MOST_BEFORE, 0), mark + len(quoted.text)
     return (
-        _SAID.search(before) is not None
-        and _UNSAID.search(before) is None
-        and _IMAGINED.search(after) is None
+        _SAID.search(own, first, mark) is not None
+        and _UNSAID.search(own, first, mark) is None
+        and _IMAGINED.search(own, end, end + _MOST_BEHIND) is None
     )
 
 
-def _stands(quotation: str, held: Sequence[str]) -> bool:
-    """True where each piece of a quotation stands in one of the texts, given as `_words`."""
-    pieces = [_words(piece) for piece in _GAP.split(quotation)]
-    return all(any(_piece_stands(piece, text) for text in held) for piece in pieces)
+def _closes(text: str, mark: int) -> bool:
+    """True where a straight mark closes or means inches: behind a word, or before a space.
+
+    Chinese has no space before a mark that opens.
+    """
+    before = text[max(mark - 1, 0) : mark]
+    behind_word = before.isalnum() and _IS_HAN.match(before) is None
+    return text[mark] == '"' and (behind_word or text[mark + 1].isspace())
 
 
-def _piece_stands(piece: str, text: str) -> bool:
-    """True where the words of a piece stand in a text's, word for word or nearly."""
-    if piece in text:
+def _stands(quotation: str, held: Sequence[_Held]) -> bool:
+    """True where it stands in one of the texts, or each of its pieces does."""
+    whole = _words(quotation)
+    # "[Your Name]" may be the text's own.
+    if whole and any(_padded(whole) in its.text for its in held):
         return True
-    words = piece.split()
-    if len(words) < _INEXACT_WORDS:
-        return False
-    neighbours = [f" {one} {other} " in f" {text} " for one, other in pairwise(words)]
-    return sum(neighbours) >= _INEXACT_SHARE * len(neighbours)
+    pieces = [words for piece in _GAP.split(quotation) if (words := _words(piece))]
+    return bool(pieces) and all(
+        any(_padded(words) in its.text or its.has_nearly(words) for its in held) for words in pieces
+    )
 
 
-def _words(text: str) -> str:
-    """A text's words without their endings, and numbers, folded, with a space between them."""
-    return " ".join(_WORD.findall(_ENDING.sub("", fold_text(text))))
+def _padded(words: Sequence[str]) -> str:
+    """The words with a space around each, so that none is found within another one."""
+    return f" {' '.join(words)} "
+
+
+def _words(text: str) -> list[str]:
+    """A text's words without their endings, and numbers, folded; of "isn't" two."""
+    spelled = _NOT.sub(lambda found: "can not" if found[0][0] == "c" else " not", fold_text(text))
+    return _WORD.findall(_ENDING.sub("", spelled))

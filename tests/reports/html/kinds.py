@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -13,6 +14,7 @@ from autoj.audit.plan import audit_spec, plan_audit
 from autoj.audit.run import run_audit
 from autoj.construct.stages import Dropped, Spent, StageFolder
 from autoj.datasets import open_cases
+from autoj.errors import Unfinished
 from autoj.jsonl import write_records
 from autoj.metrics.result import save_result
 from autoj.records import Case, Request, Response
@@ -20,7 +22,7 @@ from autoj.tasks.classify_file import ClassifiedRow
 from autoj.tasks.select import select
 from autoj.tasks.selection_folder import make_select_spec
 
-from ...scripted import CARD, Recorder
+from ...scripted import CARD, Killed, Recorder
 
 TEXTS = ("Plan a day in Rome.", "What is 2 + 2?", "Sing of the sea.")
 
@@ -62,9 +64,12 @@ def classified(
 
 def selected(
     folder: Path, texts: Sequence[str] = TEXTS, by: str = "ratings", n: int = 4,
-    second: bool = False, step: float = 0.1,
+    second: bool = False, step: float = 0.1, dies_after: int | None = None,
+    max_requests: int | None = None, answers: bool = True,
 ) -> Path:  # fmt: skip
     """A run that picked among N responses by the digits that end them: the third is the best.
+
+    It may be killed after so many answers, or stop at a cap, or have none that can be read.
 
     A second judge prefers the least of the digits, which is the first response's.
     """
@@ -85,6 +90,8 @@ def selected(
     ]
 
     def answer(request: Request) -> str:
+        if not answers:
+            return "I would rather not say."
         worth = [int(word) for word in _worths(request.messages[-1].content)]
         if len(worth) == 1:
             rating = 10 - worth[0] if second else worth[0]
@@ -94,10 +101,14 @@ def selected(
     write_records(folder.with_suffix(".jsonl"), rows)
     protocol = "single" if by == "ratings" else "pairwise"
     spec = make_select_spec(CARD, by, protocol=protocol)  # type: ignore[arg-type]
-    with pytest.MonkeyPatch.context() as patch:
+    cases = open_cases(folder.with_suffix(".jsonl"))
+    with pytest.MonkeyPatch.context() as patch, suppress(Killed, Unfinished):
         for module in ("judge", "select"):
-            patch.setattr(f"autoj.tasks.{module}.load_engine", lambda *_: Recorder(answer))
-        select(open_cases(folder.with_suffix(".jsonl")), spec, folder)
+            patch.setattr(
+                f"autoj.tasks.{module}.load_engine",
+                lambda *_: Recorder(answer, dies_after=dies_after),
+            )
+        select(cases, spec, folder, caps=(None, max_requests))
     return folder
 
 

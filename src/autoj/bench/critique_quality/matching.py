@@ -16,19 +16,25 @@ A **claim** is a sentence that claims an error, or names the planted one; said a
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autoj.bench.critique_quality.planted import PlantedError
+from autoj.critiques import quotations
 from autoj.verdicts.claims import Sentence, fold_text, read_sentences
-from autoj.verdicts.quotations import said_quotations, stands_in
 
 _COPIED_WORDS = 8
 """Copied without quotation marks."""
 _QUOTED_WORDS = 16
 """The longest span of the shipped rows has 15 words."""
 _SHORT = 4
+_SENTENCE = 1000
+"""The most characters of a sentence that are read before a quotation."""
 _WORD = re.compile(r"\w+")
 _BACK_REFERENCE = re.compile(r"[\s\"'*-]*(?:this|that|it|which|both|the (?:figure|value|claim))\b")
+_SUGGESTED = re.compile(
+    r"(?:should|must|ought to|instead|rather|not|correct\w*|actual\w*)\b[^\"]*\Z"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +72,13 @@ def read_planted_critique(critique: str, row: PlantedError, side: str) -> Readin
     # A sentence that is said again claims nothing more.
     sentences = tuple({each.text: each for each in read_sentences(critique)}.values())
     naming = _naming(sentences, row, response) if side == "planted" else set()
-    quoted = said_quotations(critique)
+    quoted = list(_quoted_of_response(critique))
+    held = _flat(fold_text(f"{response}\n{row.query}"))
     return Reading(
         n_claims=sum(each.claims_error or index in naming for index, each in enumerate(sentences)),
         n_right=len(naming),
         n_quotations=len(quoted),
-        n_quotations_held=sum(stands_in(text, (response, row.query)) for text in quoted),
+        n_quotations_held=sum(_flat(text) in held for text in quoted),
     )
 
 
@@ -141,3 +148,14 @@ def _runs(text: str, length: int) -> set[tuple[str, ...]]:
 def _joined(text: str) -> str:
     """The words of a text with a space around each."""
     return f" {' '.join(_WORD.findall(fold_text(text)))} "
+
+
+def _quoted_of_response(critique: str) -> Iterator[str]:
+    """A critique's quotations, without those that suggest what should have stood there."""
+    folded = fold_text(critique)
+    for text, start in quotations(folded):
+        first = max(start - _SENTENCE, 0)
+        first = max(folded.rfind(". ", first, start), folded.rfind("\n", first, start), first)
+        sentence = folded[first:start]
+        if _SUGGESTED.search(sentence) is None:
+            yield text
