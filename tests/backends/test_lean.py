@@ -55,7 +55,9 @@ def test_no_score_changes(folders: tuple[Path, Path], precision: Literal["f32"] 
     backend = EmbeddedBackend(load_card("embedded-small-base"), folders[0])
     batch = tries(backend, "pairwise-verdict")
     plain, kept = (ChoiceModel(folder, precision).score(batch) for folder in folders)
-    assert plain == kept
+    # Equal to the last bit with AVX-512; another processor may add in another order.
+    for one, other in zip(plain, kept, strict=True):
+        assert one == pytest.approx(other, abs=1e-3)
 
 
 def test_no_text_changes(folders: tuple[Path, Path]) -> None:
@@ -124,7 +126,7 @@ def test_offsets_that_differ_are_kept(folders: tuple[Path, Path], tmp_path: Path
         node.get_type_name() == "Constant" and np.array_equal(node.data, data)
         for node in kept.get_ops()
     )
-    assert np.array_equal(scores(tmp_path / "changed.xml"), before)
+    assert scores(tmp_path / "changed.xml") == pytest.approx(before, abs=1e-3)
 
 
 def scores(graph: Path) -> Any:
