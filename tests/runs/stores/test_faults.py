@@ -236,7 +236,7 @@ def test_a_run_is_released_where_its_fetching_is_ended(
     machine("second")
     number = signal.SIGTERM if ends is SystemExit else signal.SIGINT
     with monkeypatch.context() as patch:
-        patch.setattr(StoredCopy, "take", lambda *_: os.kill(os.getpid(), number))
+        patch.setattr(StoredCopy, "take", lambda *_: signal.raise_signal(number))
         with pytest.raises(ends), stored_run(address, seconds=NEVER):
             pass
     assert read_manifest(Objects(address)).writer is None
@@ -388,9 +388,9 @@ def test_sigterm_while_runs_are_stored_at_their_end_waits_until_all_are(
     real, before = Objects.write, signal.getsignal(signal.SIGTERM)
 
     def write(self: Objects, *given: Any) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
         real(self, *given)
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
 
     def work() -> None:
         with ExitStack() as opened:
@@ -419,7 +419,7 @@ def test_sigterm_at_work_ends_a_run_whose_neighbour_has_ended(
             with stored_run(address / "within", seconds=NEVER) as other:
                 add(other.folder, "one")
             add(run.folder, "two")
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
             add(run.folder, "three")
 
     with pytest.raises(SystemExit):
