@@ -6,7 +6,7 @@ import platform
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,16 +114,13 @@ def _interval() -> float:
     text = os.environ.get("AUTOJ_SYNC_SECONDS")
     if not text:
         return SYNC_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not _LEAST_SECONDS <= seconds <= LONGEST_SECONDS:
-        raise ConfigError(
-            f"AUTOJ_SYNC_SECONDS is {text!r}, and must be a number of seconds from "
-            f"{_LEAST_SECONDS:g} to {LONGEST_SECONDS:,.0f}"
-        )
-    return seconds
+    with suppress(ValueError):
+        if _LEAST_SECONDS <= (seconds := float(text)) <= LONGEST_SECONDS:
+            return seconds
+    raise ConfigError(
+        f"AUTOJ_SYNC_SECONDS is {text!r}, and must be a number of seconds from "
+        f"{_LEAST_SECONDS:g} to {LONGEST_SECONDS:,.0f}"
+    )
 
 
 @dataclass(slots=True)
