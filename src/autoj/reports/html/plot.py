@@ -22,6 +22,7 @@ FIGURES = {
     "scenario": "the headline figure by scenario",
     "difference_in_length": "the headline figure by the difference in length",
     "calibration": "accuracy by confidence",
+    "coverage": "accuracy where only the most confident verdicts are kept",
     "consistency": "consistency of one judge or several, side by side",
     "best_of_n": "best-of-N curves of one judge or several, beside the oracle and baselines",
     "system_level": "models by mean rating and a reference, with the rank correlation",
