@@ -40,7 +40,8 @@ def main() -> None:
             Curve(
                 label=size,
                 points=[
-                    (at, *(100 * share for share in shares), n) for at, *shares, n in points
+                    (at, 100 * share, 100 * low, 100 * high, n)
+                    for at, share, low, high, n in points
                 ],
                 is_judge=True,
             )
