@@ -11,8 +11,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from autoj.construct.review.answers import Review, read_reviews
-from autoj.construct.review.counts import ReviewCounts
+from autoj.construct.review.answers import Review, ReviewCounts, read_reviews
 from autoj.construct.review.opening import ReviewedStage
 from autoj.construct.review.session import Reply, ReviewSession
 from autoj.construct.review.sheet import COLUMNS, cell_of
