@@ -14,7 +14,7 @@ from autoj.construct.review.session import Reply, ReviewSession
 from autoj.construct.review.sheet import read_sheet
 from autoj.errors import ConfigError
 from autoj.reports.construct_review import reviewed_view, session_view, write_review_sheet
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 
 
 def review(

@@ -13,7 +13,7 @@ from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
-from autoj.runs.lock import HOLDER, LOCK
+from autoj.runs.place import HOLDER, LOCK
 
 RECIPE = "recipe.json"
 _KIND = re.compile("[a-z]+(-[a-z]+)*")

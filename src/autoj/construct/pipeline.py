@@ -17,7 +17,7 @@ from autoj.construct.stage_work import TRAIN, Job, check_stage, outcomes_of
 from autoj.construct.stages import Outcome, StageFolder, StageSummary
 from autoj.errors import Cancelled, DataError
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 
 

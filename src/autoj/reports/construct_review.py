@@ -18,8 +18,7 @@ from autoj.construct.review.sheet import COLUMNS, cell_of
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import Case
 from autoj.reports import render
-from autoj.reports.spreadsheet import guarded
-from autoj.reports.text import visible, visible_text
+from autoj.reports.text import guarded, visible, visible_text
 from autoj.scenarios import Library
 from autoj.scenarios.seeds import query_digest
 from autoj.system_errors import storage_error

@@ -40,7 +40,7 @@ from autoj.datasets import data_paths
 from autoj.errors import Unfinished
 from autoj.jsonl import sha256_of
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import load_classifier
 from autoj.scenarios.seeds import query_digest

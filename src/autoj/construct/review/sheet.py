@@ -22,7 +22,7 @@ from autoj.scenarios.seeds import query_digest
 
 COLUMNS = ("id", "query", "guess", "probability", "review")
 _NEEDED = ("id", "review")
-# The apostrophes of `reports.spreadsheet`.
+# The apostrophes of `reports.text.guarded`.
 _GUARD = re.compile(r"\A'|'(?=[=+\-@＝＋－＠\s])")
 RIGHT, DROP = "ok", "drop"
 _SAID: Mapping[str, Answer] = {
