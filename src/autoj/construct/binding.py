@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from autoj.construct.contamination import find_test_set
+from autoj.construct.known_queries import find_test_set
 from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch

@@ -31,9 +31,8 @@ from autoj.construct.classifier_data.requests import wanted_names
 from autoj.construct.classifier_data.seeds import seed_spec
 from autoj.construct.classifier_data.split import TEST, TEST_REVIEWED, TRAIN
 from autoj.construct.collecting import open_sources
-from autoj.construct.contamination import check_test_sets
-from autoj.construct.duplicates import check_near_duplicates
 from autoj.construct.folder import Construction
+from autoj.construct.known_queries import check_near_duplicates, check_test_sets
 from autoj.construct.review.answers import read_reviews
 from autoj.construct.review.opening import open_review
 from autoj.datasets import data_paths
