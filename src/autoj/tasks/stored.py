@@ -106,9 +106,10 @@ class Matched:
 
     def __init__(self, runs: tuple[_Judged, _Judged], paths: tuple[Path, Path]) -> None:
         self._known = {
-            case.id: (content_digest(case), verdict) for case, verdict in _judged(runs[1], paths[1])
+            case.id: (content_digest(case), verdict)
+            for case, verdict in _with_verdicts(runs[1], paths[1])
         }
-        self._first = _judged(runs[0], paths[0])
+        self._first = _with_verdicts(runs[0], paths[0])
         self.n_changed = 0
         self.n_alone = (0, 0)
 
@@ -127,16 +128,16 @@ class Matched:
         self.n_alone = n_alone, len(self._known) - n_both - self.n_changed
 
 
-def _judged(found: _Judged, path: Path) -> _Judged:
+def content_digest(case: Case) -> bytes:
+    """Digests what was judged; ids alone may be numbers of lines of different files."""
+    text = encode([case.query, [response.text for response in case.responses], case.critiques])
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _with_verdicts(found: _Judged, path: Path) -> _Judged:
     n = 0
     for pair in found:
         n += 1
         yield pair
     if n == 0:
         raise DataError("has no verdicts yet", path=path)
-
-
-def content_digest(case: Case) -> bytes:
-    """Digests what was judged; ids alone may be numbers of lines of different files."""
-    text = encode([case.query, [response.text for response in case.responses], case.critiques])
-    return hashlib.blake2b(text, digest_size=16).digest()
