@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from autoj.construct.contamination import find_test_set
+from autoj.construct.known_queries import find_test_set
 from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
-from autoj.runs.lock import HOLDER, LOCK
+from autoj.runs.place import HOLDER, LOCK
 
 RECIPE = "recipe.json"
 _KIND = re.compile("[a-z]+(-[a-z]+)*")

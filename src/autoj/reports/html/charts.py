@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from autoj.metrics.calibration import ReliabilityBin
 from autoj.metrics.risk_coverage import CoveragePoint
 from autoj.reports.html.drawing import INK, LINE, MARK, Chart, Scheme, drawn, palette
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 
 _SEPARATORS = re.compile("[\u2028\u2029\x85]")
 _ROW_PIXELS, _WIDTH_PIXELS, _LABEL_PIXELS = 22, 420, 220

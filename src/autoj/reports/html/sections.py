@@ -9,8 +9,8 @@ from autoj.reports.html.charts import Dot, coverage_chart, dot_chart, reliabilit
 from autoj.reports.html.drawing import Chart
 from autoj.reports.html.listing import PageTable
 from autoj.reports.html.overview import Breakdown, Overview
-from autoj.reports.html.texts import page_text
 from autoj.reports.render.estimates import is_share
+from autoj.reports.text import page_text
 from autoj.reports.verdict_cells import figure_label, side_names
 
 MOST_ROWS = 80
