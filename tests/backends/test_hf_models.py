@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,6 +102,14 @@ def test_the_backend_is_found_by_its_name(judge: Path) -> None:
 def test_weights_have_the_precision_that_the_card_says(judge: Path, given: str, dtype: str) -> None:
     _, model = load_model(card_of(judge, options={"precision": given}), device="cpu")
     assert model.dtype == getattr(torch, dtype)
+
+
+def test_the_kernels_that_products_keep_are_bounded(
+    judge: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
+    load_model(card_of(judge), device="cpu")
+    assert int(os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"]) < 1024
 
 
 def test_attention_is_what_the_card_says_and_gives_the_same(judge: Path) -> None:
