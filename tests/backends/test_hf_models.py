@@ -580,6 +580,18 @@ def test_an_adapter_for_another_shape_is_refused(copied: Path) -> None:
         load_model(with_adapter(copied), device="cpu")
 
 
+def test_an_adapter_that_would_be_applied_in_part_is_refused(copied: Path) -> None:
+    import safetensors.torch
+
+    path = copied / "adapter" / "adapter_model.safetensors"
+    weights = safetensors.torch.load_file(path)
+    # Of an embedding for another vocabulary, which the configuration does not name.
+    name = "base_model.model.model.embed_tokens.lora_embedding_A"
+    safetensors.torch.save_file({**weights, name: torch.zeros(4, 1200)}, path)
+    with pytest.raises(ConfigError, match=r"has 1 factors .*does not name, such as .*embedding_A"):
+        load_model(with_adapter(copied), device="cpu")
+
+
 def test_an_adapter_that_lacks_weights_is_refused(copied: Path) -> None:
     import safetensors.torch
 
