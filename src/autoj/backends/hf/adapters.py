@@ -91,7 +91,8 @@ def _check_all_used(folder: Path, used: Mapping[str, Any]) -> None:
     import safetensors
 
     with safetensors.safe_open(folder / WEIGHTS_FILE, framework="pt") as opened:
-        unused = [name for name in opened.keys() if ".lora_" in name and name not in used]
+        names: list[str] = opened.keys()
+    unused = [name for name in names if ".lora_" in name and name not in used]
     if unused:
         raise ConfigError(
             f"the adapter in {folder} has {len(unused):,} factors that its {CONFIG_FILE} does not "
