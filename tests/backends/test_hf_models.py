@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,6 +102,14 @@ def test_the_backend_is_found_by_its_name(judge: Path) -> None:
 def test_weights_have_the_precision_that_the_card_says(judge: Path, given: str, dtype: str) -> None:
     _, model = load_model(card_of(judge, options={"precision": given}), device="cpu")
     assert model.dtype == getattr(torch, dtype)
+
+
+def test_the_kernels_that_products_keep_are_bounded(
+    judge: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", raising=False)
+    load_model(card_of(judge), device="cpu")
+    assert int(os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"]) < 1024
 
 
 def test_attention_is_what_the_card_says_and_gives_the_same(judge: Path) -> None:
@@ -568,6 +577,18 @@ def test_an_adapter_for_another_shape_is_refused(copied: Path) -> None:
     assert SHAPE["hidden_size"] == 32
     make_adapter(copied / "adapter", other)
     with pytest.raises(ConfigError, match=r"does not fit LlamaForCausalLM: .*size mismatch"):
+        load_model(with_adapter(copied), device="cpu")
+
+
+def test_an_adapter_that_would_be_applied_in_part_is_refused(copied: Path) -> None:
+    import safetensors.torch
+
+    path = copied / "adapter" / "adapter_model.safetensors"
+    weights = safetensors.torch.load_file(path)
+    # Of an embedding for another vocabulary, which the configuration does not name.
+    name = "base_model.model.model.embed_tokens.lora_embedding_A"
+    safetensors.torch.save_file({**weights, name: torch.zeros(4, 1200)}, path)
+    with pytest.raises(ConfigError, match=r"has 1 factors .*does not name, such as .*embedding_A"):
         load_model(with_adapter(copied), device="cpu")
 
 

@@ -52,7 +52,7 @@ def train(
     show_plan: Annotated[
         bool,
         _options.spending(
-            "--plan", help="Estimate what it will take from 200 samples, and do not train."
+            "--plan", help="Estimate what it will take from some samples, and do not train."
         ),
     ] = False,
     skip_bad_rows: Annotated[

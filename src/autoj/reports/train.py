@@ -71,8 +71,8 @@ def scale_view(plan: ScalePlan) -> Group:
         hours.add(gpu.name, *(f"{found / n:,.1f}" for n in _GPU_COUNTS))
     notes = [
         f"Samples and tokens: {plan.source}.",
-        "Memory: trained weights in float32 with gradient and both moments, 16 bytes each; a "
-        "micro-batch of the longest sequences.",
+        "Memory: trained weights in float32 with gradient and both moments, 16 bytes each; the "
+        "largest micro-batch of the data, and without data one of max_tokens each.",
         f"Hours: {MODEL_FLOPS_SHARE:.0%} of the peak in bfloat16 by the data sheet, assumed; "
         "nothing was measured.",
     ]
@@ -93,6 +93,8 @@ def _sources(estimated: Estimated) -> list[str]:
             f"Tokens are estimated from {extent.n_drawn:,} samples drawn at random"
             + ("; the interval is at 95 %." if extent.tokens_low is not None else ".")
         )
+    longest = max(one.n_tokens for sample in extent.largest for one in sample.sequences)
+    said.append(f"Memory is that of the largest micro-batch, of texts of up to {longest:,} tokens.")
     if extent.n_too_long:
         share = f"{extent.n_too_long:,} of " + f"{extent.n_drawn or extent.n_samples:,}"
         said.append(f"{share} samples are longer than max_tokens and will be left out.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from autoj.runs.watch import SILENT
 from autoj.training.judge import estimate as of
-from autoj.training.judge.loading import make_ready
+from autoj.training.judge.loading import make_ready, read_data
 from autoj.training.judge.sampling import counted_extent
 from tests.training import toy
 from tests.training.judge.test_train import job_of
@@ -23,9 +24,10 @@ JUDGMENT = {"kind": "judgment", "protocol": "single"}
 def activations(tmp_path: Path, base: Path, **fields: Any) -> tuple[int, int]:
     """The bytes estimated for a micro-batch's activations, and the tokens of all samples."""
     job = job_of(tmp_path, base, toy.rated_rows(16), JUDGMENT, epochs=1, batch_samples=16, **fields)
-    made = make_ready(job, SILENT)
+    made = make_ready(job, read_data(job), SILENT)
+    largest = counted_extent(made.data, job.recipe).largest
     found = of._activation_bytes(
-        made.model, job.recipe, counted_extent(made.data), halved=fields.get("halved", False)
+        made.model, job.recipe, largest, halved=fields.get("halved", False)
     )
     return found, made.data.n_tokens
 
@@ -53,10 +55,26 @@ def test_the_estimate_draws_no_random_numbers(tmp_path: Path, base: Path) -> Non
     update = {"method": "lora", "rank": 4, "dropout": 0.5}
     job = job_of(tmp_path, base, toy.rated_rows(4), JUDGMENT, epochs=1, batch_samples=4,
                  micro_batch_samples=4, update=update)  # fmt: skip
-    made = make_ready(job, SILENT)
+    made = make_ready(job, read_data(job), SILENT)
     before = torch.random.get_rng_state()
-    of.estimate(made.model, job.recipe, counted_extent(made.data), halved=False, measure=False)
+    of.estimate(
+        made.model, job.recipe, counted_extent(made.data, job.recipe), halved=False, measure=False
+    )
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_what_the_estimate_computes_is_freed(tmp_path: Path, base: Path) -> None:
+    job = job_of(
+        tmp_path, base, toy.rated_rows(2), JUDGMENT,
+        epochs=1, batch_samples=2, micro_batch_samples=2,
+    )  # fmt: skip
+    made = make_ready(job, read_data(job), SILENT)
+    kept: list[weakref.ref[Any]] = []
+    made.model.get_decoder().norm.register_forward_hook(
+        lambda module, given, states: kept.append(weakref.ref(states))
+    )
+    of._activation_bytes(made.model, job.recipe, made.data.samples, halved=False)
+    assert [states() for states in kept] == [None]
 
 
 LARGER = """
@@ -73,8 +91,9 @@ job = TrainingJob(recipe=read_recipe(recipe), data=(data,))
 print(plan(job, measure=False).memory_bytes)
 train(job, out)
 # Of this process alone: ru_maxrss begins with what the parent held when it started this one.
-(peak,) = (line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
-print(1024 * int(peak.split()[1]))
+lines = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
+found = {line[0]: 1024 * int(line[1]) for line in lines if line[0] in ("VmHWM:", "RssFile:")}
+print(found["VmHWM:"] - found["RssFile:"])
 """
 
 

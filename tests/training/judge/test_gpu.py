@@ -18,7 +18,7 @@ from autoj.runs.watch import SILENT
 from autoj.training.judge import losses as batched
 from autoj.training.judge.estimate import estimate
 from autoj.training.judge.learning import learn
-from autoj.training.judge.loading import make_ready
+from autoj.training.judge.loading import make_ready, read_data
 from autoj.training.judge.models import add_score_head
 from autoj.training.judge.sampling import counted_extent
 from autoj.training.judge.train import train
@@ -77,9 +77,9 @@ def test_the_memory_is_what_was_estimated(tmp_path: Path) -> None:
         tmp_path, base, toy.rated_rows(64), {"kind": "judgment", "protocol": "single"},
         epochs=1, batch_samples=64, micro_batch_samples=64, precision="auto",
     )  # fmt: skip
-    made = make_ready(job, SILENT)
+    made = make_ready(job, read_data(job), SILENT)
     expected = estimate(
-        made.model, job.recipe, counted_extent(made.data), halved=True, measure=False
+        made.model, job.recipe, counted_extent(made.data, job.recipe), halved=True, measure=False
     ).memory_bytes
     del made
     torch.cuda.empty_cache()

@@ -61,7 +61,8 @@ def test_the_estimate_is_near_the_count_and_its_interval_holds_it(tmp_path, base
     recipe = recipe_of(base)
     outline = outline_of(tmp_path, recipe, labelled(400))
     counted = counted_extent(
-        encode_training_data(outline, recipe, encoder, budget_tokens=None, watch=SILENT)
+        encode_training_data(outline, recipe, encoder, budget_tokens=None, watch=SILENT),
+        recipe,
     )
     found = extent_of(outline, recipe, encoder, n_sampled=80)
     assert (found.n_drawn, len(found.samples), found.n_samples) == (80, 80, 400)
@@ -76,7 +77,8 @@ def test_few_samples_are_counted_and_not_estimated(tmp_path, base, encoder):
     recipe = recipe_of(base)
     outline = outline_of(tmp_path, recipe, labelled(30))
     counted = counted_extent(
-        encode_training_data(outline, recipe, encoder, budget_tokens=None, watch=SILENT)
+        encode_training_data(outline, recipe, encoder, budget_tokens=None, watch=SILENT),
+        recipe,
     )
     found = extent_of(outline, recipe, encoder)
     assert (found.n_drawn, found.tokens_low, found.tokens_high) == (None, None, None)

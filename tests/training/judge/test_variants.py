@@ -9,7 +9,7 @@ import pytest
 
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.training.judge.loading import TrainingJob, load
+from autoj.training.judge.loading import TrainingJob, load, read_data
 from autoj.training.judge.recipe import read_recipe
 from autoj.training.judge.sample_files import read_outline
 from autoj.training.judge.train import train
@@ -61,7 +61,10 @@ def test_frozen_weights_stay_in_bfloat16_under_a_float32_adapter(
     import torch
 
     job = lora(tmp_path, base, "bfloat16")
-    kinds = {(weight.requires_grad, weight.dtype) for weight in load(job).model.parameters()}
+    kinds = {
+        (weight.requires_grad, weight.dtype)
+        for weight in load(job, read_data(job)).model.parameters()
+    }
     assert kinds == {(False, torch.bfloat16), (True, torch.float32)}
     assert train(job, tmp_path / "out").n_steps == 2
 

@@ -10,7 +10,7 @@ import pytest
 from autoj.backends._choices import ChoiceTrie
 from autoj.errors import ConfigError
 from autoj.runs.watch import SILENT
-from autoj.training.judge.loading import make_ready
+from autoj.training.judge.loading import make_ready, read_data
 from autoj.training.judge.samples import Sample, Written
 from autoj.training.judge.settings import trainer_settings
 from autoj.training.judge.trainer import build_trainer
@@ -53,7 +53,7 @@ def test_the_trainer_is_not_built_with_a_limit_that_cuts(tmp_path: Path, base: P
 
     assert trl.SFTConfig(output_dir=str(tmp_path), use_cpu=True).max_length == 1024
     job = job_of(tmp_path, base, toy.rated_rows(3), OBJECTIVE, epochs=1)
-    made = make_ready(job, SILENT)
+    made = make_ready(job, read_data(job), SILENT)
     settings = trainer_settings(job.recipe, made.data, tmp_path / "checkpoints", made.model)
     assert settings.max_length is None
     with pytest.raises(ConfigError, match="would be learnt cut"):

@@ -8,6 +8,7 @@ metadata (`base_sha256`) against the loaded base. PEFT supports more kinds of Lo
 
 import json
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def lay_adapter(model: Any, folder: Path) -> Any:
             laid = peft.PeftModel.from_pretrained(
                 model, str(folder), torch_device=str(model.device)
             )
+        _check_all_used(folder, peft.get_peft_model_state_dict(laid, save_embedding_layers=False))
         if getattr(model, "is_quantized", False):
             return laid.eval()
         return laid.merge_and_unload(safe_merge=True).eval()
@@ -78,6 +80,25 @@ def lay_adapter(model: Any, folder: Path) -> Any:
         raise ConfigError(
             f"the adapter in {folder} does not fit {type(model).__name__}: {in_short(error)}"
         ) from None
+
+
+def _check_all_used(folder: Path, used: Mapping[str, Any]) -> None:
+    """Refuses an adapter with factors that its settings do not name: PEFT leaves them out, silent.
+
+    Raises:
+        ConfigError: the file has such factors.
+    """
+    import safetensors
+
+    with safetensors.safe_open(folder / WEIGHTS_FILE, framework="pt") as opened:
+        names: list[str] = opened.keys()
+    unused = [name for name in names if ".lora_" in name and name not in used]
+    if unused:
+        raise ConfigError(
+            f"the adapter in {folder} has {len(unused):,} factors that its {CONFIG_FILE} does not "
+            f"name, such as {unused[0]}: it would be applied in part",
+            hint="Copy both files of the adapter again from where it was trained.",
+        )
 
 
 def _check_kind(path: Path) -> None:

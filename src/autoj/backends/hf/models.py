@@ -9,6 +9,7 @@ from typing import Any
 
 from autoj.backends._hub import hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
+from autoj.backends._native_memory import bound_kernel_caches
 from autoj.backends.embedded.weights import SOURCE_OPTIONS
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.base_models import Base, find_base, is_unknown
@@ -66,6 +67,7 @@ def load_model(
     import transformers
     from safetensors import SafetensorError
 
+    bound_kernel_caches()
     device = _device(card, device)
     with ExitStack() as silence:
         silence.enter_context(quiet(transformers.logging, bars=not base.local))

@@ -19,6 +19,7 @@ from pickle import UnpicklingError
 
 from autoj.backends._hub import find_in_hub, hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
+from autoj.backends._native_memory import bound_kernel_caches
 from autoj.backends.hf.base_models import is_unknown
 from autoj.backends.hf.memory import does_not_fit, is_out_of_memory
 from autoj.backends.scalar.engine import ScalarBackend
@@ -59,6 +60,7 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
     import torch
     import transformers
 
+    bound_kernel_caches()
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     name = str(folder) if local else card.model

@@ -1,15 +1,17 @@
 """Cost estimate of a training: steps, tokens, memory, and hours on this machine."""
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
+from autoj.backends._native_memory import trim_heap
 from autoj.errors import ConfigError
+from autoj.training.judge.largest import read_of
 from autoj.training.judge.learning import learn
 from autoj.training.judge.losses import CHUNK_LOGITS
 from autoj.training.judge.models import n_parameters
-from autoj.training.judge.native_memory import trim_heap
 from autoj.training.judge.recipe import Recipe, Shape, Update
 from autoj.training.judge.samples import Sample, n_asked
 from autoj.training.judge.sampling import Extent
@@ -17,8 +19,11 @@ from autoj.training.judge.scale import Layout, memory_per_gpu, shape_of
 from autoj.training.judge.speed import Speed, best_seconds, find_peak, speed_of, training_precision
 
 _FLOAT_BYTES = 4
-# A weight that is trained has a gradient and AdamW's two moments beside it.
-_TRAINED_BYTES = 3 * _FLOAT_BYTES
+# AdamW's two moments of a weight that is trained.
+_MOMENTS_BYTES = 2 * _FLOAT_BYTES
+# On the CPU, what tensors of a step that were freed leave is too small for some that follow. Taken
+# from trainings of 135M: 1.2 to 1.5 times of what is in use, whose tensors are of many sizes.
+_HOLES = 1.2
 # The cost of a forward pass as a share of a training step: a backward pass costs twice as much.
 _READING_COST = 1 / 3
 _GIB = 1 << 30
@@ -36,7 +41,7 @@ class Estimated:
     n_weights: int
     n_trained: int
     memory_bytes: int
-    """The peak: of a GPU's memory, or of this process."""
+    """The peak: of a GPU's memory, or of this process, without the files that it has mapped."""
     available_bytes: int
     speed: Speed | None
     """Measured on one micro-batch; None where it was not measured."""
@@ -65,16 +70,20 @@ def estimate(
     n_weights, n_trained = n_parameters(model)
     steps = n_steps(recipe, extent.n_samples)
     # First, as it loads what a training needs, which is then in memory.
-    activations = _activation_bytes(model, recipe, extent, halved=halved)
-    used = _used_bytes(model.device.type)
+    activations = _activation_bytes(model, recipe, extent.largest, halved=halved)
+    device = model.device.type
+    used = _used_bytes(device)
+    saving = _saving_bytes(recipe, n_weights, device)
+    holes = 1.0 if device == "cuda" else _HOLES
+    beside = max(n_trained * _FLOAT_BYTES + int(holes * activations), saving)
     return Estimated(
         n_steps=steps,
         extent=extent,
         n_looked_tokens=steps // recipe.validation.every_steps * extent.n_validation_tokens,
         n_weights=n_weights,
         n_trained=n_trained,
-        memory_bytes=used + n_trained * _TRAINED_BYTES + activations,
-        available_bytes=free_bytes(model.device.type) + used,
+        memory_bytes=used + n_trained * _MOMENTS_BYTES + beside,
+        available_bytes=free_bytes(device) + used,
         speed=_speed(model, recipe, extent, halved=halved) if measure else None,
     )
 
@@ -98,7 +107,13 @@ def check_memory(estimated: Estimated, recipe: Recipe) -> None:
         )
 
 
-def check_gpu_memory(recipe: Recipe, shape: Shape, layout: Layout, available_bytes: int) -> None:
+def check_gpu_memory(
+    recipe: Recipe,
+    shape: Shape,
+    layout: Layout,
+    available_bytes: int,
+    largest: Callable[[Recipe], int],
+) -> None:
     """Refuses a training that does not fit, before its weights are loaded.
 
     Args:
@@ -106,17 +121,26 @@ def check_gpu_memory(recipe: Recipe, shape: Shape, layout: Layout, available_byt
         shape: the base's dimensions.
         layout: the GPUs of this launch.
         available_bytes: the memory of one of them.
+        largest: gives the tokens of the largest micro-batch of a recipe.
 
     Raises:
         ConfigError: it does not fit; the hint names changes that would, with their memory.
     """
-    needed = memory_per_gpu(recipe, shape, layout)
+
+    @cache
+    def n_tokens(micro_batch_samples: int) -> int:
+        return largest(recipe.model_copy(update={"micro_batch_samples": micro_batch_samples}))
+
+    def memory(changed: Recipe, at: Layout) -> int:
+        return memory_per_gpu(changed, shape, at, n_tokens(changed.micro_batch_samples))
+
+    needed = memory(recipe, layout)
     if needed <= available_bytes:
         return
     fitting = [
-        f"{said} ({memory_per_gpu(changed, shape, at) / _GIB:.0f} GiB)"
+        f"{said} ({memory(changed, at) / _GIB:.0f} GiB)"
         for said, changed, at in _changes(recipe, layout)
-        if memory_per_gpu(changed, shape, at) <= available_bytes
+        if memory(changed, at) <= available_bytes
     ]
     raise ConfigError(
         f"training needs about {needed / _GIB:.0f} GiB of memory ({layout.name}), and "
@@ -162,28 +186,34 @@ def memory_hint(recipe: Recipe) -> str:
     return "Lower " + ", ".join(ways) + "."
 
 
-def _activation_bytes(model: Any, recipe: Recipe, extent: Extent, *, halved: bool) -> int:
-    """The memory of the largest micro-batch: what is kept of it, and the logits at work."""
-    batch = _largest_batch(recipe, extent.samples)
+def _activation_bytes(model: Any, recipe: Recipe, batch: Sequence[Sample], *, halved: bool) -> int:
+    """The memory of a micro-batch: what is kept of it, and the logits or the layer at work."""
     one = max(batch, key=lambda sample: sample.n_tokens)
     kept = _kept_bytes(model, one, recipe, halved=halved)
     config = model.config.get_text_config()
     n_layers = recipe.update.top_layers or config.num_hidden_layers
-    per_token = kept.of_tokens / _read_tokens(recipe, [one])
+    per_token = kept.of_tokens / read_of([one], recipe)
     of_layer = per_token / n_layers
     if recipe.gradient_checkpointing:
         # The inputs of all layers, and all of the one that is computed again.
         per_token = of_layer + (2 if halved else _FLOAT_BYTES) * config.hidden_size * n_layers
-    # The backward pass of a layer works with as much as the layer keeps.
-    per_token += of_layer
-    # Of a text's logits and log-probabilities one is kept; then there is their gradient.
-    rows = 2 * _FLOAT_BYTES * config.vocab_size * sum(map(n_asked, batch))
-    logits = min(rows, 2 * _FLOAT_BYTES * CHUNK_LOGITS)
-    return int(kept.of_weights + _read_tokens(recipe, batch) * per_token + logits)
+    # The log-probabilities of a text, their gradient and that of its logits. They are gone when the
+    # layers' backward passes begin, each of which works with as much as a layer keeps.
+    n_logits = min(CHUNK_LOGITS, config.vocab_size * sum(map(n_asked, batch)))
+    logits = 3 * _FLOAT_BYTES * n_logits
+    n_tokens = read_of(batch, recipe)
+    return int(kept.of_weights + n_tokens * per_token + max(n_tokens * of_layer, logits))
+
+
+def _saving_bytes(recipe: Recipe, n_weights: int, device: str) -> int:
+    """The memory of writing a checkpoint, between two steps: a copy of the weights in it."""
+    is_small = device == "cuda" or recipe.update.method == "lora"
+    return 0 if is_small else n_weights * _FLOAT_BYTES
 
 
 class _Kept(NamedTuple):
     of_tokens: int
+    """Without logits, which are gone before the layers' backward passes."""
     of_weights: int
     """Copies of weights in another precision."""
 
@@ -197,13 +227,15 @@ def _kept_bytes(model: Any, sample: Sample, recipe: Recipe, *, halved: bool) -> 
 
     weights = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
     sizes = {weight.numel() for weight in model.parameters()}
+    n_words = model.config.get_text_config().vocab_size
     found: dict[int, tuple[int, bool]] = {}
 
     def note(kept: Any) -> Any:
         storage = kept.untyped_storage()
-        if storage.data_ptr() not in weights:
+        if storage.data_ptr() not in weights and kept.shape[-1:] != (n_words,):
             found[storage.data_ptr()] = (storage.nbytes(), kept.numel() in sizes)
-        return kept
+        # An output that an operation keeps with its own history would keep itself, for ever.
+        return kept.detach()
 
     device = model.device.type
     with (
@@ -222,23 +254,11 @@ def _kept_bytes(model: Any, sample: Sample, recipe: Recipe, *, halved: bool) -> 
     )
 
 
-def _read_tokens(recipe: Recipe, batch: Sequence[Sample]) -> int:
-    """The tokens that the model reads of a batch, padding included."""
-    lengths = [sequence.n_tokens for sample in batch for sequence in sample.sequences]
-    return sum(lengths) if recipe.packing else max(lengths) * len(lengths)
-
-
-def _largest_batch(recipe: Recipe, samples: Sequence[Sample]) -> list[Sample]:
-    size = recipe.micro_batch_samples
-    starts = range(0, len(samples), size)
-    return max(
-        (list(samples[start : start + size]) for start in starts),
-        key=lambda batch: sum(sample.n_tokens for sample in batch),
-    )
-
-
 def _used_bytes(device: str) -> int:
-    """The memory of the model, and on the CPU of all else that this process has loaded."""
+    """The memory of the model, and on the CPU of all else that this process has made.
+
+    Pages of files that are mapped, as libraries are, count as free: the system may drop them.
+    """
     import psutil
     import torch
 
@@ -251,16 +271,22 @@ def _used_bytes(device: str) -> int:
     gc.collect()
     # What was freed would be counted here and where it is used again.
     trim_heap()
-    return int(psutil.Process().memory_info().rss)
+    memory = psutil.Process().memory_info()
+    return int(memory.rss - getattr(memory, "shared", 0))
 
 
-def free_bytes(device: str | None = None) -> int:
-    """The free memory of a device, "cuda" or "cpu"; None takes a GPU where there is one."""
+def best_device() -> str:
+    """The device of a training: "cuda" where there is a GPU, else "cpu"."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def free_bytes(device: str) -> int:
+    """The free memory of a device, "cuda" or "cpu"."""
     import psutil
     import torch
 
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda":
         return int(torch.cuda.mem_get_info()[0])
     return int(psutil.virtual_memory().available)

@@ -57,11 +57,19 @@ class Ready(Loaded):
     data: TrainingData
 
 
-def load(job: TrainingJob) -> Loaded:
-    """Reads the data of a training and loads its base, with the weights to train chosen."""
+def read_data(job: TrainingJob) -> Outline:
+    """Reads the data of a training, before anything heavy is loaded."""
+    return read_outline(job.recipe, job.data, job.validation, lenient=job.lenient)
+
+
+def load(job: TrainingJob, outline: Outline) -> Loaded:
+    """Loads the base of a training, with the weights to train chosen.
+
+    Args:
+        job: the recipe with its data.
+        outline: the data as `read_data` reads them.
+    """
     recipe = job.recipe
-    # Errors of the data are reported before anything heavy is loaded.
-    outline = read_outline(recipe, job.data, job.validation, lenient=job.lenient)
     card = base_card(recipe)
     _set_seed(recipe.seed)
     # On a GPU a judge is loaded in bfloat16; training starts from the weights as stored.
@@ -114,9 +122,9 @@ def _weight_options(recipe: Recipe, card: JudgeCard) -> dict[str, Any]:
     return options
 
 
-def make_ready(job: TrainingJob, watch: Watch) -> Ready:
+def make_ready(job: TrainingJob, outline: Outline, watch: Watch) -> Ready:
     """The same, with all samples tokenised."""
-    made = load(job)
+    made = load(job, outline)
     data = encode_training_data(
         made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
     )

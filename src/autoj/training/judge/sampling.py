@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from autoj.errors import ConfigError
 from autoj.metrics import Floats
 from autoj.metrics.base import mean_of
 from autoj.runs.watch import Watch
+from autoj.training.judge.largest import find_largest, largest_batch
 from autoj.training.judge.plans import Planned
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import Outline, TrainingData, drawn_samples, fitting
@@ -18,6 +20,8 @@ from autoj.training.judge.samples import Sample, SampleEncoder
 
 N_SAMPLED = 200
 """Samples that are tokenised: the mean length is then known to a few percent."""
+# A budget may reach further than the mean length lets expect.
+_MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,8 @@ class Extent:
 
     samples: tuple[Sample, ...]
     """Tokenised samples: all of the training in its order, or those drawn, the longest first."""
+    largest: tuple[Sample, ...]
+    """The micro-batch that most tokens are read of: of all samples, not only of those drawn."""
     n_samples: int
     """The number of samples to train on."""
     n_tokens: int
@@ -40,10 +46,11 @@ class Extent:
     """Of the tokenised ones, those that are longer than `max_tokens` with their responses cut."""
 
 
-def counted_extent(data: TrainingData) -> Extent:
+def counted_extent(data: TrainingData, recipe: Recipe) -> Extent:
     """The extent of a training whose samples are all tokenised."""
     return Extent(
         samples=data.samples,
+        largest=largest_batch(data.samples, recipe),
         n_samples=len(data.samples),
         n_tokens=data.n_tokens,
         n_validation_tokens=sum(sample.n_tokens for sample in data.validation),
@@ -60,7 +67,10 @@ def estimate_extent(
     watch: Watch,
     n_sampled: int = N_SAMPLED,
 ) -> Extent:
-    """Tokenises samples drawn at random, and extrapolates to all.
+    """Tokenises samples drawn at random, and extrapolates to all; and the longest of all.
+
+    The mean length follows from a draw, the peak of memory does not: it is that of the largest
+    micro-batch.
 
     Args:
         outline: the planned samples.
@@ -95,8 +105,10 @@ def estimate_extent(
         n_samples = max(1, round(budget_tokens / found.value))
         found = found.without_interval()
     n_fit = n_samples * len(known) / len(samples)
+    in_order = tuple(sorted(known, key=lambda sample: -sample.n_tokens))
     return Extent(
-        samples=tuple(sorted(known, key=lambda sample: -sample.n_tokens)),
+        samples=in_order,
+        largest=_largest(planned, recipe, encoder, n_samples) or largest_batch(in_order, recipe),
         n_samples=round(n_fit),
         n_tokens=round(found.value * n_samples),
         tokens_low=None if found.low is None else round(found.low * n_samples),
@@ -105,6 +117,13 @@ def estimate_extent(
         n_drawn=len(drawn) if len(drawn) < len(planned) else None,
         n_too_long=len(samples) - len(known),
     )
+
+
+def _largest(
+    planned: Sequence[Planned], recipe: Recipe, encoder: SampleEncoder, n_samples: int
+) -> tuple[Sample, ...]:
+    """The largest micro-batch of a training on about the first `n_samples` of those planned."""
+    return find_largest(planned[: ceil(_MARGIN * n_samples)], recipe, encoder)
 
 
 class _Mean(NamedTuple):

@@ -10,22 +10,21 @@ from pydantic import ValidationError
 
 from autoj.errors import ConfigError
 from autoj.records import JudgeCard
-from autoj.training.judge.plans import Planned
+from autoj.training.judge.largest import BYTES_PER_TOKEN, expected_largest, expected_lengths
+from autoj.training.judge.losses import CHUNK_LOGITS
 from autoj.training.judge.recipe import Recipe, Shape
-from autoj.training.judge.sample_files import read_outline
+from autoj.training.judge.sample_files import Outline, read_outline
 
-CHARACTERS_PER_TOKEN = 4
-"""Of English, roughly; used where no tokenizer is at hand."""
 MODEL_FLOPS_SHARE = 0.4
 """The share of a GPU's peak that a training reaches (MFU); 0.35 to 0.5 is usual at this size."""
-_TEMPLATE_CHARACTERS = 1000
 # Bytes of a trained weight in float32 with its gradient and AdamW's two moments.
 _TRAINED_BYTES = 16
 _FROZEN_BYTES = {"float32": 4.0, "bfloat16": 2.0, "4bit": 0.56}
 # Kept per token and layer for the backward pass, in units of the hidden and of the inner width.
 _KEPT_HIDDEN, _KEPT_INNER = 10, 4
-# The share of a sample that is written: the projection needs its logits in float32, three times.
+# The share of a sample that is written; where nothing is, a few positions alone are projected.
 _WRITTEN_SHARE = 0.25
+_WRITTEN_KINDS = {"judgment", "critique", "scenario"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +107,9 @@ def plan_scale(recipe: Recipe, data: Sequence[Path], *, lenient: bool = False) -
     shape = recipe.base.shape
     if shape is None:
         raise ConfigError("the recipe states no base.shape to plan from")
-    n_samples, epoch_tokens, source = _counts(recipe, data, lenient=lenient)
+    outline = read_outline(recipe, data, None, lenient=lenient) if data else None
+    n_samples, epoch_tokens, source = _counts(recipe, outline)
+    largest = None if outline is None else expected_largest(outline, recipe)
     per_epoch = n_samples / recipe.batch_samples
     n_tokens = round(epoch_tokens * recipe.epochs)
     cited = recipe.published
@@ -125,19 +126,17 @@ def plan_scale(recipe: Recipe, data: Sequence[Path], *, lenient: bool = False) -
         source=source,
         n_weights=shape.n_weights,
         n_trained=_n_trained(recipe, shape),
-        memory_bytes={layout: memory_per_gpu(recipe, shape, layout) for layout in LAYOUTS},
+        memory_bytes={layout: memory_per_gpu(recipe, shape, layout, largest) for layout in LAYOUTS},
         gpu_hours={gpu: flops / (gpu.flops_per_second * MODEL_FLOPS_SHARE) / 3600 for gpu in GPUS},
     )
 
 
-def _counts(recipe: Recipe, data: Sequence[Path], *, lenient: bool) -> tuple[int, int, str]:
+def _counts(recipe: Recipe, outline: Outline | None) -> tuple[int, int, str]:
     """The samples and the tokens of an epoch, and where these counts come from."""
-    if data:
-        outline = read_outline(recipe, data, None, lenient=lenient)
+    if outline is not None:
         planned = [each for plan in outline.data for each in plan.samples]
-        n_tokens = sum(min(recipe.max_tokens, _n_tokens(each)) for each in planned)
-        said = f"counted in the data, at {CHARACTERS_PER_TOKEN} characters a token"
-        return len(planned), n_tokens, said
+        n_tokens = sum(sum(expected_lengths(each, recipe)) for each in planned)
+        return len(planned), n_tokens, f"counted in the data, at {BYTES_PER_TOKEN} bytes a token"
     cited = recipe.published
     if cited is None:
         raise ConfigError("give --data: the recipe cites no counts of published data")
@@ -148,10 +147,9 @@ def _counts(recipe: Recipe, data: Sequence[Path], *, lenient: bool) -> tuple[int
     return n_samples, n_samples * cited.tokens_per_sample, said
 
 
-def _n_tokens(planned: Planned) -> int:
-    case, row = planned.case, planned.row
-    texts = [case.query, *(response.text for response in case.responses), row.judgment or ""]
-    return (_TEMPLATE_CHARACTERS + sum(map(len, texts))) // CHARACTERS_PER_TOKEN
+def _written_share(recipe: Recipe) -> float:
+    written = [objective.kind in _WRITTEN_KINDS for objective in recipe.objectives]
+    return _WRITTEN_SHARE if any(written) else 0.0
 
 
 def flops_per_token(
@@ -159,7 +157,7 @@ def flops_per_token(
     shape: Shape,
     n_context: float,
     *,
-    projected: float = _WRITTEN_SHARE,
+    projected: float | None = None,
     recomputed: bool = True,
 ) -> float:
     """Floating point operations of training on one token.
@@ -168,7 +166,8 @@ def flops_per_token(
         recipe: states the weights to train, and whether activations are computed again.
         shape: the model's.
         n_context: the length of a sequence, as its mean over tokens.
-        projected: the share of tokens that are projected to the vocabulary.
+        projected: the share of tokens that are projected to the vocabulary; None takes what is
+            usual for the recipe's objectives.
         recomputed: whether to count what gradient checkpointing computes again.
 
     **Source:** Kaplan et al. 2020 (arXiv 2001.08361), section 2.1: two operations a weight and
@@ -180,7 +179,8 @@ def flops_per_token(
     backward = 1 if recipe.update.method == "lora" else 2
     again = recomputed and recipe.gradient_checkpointing
     layers = layer * (shape.num_hidden_layers + n_trained * (backward + again))
-    head = 2 * shape.vocab_size * shape.hidden_size * projected
+    share = _written_share(recipe) if projected is None else projected
+    head = 2 * shape.vocab_size * shape.hidden_size * share
     return layers + head * (3 if recipe.update.method == "all" else 2)
 
 
@@ -194,13 +194,14 @@ def _n_trained(recipe: Recipe, shape: Shape) -> int:
     return shape.n_weights
 
 
-def memory_per_gpu(recipe: Recipe, shape: Shape, layout: Layout) -> int:
+def memory_per_gpu(recipe: Recipe, shape: Shape, layout: Layout, largest: int | None = None) -> int:
     """Estimates the peak memory of one GPU, in bytes.
 
     Args:
         recipe: the settings.
         shape: the model's dimensions.
         layout: the GPUs, and what they share.
+        largest: the tokens of the largest micro-batch; None takes sequences of `max_tokens`.
 
     **Source:** Rajbhandari et al. 2020 (arXiv 1910.02054), section 3, for weights, gradients and
     moments; activations as in `estimate`.
@@ -218,18 +219,25 @@ def memory_per_gpu(recipe: Recipe, shape: Shape, layout: Layout) -> int:
         # Two layers at once, as the next is fetched ahead, and the embedding with the projection.
         gathered = (2 * shape.layer_weights + shape.embedding_weights) * width
         state = state / layout.n_gpus + gathered
-    return int(state + _activation_bytes(recipe, shape, width))
+    n_tokens = _most_tokens(recipe) if largest is None else largest
+    return int(state + _activation_bytes(recipe, shape, width, n_tokens))
 
 
-def _activation_bytes(recipe: Recipe, shape: Shape, width: int) -> float:
-    n_tokens = recipe.micro_batch_samples * recipe.max_tokens
+def _most_tokens(recipe: Recipe) -> int:
+    """The most tokens of a micro-batch of any data."""
+    compares = any(objective.compares_ratings for objective in recipe.objectives)
+    n_sequences = recipe.compare_together if compares else 1
+    return recipe.micro_batch_samples * n_sequences * recipe.max_tokens
+
+
+def _activation_bytes(recipe: Recipe, shape: Shape, width: int, n_tokens: int) -> float:
     layer = _KEPT_HIDDEN * shape.hidden_size + _KEPT_INNER * shape.intermediate_size
     n_layers = recipe.update.top_layers or shape.num_hidden_layers
     kept = (
         n_layers * shape.hidden_size + layer if recipe.gradient_checkpointing else n_layers * layer
     )
-    logits = 3 * 4 * _WRITTEN_SHARE * shape.vocab_size
-    return n_tokens * (kept * width + logits)
+    logits = 3 * 4 * min(CHUNK_LOGITS, _written_share(recipe) * n_tokens * shape.vocab_size)
+    return n_tokens * kept * width + max(n_tokens * layer * width, logits)
 
 
 def known_shape(recipe: Recipe, card: JudgeCard) -> Shape | None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from autoj.backends._loading import quiet
+from autoj.backends._native_memory import trim_heap
 from autoj.errors import BackendError, Cancelled
 from autoj.runs.watch import Watch
 from autoj.training.judge.estimate import n_steps
 from autoj.training.judge.launch import this_launch
 from autoj.training.judge.models import multiplies_bfloat16_fast
-from autoj.training.judge.native_memory import trim_heap
 from autoj.training.judge.recipe import Recipe
 from autoj.training.judge.sample_files import TrainingData
 from autoj.training.judge.samples import Sample
@@ -83,9 +83,15 @@ def trainer_settings(recipe: Recipe, data: TrainingData, checkpoints: Path, mode
 
 def is_halved(recipe: Recipe, model: Any) -> bool:
     """True where products are computed in bfloat16."""
+    return with_precision(recipe, device_type(model)).precision == "bfloat16"
+
+
+def with_precision(recipe: Recipe, device: str) -> Recipe:
+    """A recipe with the precision that `auto` comes to on a device, "cuda" or "cpu"."""
     if recipe.precision != "auto":
-        return recipe.precision == "bfloat16"
-    return multiplies_bfloat16_fast(device_type(model))
+        return recipe
+    halved = multiplies_bfloat16_fast(device)
+    return recipe.model_copy(update={"precision": "bfloat16" if halved else "float32"})
 
 
 def device_type(model: Any) -> str:

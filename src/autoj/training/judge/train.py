@@ -18,6 +18,7 @@ from autoj.training.judge.cards import base_revision, write_judge
 from autoj.training.judge.curve import write_curve, write_picture
 from autoj.training.judge.estimate import (
     Estimated,
+    best_device,
     check_gpu_memory,
     check_memory,
     estimate,
@@ -31,10 +32,18 @@ from autoj.training.judge.folder import (
     last_checkpoint,
     open_folder,
 )
+from autoj.training.judge.largest import expected_largest
 from autoj.training.judge.launch import this_launch
-from autoj.training.judge.loading import Ready, TrainingJob, base_card, load, make_ready
-from autoj.training.judge.native_memory import bound_kernel_caches
+from autoj.training.judge.loading import (
+    Ready,
+    TrainingJob,
+    base_card,
+    load,
+    make_ready,
+    read_data,
+)
 from autoj.training.judge.recipe import Recipe
+from autoj.training.judge.sample_files import Outline
 from autoj.training.judge.sampling import counted_extent, estimate_extent
 from autoj.training.judge.scale import known_shape, shape_of
 from autoj.training.judge.settings import (
@@ -43,6 +52,7 @@ from autoj.training.judge.settings import (
     is_halved,
     quietly,
     trainer_settings,
+    with_precision,
 )
 from autoj.training.judge.speed import Speed, Stopwatch, find_peak
 from autoj.training.judge.trainer import build_trainer
@@ -78,8 +88,9 @@ def plan(job: TrainingJob, watch: Watch = SILENT, *, measure: bool = True) -> Es
         UserError: the recipe or the data cannot be used.
     """
     _check_packages()
-    bound_kernel_caches()
-    made = load(job)
+    outline = read_data(job)
+    _check_fits(job, outline)
+    made = load(job, outline)
     extent = estimate_extent(
         made.outline, job.recipe, made.encoder, budget_tokens=job.budget_tokens, watch=watch
     )
@@ -109,7 +120,6 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         Cancelled: `watch` wanted it to stop; it goes on from the last checkpoint.
     """
     _check_packages()
-    bound_kernel_caches()
     launch = this_launch()
     launch.accumulation(job.recipe)
     # One process reports and writes; the others compute.
@@ -119,9 +129,8 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         "validation": describe_files([job.validation] if job.validation else []),
     }
     base = base_card(job.recipe)
-    shape = known_shape(job.recipe, base)
-    if shape is not None:
-        check_gpu_memory(job.recipe, shape, launch.layout, free_bytes())
+    outline = read_data(job)
+    _check_fits(job, outline)
     pinned = {
         "model": base.model,
         "revision": base_revision(base),
@@ -147,7 +156,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         if folder.is_finished:
             watch.message(f"{out}: this training is finished; use it with --judge {out}")
             return Report(folder=out, resumed_at=None, n_steps=None, best={})
-        made = make_ready(job, watch)
+        made = make_ready(job, outline, watch)
         _describe(made, watch)
         if job.budget_tokens is not None and made.data.n_tokens < 0.9 * job.budget_tokens:
             watch.message(
@@ -156,7 +165,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         # Processes of a launch load on the CPU what they move to a GPU or share.
         if launch.n_processes == 1:
             halved = is_halved(job.recipe, made.model)
-            extent = counted_extent(made.data)
+            extent = counted_extent(made.data, job.recipe)
             with quietly():
                 found = estimate(made.model, job.recipe, extent, halved=halved, measure=False)
             check_memory(found, job.recipe)
@@ -166,6 +175,21 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
 def _check_packages() -> None:
     if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
         raise MissingExtra("train", "training")
+
+
+def _check_fits(job: TrainingJob, outline: Outline) -> None:
+    """Refuses a base of known dimensions that does not fit, before its weights are loaded."""
+    shape = known_shape(job.recipe, base_card(job.recipe))
+    if shape is None:
+        return
+    device = best_device()
+    check_gpu_memory(
+        with_precision(job.recipe, device),
+        shape,
+        this_launch().layout,
+        free_bytes(device),
+        lambda recipe: expected_largest(outline, recipe, job.budget_tokens),
+    )
 
 
 def _describe(made: Ready, watch: Watch) -> None:
@@ -226,7 +250,7 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
     best = _best(trainer.state)
     with _seam(job.recipe, folder.path), quietly():
         _draw_curve(folder, job.recipe, trainer.state)
-        model = _whole_model(trainer, job)
+        model = _whole_model(trainer, job, made)
         if this_launch().is_first:
             write_judge(folder, job.recipe, made.card, model, made.tokenizer, figures=best)
         trainer.accelerator.wait_for_everyone()
@@ -241,7 +265,7 @@ def _train(job: TrainingJob, made: Ready, folder: TrainingFolder, watch: Watch) 
     )
 
 
-def _whole_model(trainer: Any, job: TrainingJob) -> Any:
+def _whole_model(trainer: Any, job: TrainingJob, made: Ready) -> Any:
     """The trained model with all its weights; of a launch, only in its first process.
 
     The model of a launch may be wrapped, or hold a share of the weights: all processes gather
@@ -252,7 +276,7 @@ def _whole_model(trainer: Any, job: TrainingJob) -> Any:
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)
     if not this_launch().is_first:
         return None
-    model = load(job).model
+    model = load(job, made.outline).model
     model.load_state_dict(weights)
     return model
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autoj.training.judge.native_memory import bound_kernel_caches, trim_heap
+from autoj.backends._native_memory import bound_kernel_caches, trim_heap
 
 glibc_alone = pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="only glibc keeps freed memory and can be told not to"
@@ -35,7 +35,7 @@ def test_freed_memory_below_what_is_still_used_goes_back() -> None:
 HELD = """
 from pathlib import Path
 import torch
-from autoj.training.judge.native_memory import bound_kernel_caches, trim_heap
+from autoj.backends._native_memory import bound_kernel_caches, trim_heap
 
 def held():
     trim_heap()
