@@ -23,7 +23,7 @@ from typing import Any
 
 from autoj.construct.collecting import collect
 from autoj.construct.damage import change_numbers
-from autoj.construct.duplicates import deduplicate
+from autoj.construct.known_queries import deduplicate
 from autoj.construct.mixing import write_mix
 from autoj.construct.recipe import Collect, ConstructRecipe, Deduplicate, Mix, PairFile
 from autoj.construct.stages import StageFolder

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from autoj.audit.cases import PLAIN, injection_probe
+from autoj.audit.cases import HARMLESS, PLAIN, STYLES, injection_probe
 from autoj.audit.edits import EDITS
-from autoj.audit.injections import HARMLESS, STYLES
 from autoj.records import Case, Request, Shown
 from benchmarks.known_pairs import LONGER, TIES
 

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autoj.backends.openai import OpenAIBackend, load
-from autoj.backends.openai.counting import estimate_tokens
+from autoj.backends.openai.planning import estimate_tokens
 from autoj.datasets import open_cases
 from autoj.jsonl import write_records
 from autoj.records import Decoding, JudgeCard, Message, Request

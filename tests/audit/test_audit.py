@@ -14,10 +14,8 @@ from benchmarks.known_judges import KNOWN_JUDGES
 from benchmarks.known_pairs import write_known_pairs
 
 from autoj.audit.card import audit_card, save_plan
-from autoj.audit.cases import PLAIN
-from autoj.audit.cost import estimate_workload
+from autoj.audit.cases import HARMLESS, PLAIN, STYLES
 from autoj.audit.edits import EDITS
-from autoj.audit.injections import HARMLESS, STYLES
 from autoj.audit.measures import (
     above_baselines,
     calibrated_error,
@@ -25,6 +23,7 @@ from autoj.audit.measures import (
     probability_figures,
 )
 from autoj.audit.plan import audit_spec, plan_audit
+from autoj.audit.run import estimate_workload
 from autoj.audit.words import (
     accuracy_words,
     calibration_error_words,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autoj.audit.cases import HARMLESS, STYLES, inject
 from autoj.audit.edits import EDITS, NoEdit, apply_edit, text_language
-from autoj.audit.injections import HARMLESS, STYLES, inject
 from autoj.protocols import load_protocol
 from autoj.records import Decision, Rating
 

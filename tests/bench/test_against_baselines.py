@@ -6,8 +6,8 @@ import pytest
 
 from autoj.bench.eval_p.evaluate import TieBand, evaluate
 from autoj.bench.leaderboard.against_baselines import is_above_zero
+from autoj.bench.leaderboard.board import Measured
 from autoj.bench.leaderboard.boards import board, find_results
-from autoj.bench.leaderboard.rows import Measured
 from autoj.datasets import open_cases
 from autoj.errors import DataError
 from autoj.jsonl import write_records

@@ -10,10 +10,11 @@ import pytest
 from scipy import stats
 
 from autoj.bench.eval_r.evaluate import all_picks, baseline_picks, baseline_results, evaluate
-from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     RatedCandidates,
     check_sizes,
+    graded_cases,
+    picked_cases,
     published_names,
     published_ratings,
     ratings_of_run,

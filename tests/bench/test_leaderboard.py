@@ -9,8 +9,8 @@ import pytest
 from autoj.bench.eval_p.evaluate import evaluate
 from autoj.bench.eval_r.evaluate import evaluate as evaluate_selection
 from autoj.bench.eval_r.selection import RatedCandidates
+from autoj.bench.leaderboard.board import Measured
 from autoj.bench.leaderboard.boards import board, find_results
-from autoj.bench.leaderboard.rows import Measured
 from autoj.bench.system_level.evaluate import evaluate_table
 from autoj.bench.system_level.model_table import read_models
 from autoj.datasets import catalog

@@ -10,9 +10,14 @@ import pytest
 from scipy import stats
 
 from autoj.bench.system_level.evaluate import evaluate_ratings, evaluate_table, length_result
-from autoj.bench.system_level.model_table import ModelRow, read_models
+from autoj.bench.system_level.model_table import (
+    TABLE_23,
+    ModelRow,
+    ranked,
+    read_models,
+    reference_digest,
+)
 from autoj.bench.system_level.query_ratings import QueryRatings, collect, precision
-from autoj.bench.system_level.ranks import TABLE_23, ranked, reference_digest
 from autoj.errors import DataError
 from autoj.metrics.result import Result, read_result, save_result
 from autoj.records import Case, Response

@@ -12,8 +12,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from autoj.bench.system_level import evaluate as figures
-from autoj.bench.system_level.model_table import read_models
-from autoj.bench.system_level.ranks import ranked, reference_digest
+from autoj.bench.system_level.model_table import ranked, read_models, reference_digest
 from autoj.cli.bench_system_level import system_level
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records

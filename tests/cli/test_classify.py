@@ -46,7 +46,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> list[Recorder]:
         loaded.append(Recorder(answer, card=card))
         return loaded[-1]
 
-    for module in ("tasks.asked", "cli.select", "cli.classify"):
+    for module in ("tasks.escalation", "cli.select", "cli.classify"):
         monkeypatch.setattr(
             f"autoj.{module}.load_card", lambda name: replace(JUDGE, name=name, model=name)
         )

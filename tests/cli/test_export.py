@@ -16,7 +16,7 @@ from autoj.datasets import open_cases
 from autoj.datasets.published_verdicts import PublishedVerdict, read_verdicts
 from autoj.jsonl import read_records, write_records
 from autoj.records import Case, Completion, Failure, Request, Verdict
-from autoj.reports.spreadsheet import guarded
+from autoj.reports.text import guarded
 from autoj.runs import RunFolder, judge_run, make_spec, open_run
 from autoj.runs.settings import write_settings
 

@@ -18,7 +18,7 @@ from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import write_records
 from autoj.metrics.result import Result, save_result
 from autoj.records import Estimate
-from autoj.reports.leaderboard_baselines import baseline_lines
+from autoj.reports.leaderboard import baseline_lines
 
 app = typer.Typer()
 app.command()(leaderboard)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from xml.etree import ElementTree
 
 import pytest
@@ -45,6 +46,36 @@ def test_consistency_of_two_judges(tmp_path):
     assert [(row["part"], row["value"]) for row in rows] == [
         ("script in one", "1.0"), ("script in other", "0.0"),
     ]  # fmt: skip
+
+
+def surer_where_right(request):
+    """Names a in each even case and is right there; it is surer of these by far."""
+    number = int(request.case_id[1:])
+    sure = 0.9 - number / 1000 if number % 2 == 0 else 0.6
+    a, b = (sure, 0.95 - sure) if request.shown[0] == 0 else (0.95 - sure, sure)
+    return tuple(math.log(each) for each in (a, b, 0.05))
+
+
+def test_accuracy_where_the_surest_are_kept(tmp_path):
+    run = judged(tmp_path / "run", pairs(20), surer_where_right, protocol="pairwise-verdict")
+    out = tmp_path / "f.csv"
+    found = plot("coverage", run, "--out", out)
+    assert found.exit_code == 0, found.output
+    lines = out.read_text().splitlines()
+    rows = [{name: float(its) for name, its in row.items()} for row in csv.DictReader(lines)]
+    assert [(row["kept"], row["n"], row["accuracy"]) for row in rows] == [
+        (0.1, 2, 1.0), (0.2, 4, 1.0), (0.3, 6, 1.0), (0.4, 8, 1.0), (0.5, 10, 1.0), (1.0, 20, 0.5),
+    ]  # fmt: skip
+    assert [round(row["confidence"], 3) for row in rows[:2]] == [0.898, 0.894]
+    assert all(row["low"] < row["accuracy"] < row["high"] + 1e-9 for row in rows)
+
+
+def test_a_judge_that_is_as_sure_of_all_has_no_curve(tmp_path):
+    sure = tuple(math.log(each) for each in (0.8, 0.1, 0.1))
+    run = judged(tmp_path / "run", pairs(8), lambda _: sure, protocol="pairwise-verdict")
+    found = plot("coverage", run, "--out", tmp_path / "f.svg")
+    assert isinstance(found.exception, UserError)
+    assert "nothing for the figure 'coverage'" in str(found.exception)
 
 
 def test_mistakes_say_what_to_do(tmp_path):

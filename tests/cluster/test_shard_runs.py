@@ -18,7 +18,7 @@ from autoj.records import Request
 from autoj.runs import RunSpec, make_spec
 from autoj.runs.budget import Budget
 from autoj.runs.ledger import RecordedAnswer
-from autoj.runs.lock import is_locked, locked
+from autoj.runs.place import is_locked, locked
 from autoj.tasks.judge import judge
 from autoj.tasks.run import Run
 

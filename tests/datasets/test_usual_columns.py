@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autoj.datasets import open_cases, parse_map
-from autoj.datasets._winner_words import winner_of
+from autoj.datasets._columns import winner_of
 from autoj.errors import DataError
 from autoj.records import Case, Response
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from autoj.bench.system_level.model_table import Ranked
 from autoj.bench.system_level.query_ratings import Precision
-from autoj.bench.system_level.ranks import Ranked
 from autoj.metrics.result import Result
 from autoj.reports.bench_system_level import ranking_view
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autoj.calibration.fit_quality import FileFigures
 from autoj.calibration.fitting import CalibrationFit
+from autoj.calibration.likelihood import FileFigures
 from autoj.records import Calibration
 from autoj.reports.calibrate import calibration_view
 from autoj.runs import make_spec

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from autoj.bench.leaderboard.board import BaselineComparison, Board, BoardRow, Section
 from autoj.bench.published import Citation, Printed
-from autoj.reports.leaderboard import board_view
+from autoj.reports.leaderboard import baseline_lines, board_view
 
 from .pages import check_pages, estimate, page, rows
 
@@ -91,3 +91,18 @@ def test_groups_stand_in_the_papers_order_under_their_short_names():
     lines = rows(page(board_view(board("mine", "group"))))
     assert lines[1] == ["judge", "what", "Code", "mine", "all"]
     assert lines[3] == ["gpt-4", "[1]", "published", "41.65", "-", "41.65"]
+
+
+def test_a_judge_is_told_to_beat_trivial_judges_or_not():
+    [(beats, line)] = baseline_lines(board("mine").against_baselines)
+    assert beats is False
+    assert line == (
+        "mine (runs/x) on agreement: does not beat the baseline longest "
+        "(+5.0 [-1.0, +11.0] points); beats first."
+    )
+    apart = BaselineComparison(
+        judge="j", source="s", baseline="t", figure="f", difference=None, beats=False
+    )
+    assert baseline_lines([apart])[0][1].endswith(
+        "does not beat the baseline t (intervals compared, not cases)."
+    )

@@ -10,11 +10,15 @@ from rich.console import Console
 from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.jsonl import write_records
-from autoj.reports.show import finished, shown
-from autoj.runs import make_spec
+from autoj.records import Case, Response, Verdict
+from autoj.reports.show import finished, only_view, shown
+from autoj.runs import RunFolder, make_spec
 from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
+from autoj.verdicts.only import KINDS, Found
 
 from ..scripted import CARD, Recorder, by_hash
+from .pages import check_pages, page
 
 
 def printed(view) -> str:
@@ -58,3 +62,21 @@ def test_one_thing_is_shown_at_a_time(run):
         shown(run.path, "three")
     with pytest.raises(DataError, match="not a run folder"):
         shown(run.path.parent)
+
+
+def found(name: str, n: int) -> Found:
+    responses = tuple(Response(text="r", model=name) for _ in range(2))
+    case = Case(id=name, query=name, cluster=name, responses=responses, label="a")
+    verdict = Verdict(case_id=name, judge="j", winner="b", probabilities=(0.125, 0.75, 0.125))
+    return Found([(case, verdict)] if n else [], n, 1200)
+
+
+def test_pages(tmp_path):
+    run = Run(folder=RunFolder(tmp_path), spec=make_spec("judge", CARD))
+    check_pages(
+        lambda name: only_view(run, found(name, 17), "wrong"), "0.125", "0.750", "1,200", "✗"
+    )
+    text = page(only_view(run, found("x", 17), "wrong"), 120)
+    assert "16 more; --first 17 lists all" in text
+    assert f"17 of 1,200 cases: {KINDS['wrong'].says}" in text
+    assert page(only_view(run, found("x", 0), "wrong"), 120).startswith("0 of 1,200 cases: ")

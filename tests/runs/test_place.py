@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from autoj.errors import ConfigError
-from autoj.runs.lock import HOLDER, LOCK
-from autoj.runs.place import check_place, is_of_a_run
+from autoj.runs.place import HOLDER, LOCK, check_place, is_of_a_run
 
 
 @pytest.mark.parametrize(

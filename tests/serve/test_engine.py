@@ -8,8 +8,7 @@ from typing import Any
 
 from autoj.backends.scripted import ScriptedBackend
 from autoj.errors import Unavailable
-from autoj.serve.questions import Writing
-from autoj.serve.waiting import FairQueue, Job
+from autoj.serve.questions import FairQueue, Job, Writing
 
 from .conftest import CARD, longer_wins
 

@@ -21,7 +21,7 @@ from autoj.reports.jury_case import stored_case_view
 from autoj.reports.jury_summary import summarise_jury
 from autoj.runs import RunFolder
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.second_order import is_drawn
 from autoj.tasks.check import are_whole, check_folders
 from autoj.tasks.default_paths import jury_folder

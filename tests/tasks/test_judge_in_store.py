@@ -22,7 +22,7 @@ from autoj.errors import ConfigError, DataError, RunBusy
 from autoj.jsonl import whole_lines
 from autoj.records import Case, JudgeCard, Response
 from autoj.runs import make_spec
-from autoj.runs.lock import LOCK
+from autoj.runs.place import LOCK
 from autoj.runs.stores import ownership
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.stores.fetching import fetched_runs

@@ -6,8 +6,7 @@ As with the unmodified cases, a pair is measured judgment by judgment.
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from autoj.audit.cases import injection_probe
-from autoj.audit.injections import HARMLESS, STYLES
+from autoj.audit.cases import HARMLESS, STYLES, injection_probe
 from autoj.audit.measures import ALONE, Judged, because, share_of, without
 from autoj.metrics import SHARES, Row, difference
 from autoj.metrics.position_bias import signed

@@ -6,8 +6,8 @@ The words depend on the interval: a bias is only reported where its interval exc
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
+from autoj.audit.cases import HARMLESS, STYLES
 from autoj.audit.edits import EDITS
-from autoj.audit.injections import HARMLESS, STYLES
 from autoj.records import Estimate
 from autoj.verdicts.baselines import BASELINE_JUDGES
 

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autoj.calibration.fit_quality import Chances, FileFigures, figures_of
-from autoj.calibration.likelihood import Floats, LabelledPreferences, most_likely, rounded
+from autoj.calibration.likelihood import (
+    Chances,
+    FileFigures,
+    Floats,
+    LabelledPreferences,
+    figures_of,
+    most_likely,
+    rounded,
+)
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from autoj.bench.scenario_classifier.measure import keep_sets, measure_classifiers, sets_record
-from autoj.bench.scenario_classifier.open_sets import SetChoice
+from autoj.bench.scenario_classifier.query_set import SetChoice
 from autoj.cli import _console, _options
 from autoj.cli._progress import watching
 from autoj.judges import load_card

@@ -14,8 +14,12 @@ from autoj.construct.expectation import expect, lacks_declared_data
 from autoj.construct.folder import Construction
 from autoj.construct.pipeline import construct as run_construction
 from autoj.construct.recipe import ConstructRecipe, read_construct_recipe
-from autoj.reports.construct import construction_record, construction_view, estimate_view
-from autoj.reports.construct_expected import expectation_view
+from autoj.reports.construct import (
+    construction_record,
+    construction_view,
+    estimate_view,
+    expectation_view,
+)
 from autoj.reports.construct_stage import stage_record, stage_view
 from autoj.runs.budget import Budget
 

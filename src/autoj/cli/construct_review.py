@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
-from autoj.construct.review.counts import count_reviews
+from autoj.construct.review.answers import count_reviews
 from autoj.construct.review.opening import ReviewedStage, open_review
 from autoj.construct.review.session import Reply, ReviewSession
 from autoj.construct.review.sheet import read_sheet
 from autoj.errors import ConfigError
 from autoj.reports.construct_review import reviewed_view, session_view, write_review_sheet
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 
 
 def review(

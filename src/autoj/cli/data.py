@@ -9,8 +9,7 @@ from autoj.cli import _completion, _console, _options
 from autoj.cli._help import App
 from autoj.cli._progress import watching
 from autoj.datasets import catalog
-from autoj.datasets.overlap import find_overlap
-from autoj.datasets.placed_queries import PlacedQuery, placed_queries
+from autoj.datasets.overlap import PlacedQuery, find_overlap, placed_queries
 from autoj.errors import DataError
 from autoj.reports.data import catalog_table, entry_record, overlap_record, overlap_view
 from autoj.reports.text import visible

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options
-from autoj.reports.diff_selections import diff_stored_view
+from autoj.reports.diff import diff_stored_view
 from autoj.tasks.diff_selections import diff_stored
 
 

@@ -4,16 +4,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from autoj.cli import _budget_options, _console, _data_options, _options
-from autoj.cli._cases import JoinRule, Map, Questions, Turn
-from autoj.cli._judges import JudgeNames, JuryRule
+from autoj.cli._judged_options import JoinRule, JudgeNames, JuryRule, Map, Questions, Turn
 from autoj.cli._judging import judging
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.reports.show import finished
 from autoj.runs.budget import Budget
 from autoj.runs.stores.address import place_of
-from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
+from autoj.tasks.escalation import named_judges
 
 
 def judge(

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options, _progress
-from autoj.reports.html.plot import FIGURES, write_figure
-from autoj.reports.html.plotted import plotted_view
+from autoj.reports.html.plot import FIGURES, plotted_view, write_figure
 
 
 def plot(

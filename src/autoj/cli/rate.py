@@ -1,16 +1,15 @@
 """`autoj rate`: a critique and a rating of each response."""
 
 from autoj.cli import _console, _data_options, _options
-from autoj.cli._cases import JoinRule, Map, Questions, Turn
-from autoj.cli._judges import JudgeNames
+from autoj.cli._judged_options import JoinRule, JudgeNames, Map, Questions, Turn
 from autoj.cli._judging import judging
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.reports.show import finished
 from autoj.runs.budget import Budget
 from autoj.runs.stores.address import place_of
-from autoj.tasks.asked import named_judges
 from autoj.tasks.cases import open_named
+from autoj.tasks.escalation import named_judges
 
 
 def rate(

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from autoj.cli import _console, _options, _progress
-from autoj.reports.html.report import MOST_CASES, write_report
-from autoj.reports.html.written import written_view
+from autoj.reports.html.report import MOST_CASES, write_report, written_view
 
 
 def report(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from autoj.cli import _console, _data_options, _options
-from autoj.cli._cases import Map
+from autoj.cli._judged_options import Map
 from autoj.cli._plan import show_plan
 from autoj.cli._progress import watching
 from autoj.judges import load_card

@@ -22,7 +22,7 @@ from autoj.errors import Cancelled, ConfigError, MissingExtra, Unavailable, User
 from autoj.records import JudgeCard
 from autoj.runs import RunSpec
 from autoj.runs.budget import Budget
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.runs.stores.address import StoreAddress
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.jurors import Jury

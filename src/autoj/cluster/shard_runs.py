@@ -19,8 +19,8 @@ from autoj.jsonl import read_records, write_records
 from autoj.runs import RunFolder, RunSpec, is_finished, merge_runs
 from autoj.runs.files import FAILURES, LEDGER
 from autoj.runs.growth import MAY_GROW
-from autoj.runs.lock import HOLDER, locked
 from autoj.runs.opening import discarded_if_unused
+from autoj.runs.place import HOLDER, locked
 from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import changed_settings, read_settings, read_spec, settings_of
 from autoj.runs.shards import Shard

@@ -18,7 +18,7 @@ from autoj.cluster.shard_runs import ShardRuns, folder_of, open_shards
 from autoj.cluster.worker import GIVE_UP
 from autoj.datasets.base import Cases
 from autoj.runs import RunSpec
-from autoj.runs.lock import HOLDER
+from autoj.runs.place import HOLDER
 from autoj.runs.stores.address import StoreAddress, is_run_name
 from autoj.runs.stores.fetching import StoredCopy
 from autoj.runs.stores.manifest import SHARDS

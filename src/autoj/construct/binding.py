@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import ValidationError
 
-from autoj.construct.contamination import find_test_set
+from autoj.construct.known_queries import find_test_set
 from autoj.construct.recipe import ConstructRecipe, Decontaminate, Mathematics
 from autoj.datasets import data_paths
 from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import sha256_of, write_records
-from autoj.runs.lock import HOLDER, LOCK
+from autoj.runs.place import HOLDER, LOCK
 
 RECIPE = "recipe.json"
-_FILTERED = ("judge-pairs", "judge-singles")
 _KIND = re.compile("[a-z]+(-[a-z]+)*")
 
 
@@ -34,11 +34,14 @@ def identity_of(recipe: ConstructRecipe) -> dict[str, Any]:
     ]
     files += [Path(stage.data) for stage in recipe.stages if isinstance(stage, Mathematics)]
     digests = {str(path): sha256_of(path) for name in files for path in data_paths(name)}
-    # What is said for a dry run alone may be corrected later.
-    recorded = recipe.model_dump(
+    return {"recipe": _recorded_fields(recipe), "files": digests}
+
+
+def _recorded_fields(recipe: ConstructRecipe) -> dict[str, Any]:
+    """All of a recipe but what is said for a dry run alone, which may be corrected later."""
+    return recipe.model_dump(
         mode="json", exclude={"assumed": True, "sources": {"__all__": {"declared"}}}
     )
-    return {"recipe": recorded, "files": digests}
 
 
 def make_folder(out: Path) -> None:
@@ -72,12 +75,15 @@ def bind(out: Path, identity: dict[str, Any]) -> None:
 
 
 def _completed(identity: dict[str, Any]) -> dict[str, Any]:
-    """A record with what older ones lack: they were made before judgments were filtered."""
-    stages = [
-        {"invented_quotations": "keep", **stage} if stage["stage"] in _FILTERED else stage
-        for stage in identity["recipe"]["stages"]
-    ]
-    return {**identity, "recipe": {**identity["recipe"], "stages": stages}}
+    """A record with the fields that recipes did not have when it was made, at their defaults.
+
+    A recipe that is none today stays as it is: what differs is then told field by field.
+    """
+    try:
+        recipe = ConstructRecipe.model_validate(identity["recipe"])
+    except ValidationError:
+        return identity
+    return {**identity, "recipe": _recorded_fields(recipe)}
 
 
 def _differences(there: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

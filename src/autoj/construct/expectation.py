@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autoj.construct.contamination import find_test_set
 from autoj.construct.estimate import CHARACTERS_PER_TOKEN, WRITTEN_TOKENS
 from autoj.construct.expected_rows import (
     ExpectedRows,
@@ -19,6 +18,7 @@ from autoj.construct.expected_rows import (
     kept_share,
     lead_through,
 )
+from autoj.construct.known_queries import find_test_set
 from autoj.construct.recipe import (
     Classify,
     Collect,

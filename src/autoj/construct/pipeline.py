@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autoj.construct.binding import bind, identity_of, make_folder
-from autoj.construct.folder import REVIEWABLE, Construction, stage_folder
+from autoj.construct.folder import REVIEWABLE, Construction, begin, stage_folder
 from autoj.construct.recipe import ConstructRecipe, Stage
 from autoj.construct.stage_work import TRAIN, Job, check_stage, outcomes_of
 from autoj.construct.stages import Outcome, StageFolder, StageSummary
-from autoj.construct.staleness import begin
 from autoj.errors import Cancelled, DataError
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 
 

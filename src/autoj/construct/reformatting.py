@@ -13,9 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autoj import critiques
-from autoj.construct.factor_json import json_factors, json_of
-from autoj.construct.factor_lists import listed_factors
-from autoj.construct.factor_names import flat, joined
+from autoj.construct.factors import flat, joined, json_factors, json_of, listed_factors
 from autoj.construct.response_names import EITHER, named_alike
 from autoj.critiques import Factor, Language, PairCritique
 from autoj.records import Shown

@@ -11,12 +11,12 @@ outcomes.jsonl                      the rated responses, or the reasons they wer
 ```
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autoj.construct.critique_titles import without_titles
 from autoj.construct.invented import invention_fault
 from autoj.construct.recipe import JudgeSingles
 from autoj.construct.stages import Dropped, Outcome, Spent
@@ -33,6 +33,18 @@ CRITIQUES, OUTCOMES = "critiques.jsonl", "outcomes.jsonl"
 _PROTOCOLS = {
     WITH: "single-critique-criteria", WITHOUT: "single-critique", MERGED: "single-merge",
 }  # fmt: skip
+_MARK = r"[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|\*\*)?"
+_AFTER = r"(?:\*\*)?[ \t]{0,3}[:：]?(?:\*\*)?[ \t]{0,3}"
+# "### Meta-Critique" above it: Table 12 asks for one, and small models announce it.
+_OPENING = re.compile(
+    rf"\A{_MARK}(?:(?:meta|merged|combined|final|overall)[- ]?)?"
+    rf"(?:critique|evaluation|assessment|review){_AFTER}(?:\n|\Z)",
+    re.IGNORECASE,
+)
+# "### Final Rating" below it, once the rating itself is taken off.
+_CLOSING = re.compile(
+    rf"(?:\n|\A){_MARK}(?:(?:final|overall)[ \t])?(?:rating|score){_AFTER}\Z", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +124,19 @@ def judge_singles(
             yield row.case
         else:
             yield Dropped(id=row.case.id, reason=row.reason, detail=row.detail, case=row.case)
+
+
+def without_titles(critique: str) -> str:
+    r"""A critique without a title above it and without one that announces the rating.
+
+    Args:
+        critique: the text before the rating.
+
+    >>> without_titles("### Meta-Critique\n\nIt names no source.\n\n### Final Rating")
+    'It names no source.'
+    """
+    bare = _OPENING.sub("", critique.strip())
+    return _CLOSING.sub("", bare.rstrip()).strip()
 
 
 def _responses(cases: Sequence[Case], stage: JudgeSingles, seed: int) -> list[Case]:

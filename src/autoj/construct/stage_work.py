@@ -11,8 +11,13 @@ from typing import Any, assert_never
 
 from autoj.construct.classifying import classify, classify_by_judge, naming_spec
 from autoj.construct.collecting import collect, open_sources
-from autoj.construct.contamination import check_test_sets, decontaminate
-from autoj.construct.duplicates import check_near_duplicates, deduplicate
+from autoj.construct.folder import runs_set_aside
+from autoj.construct.known_queries import (
+    check_near_duplicates,
+    check_test_sets,
+    decontaminate,
+    deduplicate,
+)
 from autoj.construct.mathematics import add_mathematics, check_problems
 from autoj.construct.mixing import write_mix
 from autoj.construct.negatives import add_negatives, check_encoder, embed_queries, pairs_among
@@ -33,7 +38,6 @@ from autoj.construct.recipe import (
 )
 from autoj.construct.single_judgments import judge_singles, single_specs
 from autoj.construct.stages import Outcome, Spent, StageFolder
-from autoj.construct.staleness import runs_set_aside
 from autoj.construct.teacher import Teacher
 from autoj.construct.translation.stage import translate, translation_specs
 from autoj.errors import UnknownComponent

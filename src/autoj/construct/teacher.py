@@ -37,7 +37,7 @@ class Teacher:
         name: a judge's name, card, or `backend:model`.
         budget: the caps, over all stages.
         watch: told of progress.
-        earlier: runs that were set aside (`construct.staleness`): what they asked is taken from
+        earlier: runs that were set aside (`construct.folder`): what they asked is taken from
             there.
 
     Raises:

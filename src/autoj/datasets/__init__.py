@@ -10,9 +10,8 @@ from autoj import components
 from autoj.datasets._answers import AnswerFiles, is_answer, is_question
 from autoj.datasets._columns import map_flag
 from autoj.datasets._hub import data_files, is_at_hand, is_dataset, parse_name
-from autoj.datasets._joined import check_joined, read_joined
+from autoj.datasets._joined import Join, check_joined, read_joined
 from autoj.datasets._mapping import ColumnMap, parse_map
-from autoj.datasets._matching import Join
 from autoj.datasets._queries import is_query, is_text_file, read_queries, read_text_file
 from autoj.datasets._rows import data_files_in, first_row, read_rows
 from autoj.datasets.base import Cases, read_file

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.datasets._conversations import as_texts
-from autoj.datasets._matching import Join, Side, check_match
+from autoj.datasets._joined import Join, Side, check_match
 from autoj.datasets._rows import read_rows
 from autoj.datasets.base import FieldError, ReadRow, make_case, optional_text, require, require_text
 from autoj.errors import DataError

@@ -4,13 +4,14 @@ Names are compared without case, blanks and underscores. Where two columns could
 nothing is recognised: a guess would judge the wrong texts.
 """
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autoj.datasets._winner_words import fold, winner_of
+from autoj.records import Winner
 
 _QUERIES = ("query", "prompt", "question", "instruction", "user_query", "user_prompt", "input")
 _SIDES = ("response", "answer", "output", "completion", "reply", "assistant", "generation")
@@ -29,6 +30,19 @@ _OPPOSITES = (
     ("first", "second"),
     ("x", "y"),
 )
+_SEPARATORS = re.compile(r"[\W_]+")
+_OF_A_SIDE = ("model", "response", "answer", "output", "completion", "assistant", "reply")
+_TIES = (
+    "tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "c", "bothbad", "both_bad",
+    "both_good", "tie_bothbad", "tie_both_bad",
+)  # fmt: skip
+# "1" and "2" alone are not here: some files count responses from 0.
+_WORDS: Mapping[str, Winner] = {
+    "a": "a", "first": "a", "b": "b", "second": "b",
+    **{f"{what}_{name}": "a" for what in _OF_A_SIDE for name in ("a", "1")},
+    **{f"{what}_{name}": "b" for what in _OF_A_SIDE for name in ("b", "2")},
+    **dict.fromkeys(_TIES, "tie"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,3 +179,26 @@ def _likely_pairs(named: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def map_flag(row: Mapping[str, Any]) -> str:
     """The flag `--map` with `suggested_map`, quoted for a shell."""
     return f"--map {shlex.quote(suggested_map(row))}"
+
+
+def fold(name: str) -> str:
+    """A name without differences of case, blanks, underscores and brackets.
+
+    >>> fold("Model A"), fold("tie (bothbad)"), fold("[[A]]")
+    ('model_a', 'tie_bothbad', 'a')
+    """
+    return _SEPARATORS.sub("_", name.casefold()).strip("_")
+
+
+def winner_of(text: str) -> Winner | None:
+    """The winner that a word names; None where its meaning is not certain.
+
+    C is a tie, as in the verdicts of MT-Bench's judges.
+
+    >>> winner_of("Model B"), winner_of("C"), winner_of("2")
+    ('b', 'tie', None)
+    """
+    if (known := _WORDS.get(text)) is not None:
+        return known
+    # Longer texts are no words, and folding them takes time.
+    return _WORDS.get(fold(text)) if len(text) <= 40 else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._winner_words import winner_of
+from autoj.datasets._columns import winner_of
 from autoj.datasets.base import FieldError, make_case, scenario_of
 from autoj.errors import ConfigError, DataError, UnknownComponent, shortened
 from autoj.records import Case, Response, Winner

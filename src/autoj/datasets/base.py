@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autoj.datasets._columns import winner_of
 from autoj.datasets._rows import read_rows
-from autoj.datasets._winner_words import winner_of
 from autoj.errors import DataError, UnknownComponent, shortened
 from autoj.jsonl import encode
 from autoj.records import WINNERS, Case, Response, Winner, normalise_query

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._chats import check_conversation, messages_in
-from autoj.datasets._conversations import as_texts
-from autoj.datasets._winner_words import winner_of
+from autoj.datasets._columns import winner_of
+from autoj.datasets._conversations import as_texts, check_conversation, messages_in
 from autoj.datasets.base import (
     FieldError,
     ReadRow,

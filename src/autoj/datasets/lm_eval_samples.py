@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._chats import messages_in
-from autoj.datasets._conversations import as_texts
+from autoj.datasets._conversations import as_texts, messages_in
 from autoj.datasets.base import FieldError, ReadRow, make_case, read_file, require
 from autoj.records import Case, Message, Response
 

@@ -1,4 +1,4 @@
-"""Queries that two data sets share: a judge must not be tested on its training data.
+"""Queries of data sets, and those that two share: a judge must not be tested on its training data.
 
 Queries are shared in two ways: they have the same normalised text (letters and digits, lower case),
 or a large enough share of one query's n-grams occurs in the other.
@@ -8,9 +8,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from autoj.errors import ConfigError
+from autoj.datasets import catalog, data_files_in, is_dataset, open_cases
+from autoj.errors import ConfigError, DataError
 from autoj.records import normalise_query
 
 # Scripts without spaces between words are counted by characters.
@@ -109,6 +111,52 @@ def find_overlap(
         ngrams=n,
         threshold=threshold,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedQuery:
+    """A query of a data set."""
+
+    place: str
+    """The file and the line, `pairs.jsonl:3`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedQueries:
+    """The queries of a data set; a row that holds several cases asks its query once."""
+
+    queries: tuple[PlacedQuery, ...]
+    n_bad: int
+    """Rows that could not be read."""
+
+
+def placed_queries(name: str) -> PlacedQueries:
+    """The queries of a data set.
+
+    Args:
+        name: a file, a folder of files, `hf-dataset:NAME`, or a name of the catalog.
+
+    Raises:
+        DataError: there is no file of a kind that is read, or no row that can be read.
+    """
+    path = Path(name)
+    if not path.exists() and name in catalog.data_names():
+        path = catalog.find(name)
+    paths = sorted(data_files_in(path)) if path.is_dir() and not is_dataset(path) else [path]
+    if not paths:
+        raise DataError("holds no file of a kind that is read", path=path)
+    queries: list[PlacedQuery] = []
+    n_bad = 0
+    for file in paths:
+        seen: set[tuple[int, str]] = set()
+        for line, case in open_cases(file).read():
+            if isinstance(case, DataError):
+                n_bad += 1
+            elif (line, case.query) not in seen:
+                seen.add((line, case.query))
+                queries.append(PlacedQuery(place=f"{file}:{line}", text=case.query))
+    return PlacedQueries(queries=tuple(queries), n_bad=n_bad)
 
 
 def _same_texts(a: Sequence[str], b: Sequence[str]) -> dict[int, SharedQuery]:

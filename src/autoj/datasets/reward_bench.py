@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoj.datasets._chats import check_conversation, in_dialogue, messages_in
-from autoj.datasets._conversations import as_texts
+from autoj.datasets._conversations import as_texts, check_conversation, in_dialogue, messages_in
 from autoj.datasets.base import (
     FieldError,
     ReadRow,

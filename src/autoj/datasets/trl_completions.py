@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from autoj.datasets._chats import check_conversation, messages_in
-from autoj.datasets._conversations import as_texts
+from autoj.datasets._conversations import as_texts, check_conversation, messages_in
 from autoj.datasets.base import (
     ReadRow,
     label_of,

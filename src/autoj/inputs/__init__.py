@@ -3,8 +3,7 @@
 from autoj.inputs.faults import cannot_read
 from autoj.inputs.json_rows import checked_row, read_lines, read_rows
 from autoj.inputs.limits import row_limit, too_long
-from autoj.inputs.opening import open_file, skip_line
-from autoj.inputs.streams import is_stream, local_file, stream_name
+from autoj.inputs.opening import is_stream, local_file, open_file, skip_line, stream_name
 
 __all__ = [
     "cannot_read",

@@ -1,17 +1,23 @@
-"""Errors of files that cannot be opened, and what may have been meant."""
+"""Kinds of files, and errors of files that cannot be opened, with what may have been meant."""
 
 import os
 import re
 from pathlib import Path
 
+import orjson
+
 from autoj.errors import DataError
-from autoj.inputs.kinds import ENDINGS
 from autoj.system_errors import system_advice
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 _HUB_URL = re.compile(r"https?:/+(?:www\.)?huggingface\.co/datasets/([^/?#]+/[^/?#]+)")
 _HUB_FILE = re.compile(r"hf:/+datasets/([^/@?#]+/[^/@?#]+)")
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
+ENDINGS = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".pq", ".txt")
+"""Endings of files that are read; all but Parquet may have `.gz` after them."""
+_SPREADSHEET = b"PK\x03\x04"
+_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_MARK = b"\xef\xbb\xbf"
 
 
 def cannot_read(error: OSError, path: Path) -> DataError:
@@ -53,5 +59,40 @@ def no_such_file(path: Path) -> DataError:
     return DataError("there is no such file", path=path)
 
 
+def ending_of(head: bytes) -> str:
+    r"""The ending that a file's name would have, from its first bytes.
+
+    Args:
+        head: the beginning of the file, unpacked; the first line or more.
+
+    >>> ending_of(b'{"query": "q"}\n'), ending_of(b'[{"query": "q"}]'), ending_of(b"query,a\n")
+    ('.jsonl', '.json', '.csv')
+    """
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(_SPREADSHEET):
+        return ".xlsx"
+    if head.startswith(_MARKS):
+        # The reader of tables says what is wrong with UTF-16.
+        return ".csv"
+    text = head.removeprefix(_MARK).lstrip()
+    if text.startswith(b"["):
+        return ".json"
+    first, newline, _ = text.partition(b"\n")
+    if text.startswith(b"{"):
+        return ".jsonl" if not newline or _is_json(first) else ".json"
+    if b"," in first or b";" in first:
+        return ".csv"
+    return ".tsv" if b"\t" in first else ".txt"
+
+
 def _by_name(name: str) -> str:
     return f"A data set of the Hugging Face Hub is read by its name: hf-dataset:{name}"
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except ValueError:
+        return False
+    return True

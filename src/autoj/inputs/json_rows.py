@@ -9,8 +9,7 @@ import orjson
 
 from autoj.errors import DataError
 from autoj.inputs.limits import json_limit, row_limit, too_long
-from autoj.inputs.opening import open_file, skip_blank_lines, skip_line
-from autoj.inputs.streams import local_file
+from autoj.inputs.opening import local_file, open_file, skip_blank_lines, skip_line
 
 DEEPEST = 100
 """The most levels of lists and objects in a row; writers of JSON end at 254."""

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.critique_quality.measure import CritiqueMeasurement
-from autoj.bench.critique_quality.published import PUBLISHED, SOURCE
+from autoj.bench.critique_quality.measure import PUBLISHED, SOURCE, CritiqueMeasurement
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render

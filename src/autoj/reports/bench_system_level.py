@@ -7,8 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from autoj.bench.system_level.model_table import Ranked
 from autoj.bench.system_level.query_ratings import Precision
-from autoj.bench.system_level.ranks import Ranked
 from autoj.metrics.result import Result
 from autoj.records import Estimate
 from autoj.reports import render

@@ -11,16 +11,14 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from autoj.construct.review.answers import Review, read_reviews
-from autoj.construct.review.counts import ReviewCounts
+from autoj.construct.review.answers import Review, ReviewCounts, read_reviews
 from autoj.construct.review.opening import ReviewedStage
 from autoj.construct.review.session import Reply, ReviewSession
 from autoj.construct.review.sheet import COLUMNS, cell_of
 from autoj.errors import DataError, UnknownComponent
 from autoj.records import Case
 from autoj.reports import render
-from autoj.reports.spreadsheet import guarded
-from autoj.reports.text import visible, visible_text
+from autoj.reports.text import guarded, visible, visible_text
 from autoj.scenarios import Library
 from autoj.scenarios.seeds import query_digest
 from autoj.system_errors import storage_error

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from autoj.datasets import catalog
 from autoj.datasets.catalog import Entry
-from autoj.datasets.overlap import Overlap
-from autoj.datasets.placed_queries import PlacedQuery
+from autoj.datasets.overlap import Overlap, PlacedQuery
 from autoj.reports import render
 from autoj.reports.text import excerpt, visible_text
 

@@ -1,14 +1,14 @@
-"""Leaderboards as tables for a terminal of 80 columns."""
+"""Leaderboards as tables for a terminal of 80 columns, and sentences on the baselines beaten."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Section
+from autoj.bench.leaderboard.board import BaselineComparison, Board, BoardRow, Figure, Section
 from autoj.bench.published import Citation, Printed
 from autoj.reports import render
-from autoj.reports.leaderboard_baselines import baseline_lines
 from autoj.reports.text import excerpt, visible_text
 
 _STATUS = {"trivial": "baseline"}
@@ -31,6 +31,23 @@ def board_view(board: Board) -> RenderableType:
     parts += [*render.notes(board.messages, "yellow"), *render.notes(_key(board))]
     parts += [_sources(numbers), *render.notes(_remarks(board))]
     return Group(*parts)
+
+
+def baseline_lines(against_baselines: Sequence[BaselineComparison]) -> list[tuple[bool, str]]:
+    """A sentence for each measured judge and figure on the baselines that it beats.
+
+    Returns:
+        True if it beats all of them, and the sentence.
+    """
+
+    def key(compared: BaselineComparison) -> tuple[str, str, str]:
+        return compared.judge, compared.source, compared.figure
+
+    return [
+        (all(one.beats for one in found), _sentence(*names, found))
+        for names, group in groupby(against_baselines, key=key)
+        for found in [list(group)]
+    ]
 
 
 def _title(board: Board, section: Section) -> str:
@@ -180,3 +197,22 @@ def _remarks(board: Board) -> list[str]:
     """The notes of single rows, each once."""
     rows = (row for section in board.sections for row in section.rows)
     return list(dict.fromkeys(f"{row.judge}: {note}" for row in rows for note in row.notes))
+
+
+def _sentence(
+    judge: str, source: str, figure: str, comparisons: Sequence[BaselineComparison]
+) -> str:
+    beaten = " and ".join(compared.baseline for compared in comparisons if compared.beats)
+    unbeaten = ", ".join(_against(compared) for compared in comparisons if not compared.beats)
+    said = [f"does not beat the baseline {unbeaten}"] if unbeaten else []
+    said += [f"beats {beaten}"] if beaten else []
+    how = "" if comparisons[0].difference is not None else " (intervals compared, not cases)"
+    return f"{judge} ({source}) on {figure}: {'; '.join(said)}{how}."
+
+
+def _against(compared: BaselineComparison) -> str:
+    found = compared.difference
+    if found is None or found.value is None:
+        return compared.baseline
+    unit = " points" if render.is_share(compared.figure) else ""
+    return f"{compared.baseline} ({render.estimate_cell(found, signed=True)}{unit})"

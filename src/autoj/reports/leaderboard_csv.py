@@ -8,8 +8,7 @@ from pathlib import Path
 from autoj.bench.leaderboard.board import Board, Figure
 from autoj.errors import ConfigError
 from autoj.records import Estimate
-from autoj.reports.spreadsheet import guarded
-from autoj.reports.text import visible
+from autoj.reports.text import guarded, visible
 from autoj.system_errors import storage_error
 
 CSV_FIELDS = (

@@ -11,7 +11,7 @@ from itertools import islice
 from autoj.notebook import InNotebook
 from autoj.records import Case, Estimate, MarkedVerdict, Verdict
 from autoj.reports import render
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.reports.verdict_cells import ratings_text, winner_cell
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from autoj.errors import ConfigError
+from autoj.reports import render
 from autoj.reports.classify import (
     ClassifiedSummary,
     classified_record,
@@ -15,11 +17,17 @@ from autoj.reports.classify import (
     summarise_classified_run,
 )
 from autoj.reports.cost import session_record
-from autoj.reports.judge import run_record, run_view, stored_record, stored_view, summarise_stored
-from autoj.reports.jury import jury_record, jury_session_record, jury_view
+from autoj.reports.judge import (
+    run_record,
+    run_view,
+    stored_record,
+    stored_view,
+    summarise_stored,
+    verdict_table,
+)
+from autoj.reports.jury import jury_record, jury_session_record, jury_table, jury_view
 from autoj.reports.jury_case import stored_case_view
 from autoj.reports.jury_summary import summarise_jury
-from autoj.reports.only import only_record, only_view
 from autoj.reports.scenario_sources import Breakdown
 from autoj.reports.select import selection_record, selection_view, summarise_selection
 from autoj.reports.summary import summarise
@@ -30,9 +38,9 @@ from autoj.tasks.classify_file import ClassifiedFile
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import read_selections
-from autoj.tasks.stored import find_case, find_only
+from autoj.tasks.stored import Stored, find_case, find_only
 from autoj.tasks.win_rates import published_win_rates, stored_win_rates
-from autoj.verdicts.only import Only
+from autoj.verdicts.only import KINDS, Found, Only
 
 N_SHOWN = 20
 """Cases that are listed above the figures."""
@@ -174,6 +182,39 @@ def shown(
         case "select":
             return _selection(path, first)
     return _judged(path, by, first)
+
+
+def only_record(path: Path, found: Found, only: Only) -> dict[str, Any]:
+    """The cases of a kind as plain values, with their number and the definition of the kind."""
+    return {
+        "run": str(path),
+        "only": only,
+        "n": found.n,
+        "n_told": found.n_told,
+        "says": KINDS[only].says,
+        "cases": [{"case": case, "verdict": verdict} for case, verdict in found.first],
+    }
+
+
+def only_view(stored: Stored, found: Found, only: Only) -> RenderableType:
+    """The cases of a kind, as the run's own table lists them.
+
+    Args:
+        stored: the run or the jury.
+        found: its cases of the kind.
+        only: the kind.
+    """
+    counted = Text(f"{found.n:,} of {found.n_told:,} cases: {KINDS[only].says}")
+    if not found.first:
+        return counted
+    if isinstance(stored, Run):
+        table = verdict_table(found.first, stored.spec)
+    else:
+        table = jury_table(found.first, stored.jury)
+    parts: list[RenderableType] = [table]
+    if (n_more := found.n - len(found.first)) > 0:
+        parts += render.notes([f" … {n_more:,} more; --first {found.n} lists all"])
+    return Group(*parts, Text(), counted)
 
 
 def _judged(path: Path, by: Breakdown | None, first: int) -> Shown:

@@ -10,7 +10,7 @@ from autoj.records import Asked, Calibration, Case, Failure, Judgment, Verdict
 from autoj.runs.files import FOLLOW, LEDGER, PLAN
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Answers, LedgerReader
-from autoj.runs.plan_rows import PlanRows, as_asked, checked_rows
+from autoj.runs.plan_file import PlanRows, as_asked, checked_rows
 from autoj.runs.resolving import (
     all_known,
     read_answer,

@@ -16,7 +16,7 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader, checked_key
 from autoj.runs.opening import damage_to_cases
 from autoj.runs.plan import rows_of
-from autoj.runs.plan_rows import PlanRows
+from autoj.runs.plan_file import PlanRows
 from autoj.runs.resolving import resolve_run
 from autoj.runs.spec import RunSpec
 

@@ -18,7 +18,7 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
-from autoj.runs.plan_writer import PlanWriter, earlier_rows
+from autoj.runs.plan_file import PlanWriter, earlier_rows
 from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
 from autoj.runs.second_order import SecondOrder

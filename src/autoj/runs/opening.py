@@ -25,10 +25,9 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.growth import MAY_GROW, grown, known_cases, n_known_cases
 from autoj.runs.intake import REFERENCES, bad_row, count_references, taken_cases
 from autoj.runs.kind import Kind
-from autoj.runs.lock import locked
 from autoj.runs.merge.staging import recover
 from autoj.runs.naming import name_scenarios
-from autoj.runs.place import check_place, is_of_a_run
+from autoj.runs.place import check_place, is_of_a_run, locked
 from autoj.runs.rereading import take_reading_settings
 from autoj.runs.settings import (
     ChangedSetting,

@@ -22,7 +22,7 @@ from autoj.runs.check import (
 from autoj.runs.files import BAD_ROWS, CASES, FAILURES, FOLLOW, LEDGER, PLAN, TIMINGS, VERDICTS
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import LedgerReader
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.plan import follow_rows_of, rows_of
 from autoj.runs.resolving import resolve_first, resolve_run
 from autoj.runs.spec import RunSpec

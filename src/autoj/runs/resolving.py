@@ -22,9 +22,9 @@ from autoj.records import (
 from autoj.runs.files import CASES, FOLLOW, LEDGER, PLAN, VERDICTS
 from autoj.runs.folder import RunFolder
 from autoj.runs.ledger import Answers, LedgerReader
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.runs.plan import follow_pages, n_asked
-from autoj.runs.plan_rows import PlanRows
+from autoj.runs.plan_file import PlanRows
 from autoj.runs.second_order import is_drawn, order_confidence
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve

@@ -3,7 +3,13 @@
 58 scenarios in 8 groups (paper, section 3.1 and Table 6), each with its criteria.
 """
 
-from autoj.scenarios.criteria import Criterion, Scenario
+from autoj.scenarios.criteria import (
+    Criterion,
+    Scenario,
+    message_frame,
+    render_criteria,
+    render_message,
+)
 from autoj.scenarios.library import (
     CheckedScenarios,
     Library,
@@ -11,7 +17,6 @@ from autoj.scenarios.library import (
     load_library,
     shipped_library,
 )
-from autoj.scenarios.rendering import message_frame, render_criteria, render_message
 from autoj.scenarios.taxonomy import group_of, groups, resolve_scenario, scenario_names
 
 __all__ = [

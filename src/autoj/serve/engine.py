@@ -15,8 +15,7 @@ from typing import Any, Literal
 from autoj.backends.base import Backend, OnText
 from autoj.errors import AutojError, NoRoom, StorageFull, Unavailable
 from autoj.records import JudgeCard, Request
-from autoj.serve.questions import Question
-from autoj.serve.waiting import FairQueue, Job, OnPart, QueueFull
+from autoj.serve.questions import FairQueue, Job, OnPart, Question, QueueFull
 
 State = Literal["loading", "ready", "down", "closed"]
 

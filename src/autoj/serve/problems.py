@@ -19,7 +19,7 @@ from autoj.errors import (
     UserError,
     shortened,
 )
-from autoj.serve.waiting import QueueFull
+from autoj.serve.questions import QueueFull
 
 MEDIA_TYPE = "application/problem+json"
 _LONGEST_DETAIL = 1000

@@ -1,16 +1,26 @@
-"""The kinds of question that an engine is asked: judge, rate, select, classify, write."""
+"""Questions to an engine (judge, rate, select, classify, write), and the queue before it.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The queue is bounded: clients take turns, and equal questions leave together.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from autoj.backends.base import Backend
+from autoj.errors import BackendError
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Completion, Decoding, Failure, Message, Request, Verdict
 from autoj.runs import RunSpec, judge_cases
 from autoj.runs.plan import request_key
 from autoj.tasks.classify import ClassifiedQuery, ask_scenario
 from autoj.tasks.selection_folder import select_case
+
+OnPart = Callable[[int, tuple[int, ...], str], None]
+"""Called with the number of a question about a subject, counted from 0, the responses that its page
+shows, and the text that was just generated."""
 
 
 class Question(Protocol):
@@ -92,3 +102,102 @@ class Writing:
         return Failure(
             key=request.key, error=error, message=message, retryable=lacking <= 0, attempts=1
         )
+
+
+class QueueFull(BackendError):
+    """More work waits for an engine than its queue may hold.
+
+    Args:
+        judge: the judge's name.
+        retry_after_seconds: the time after which there may be room.
+    """
+
+    def __init__(self, judge: str, retry_after_seconds: int) -> None:
+        super().__init__(
+            f"the queue of judge {judge!r} is full; try again in {retry_after_seconds} s",
+            retryable=True,
+        )
+        self.retry_after_seconds = retry_after_seconds
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One subject that waits for its answer."""
+
+    question: Question
+    subject: Any
+    on_part: OnPart | None = None
+    """Receives the text that is generated; such a job is a batch of its own."""
+    answer: Future[Any] = field(default_factory=Future)
+
+
+class FairQueue:
+    """Jobs by client; the clients take turns. Not thread-safe: its engine holds a lock."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._by_client: OrderedDict[str, deque[Job]] = OrderedDict()
+        self._n_waiting = 0
+
+    def __len__(self) -> int:
+        return self._n_waiting
+
+    def has_room(self, n_jobs: int) -> bool:
+        """True where so many jobs more may wait."""
+        return self._n_waiting + n_jobs <= self._capacity
+
+    def put(self, client: str, jobs: Sequence[Job]) -> None:
+        """Adds a client's jobs."""
+        self._by_client.setdefault(client, deque()).extend(jobs)
+        self._n_waiting += len(jobs)
+
+    def take(self, most: int) -> list[Job]:
+        """Takes the next job, and others with the same question, one of each client in turn.
+
+        Jobs whose client has left are dropped.
+        """
+        batch: list[Job] = []
+        for job in self._fitting(batch):
+            if job.answer.set_running_or_notify_cancel():
+                batch.append(job)
+            if len(batch) == most or (batch and batch[0].on_part is not None):
+                break
+        return batch
+
+    def _fitting(self, batch: list[Job]) -> Iterator[Job]:
+        n_passed = 0
+        while n_passed < len(self._by_client):
+            client, its = next(iter(self._by_client.items()))
+            self._by_client.move_to_end(client)
+            if batch and not _together(batch[0], its[0]):
+                n_passed += 1
+                continue
+            n_passed = 0
+            job = its.popleft()
+            self._n_waiting -= 1
+            if not its:
+                del self._by_client[client]
+            yield job
+
+    def drop_cancelled(self) -> None:
+        """Drops jobs whose client has left, so that they take no room."""
+        for client, its in list(self._by_client.items()):
+            kept = deque(job for job in its if not job.answer.cancelled())
+            self._n_waiting -= len(its) - len(kept)
+            if kept:
+                self._by_client[client] = kept
+            else:
+                del self._by_client[client]
+
+    def clear(self) -> list[Job]:
+        """Takes all jobs out."""
+        jobs = [job for its in self._by_client.values() for job in its]
+        self._by_client.clear()
+        self._n_waiting = 0
+        return jobs
+
+
+def _together(first: Job, other: Job) -> bool:
+    if first.on_part is not None or other.on_part is not None:
+        return False
+    return first.question is other.question or first.question == other.question

@@ -9,7 +9,7 @@ from autoj.backends.base import Backend, OnText, Outcome
 from autoj.errors import StorageFull
 from autoj.records import Completion, Request
 from autoj.runs.ledger import Ledger
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.system_errors import storage_error
 
 

@@ -18,10 +18,9 @@ from autoj.runs import make_spec
 from autoj.serve.engine import Engine
 from autoj.serve.metrics import Metrics
 from autoj.serve.problems import Problem
-from autoj.serve.questions import Classifying, Judging, Question, Selecting
+from autoj.serve.questions import Classifying, Judging, OnPart, Question, Selecting
 from autoj.serve.recorded import Recorded
 from autoj.serve.settings import ServiceSettings
-from autoj.serve.waiting import OnPart
 from autoj.tasks.classify import ClassifiedQuery, make_classify_spec
 from autoj.tasks.selection_folder import make_select_spec
 

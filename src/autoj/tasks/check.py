@@ -20,7 +20,7 @@ from autoj.runs.files import (
 )
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE, PICKS_FILE, is_jury, kind_of
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.repair import ASIDE, repair_run
 from autoj.runs.spec import RunSpec
 from autoj.tasks.classify import SCENARIOS, classified_run

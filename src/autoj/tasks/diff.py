@@ -18,9 +18,8 @@ from autoj.records import Case, Estimate, Verdict, Winner
 from autoj.runs.authors import Authors, AuthorTally
 from autoj.runs.settings import differences, read_settings, read_spec, stable_part
 from autoj.runs.spec import RunSpec
-from autoj.tasks.matching import Matched
 from autoj.tasks.run import Run
-from autoj.tasks.stored import Stored, judged, open_stored
+from autoj.tasks.stored import Matched, Stored, judged, open_stored
 
 RATINGS_DIFFER = 1.0
 """Two ratings that are at least this far apart, on the scale 1 to 10, are listed."""

@@ -13,9 +13,9 @@ from autoj.records import Case, Estimate
 from autoj.runs.files import VERDICTS
 from autoj.runs.kind import PICKS_FILE, kind_of
 from autoj.tasks.diff import RunDiff, diff_runs, differing_settings
-from autoj.tasks.matching import Matched
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import read_selections
+from autoj.tasks.stored import Matched
 from autoj.verdicts.selection import same_by_chance, same_pick
 
 

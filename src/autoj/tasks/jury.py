@@ -11,8 +11,8 @@ from autoj.records import Case, CaseOutline
 from autoj.runs import CaseRecord, RunCounts, RunFolder, read_case
 from autoj.runs.budget import Budget
 from autoj.runs.cost import Cost
-from autoj.runs.lock import locked
 from autoj.runs.opening import check_run, discarded_if_unused
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import jury_folder
 from autoj.tasks.escalation import escalated, renew

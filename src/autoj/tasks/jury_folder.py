@@ -23,9 +23,8 @@ from autoj.records import Case, CaseOutline
 from autoj.runs import files
 from autoj.runs.folder import RunFolder
 from autoj.runs.kind import JURY_FILE
-from autoj.runs.lock import locked
 from autoj.runs.opening import check_run
-from autoj.runs.place import check_place
+from autoj.runs.place import check_place, locked
 from autoj.system_errors import storage_error
 from autoj.tasks.escalation import verdicts_of_both
 from autoj.tasks.jurors import Escalation, Jury

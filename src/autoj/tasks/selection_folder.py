@@ -24,7 +24,7 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.in_memory import judge_case
 from autoj.runs.kind import PICKS_FILE
 from autoj.runs.ledger import LedgerReader
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.runs.resolving import resolve_first
 from autoj.runs.spec import RunSpec, make_spec
 from autoj.tasks.tournaments import pair_spec

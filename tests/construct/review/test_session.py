@@ -13,11 +13,11 @@ from autoj.construct.review.answers import (
     REVIEWS,
     Corrections,
     Review,
+    count_reviews,
     read_corrections,
     read_reviews,
 )
-from autoj.construct.review.counts import count_reviews
-from autoj.construct.review.draw import drawn_rows
+from autoj.construct.review.opening import drawn_rows
 from autoj.construct.review.session import ReviewSession
 from autoj.errors import DataError
 from autoj.records import Case, Response, normalise_query

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autoj.construct.folder import Construction
+from autoj.construct.folder import MADE_ON, Construction
 from autoj.construct.pipeline import construct
 from autoj.construct.recipe import ConstructRecipe, JudgeSingles
 from autoj.construct.review.opening import open_review
-from autoj.construct.staleness import MADE_ON
 from autoj.errors import DataError, Unfinished
 from autoj.reports.construct import construction_view
 from autoj.runs.budget import Budget

@@ -28,7 +28,7 @@ from autoj.errors import (
 from autoj.jsonl import read_records, write_records
 from autoj.records import Case
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.scenarios import shipped_library
 
 from ...scripted import Killed

@@ -23,7 +23,7 @@ from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError, RunBusy
 from autoj.jsonl import read_records
 from autoj.runs import RunSpec, make_spec
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.tasks import judge as judges
 
 from ...scripted import CARD, Recorder

@@ -27,7 +27,7 @@ from autoj.reports.html.listing import apart
 from autoj.reports.html.paper import read_curves
 from autoj.reports.html.plot import write_figure
 from autoj.reports.html.report import write_report
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.tasks.classify_file import ClassifiedRow
 
 from .kinds import TEXTS, audited, classified, constructed, selected

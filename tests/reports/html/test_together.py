@@ -12,7 +12,7 @@ import pytest
 
 from autoj.errors import ConfigError, DataError
 from autoj.reports.html.report import write_report
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 
 from .kinds import TEXTS, classified, selected
 from .stored import judged, pairs

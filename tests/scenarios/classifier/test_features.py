@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autoj.scenarios.classifier.characters import read_characters
-from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
+from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures, structure_grams
 from autoj.scenarios.classifier.ngrams import Grams, character_grams, read_tokens, word_grams
-from autoj.scenarios.classifier.structure import structure_grams
 
 QUERIES = [
     "Translate to French: I don't know!!",

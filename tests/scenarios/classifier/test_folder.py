@@ -10,7 +10,7 @@ import yaml
 from autoj.errors import DataError
 from autoj.jsonl import sha256_of
 from autoj.scenarios.classifier import load_classifier
-from autoj.scenarios.classifier.loading import DATA
+from autoj.scenarios.classifier.folder import DATA
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from autoj.datasets import open_cases
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import write_records
 from autoj.runs import judge_run, make_spec, open_run
-from autoj.serve.view import row_lines
 from autoj.serve.view.app import make_app, versions
 from autoj.serve.view.index import RunIndex
-from autoj.serve.view.row_lines import RowLines
+from autoj.serve.view.lines import RowLines
 from autoj.serve.view.runs import ViewedRuns, open_viewed, page_run
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.run import Run
@@ -90,7 +89,7 @@ def test_search_by_stretches_finds_what_a_search_by_cases_does(
         rows = select_rows(columns, CaseFilter(sort=sort, flag=flag), np.zeros(120, dtype=bool))
         found = []
         for together in (most_bytes, 0):
-            monkeypatch.setattr(row_lines, "_MOST_BYTES", together)
+            monkeypatch.setattr("autoj.serve.view.lines._MOST_BYTES", together)
             search = TextSearch(text, rows, lambda: RowLines(columns, viewed.runs[0].run.path))
             while not search.is_complete:
                 search.go_on(1.0, len(search.found) + 3)
@@ -98,7 +97,7 @@ def test_search_by_stretches_finds_what_a_search_by_cases_does(
         assert found[0] == found[1]
     lines = RowLines(columns, viewed.runs[0].run.path)
     assert lines.n_together(np.arange(120)) == 1
-    monkeypatch.setattr(row_lines, "_MOST_BYTES", 1_000_000)
+    monkeypatch.setattr("autoj.serve.view.lines._MOST_BYTES", 1_000_000)
     assert lines.n_together(np.arange(120)) == 120
     assert lines.n_together(np.array([5, 4])) == 1
     with lines:
@@ -109,7 +108,7 @@ def test_search_by_stretches_finds_what_a_search_by_cases_does(
 
 
 def test_search_gives_way_after_a_step_and_goes_on(viewed, monkeypatch):
-    monkeypatch.setattr(row_lines, "_MOST_BYTES", 5_000)
+    monkeypatch.setattr("autoj.serve.view.lines._MOST_BYTES", 5_000)
     columns, path = viewed.runs[0].columns, viewed.runs[0].run.path
     rows = np.arange(120, dtype=np.int32)
     search = TextSearch("moon 119 ", rows, lambda: RowLines(columns, path))
@@ -147,7 +146,7 @@ def test_search_of_a_run_that_grows_is_not_begun_anew(viewed, monkeypatch):
 
 
 def test_another_question_does_not_wait_for_a_search(viewed, monkeypatch):
-    monkeypatch.setattr(row_lines, "_MOST_BYTES", 600)
+    monkeypatch.setattr("autoj.serve.view.lines._MOST_BYTES", 600)
     searching, asked = threading.Event(), threading.Event()
     held = TextSearch._step
 

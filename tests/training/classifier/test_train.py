@@ -13,7 +13,7 @@ from autoj.errors import ConfigError, DataError, MissingExtra
 from autoj.jsonl import sha256_of
 from autoj.scenarios import seeds
 from autoj.scenarios.classifier import load_classifier
-from autoj.scenarios.classifier.loading import DATA
+from autoj.scenarios.classifier.folder import DATA
 from autoj.scenarios.seeds import known_scenarios, query_digest, seed_files
 from autoj.training.classifier import train as scenario_classifier
 from autoj.training.classifier.queries import read_scenario_queries

@@ -8,9 +8,9 @@ from typing import Any
 from autoj.backends.openai.asking import body_of, without_opening
 from autoj.backends.openai.attempts import Ended, GivenUpError, RequestCost
 from autoj.backends.openai.client import Client
-from autoj.backends.openai.counting import estimate_tokens
 from autoj.backends.openai.exact import ChoiceScorer
 from autoj.backends.openai.faults import Fault, Place
+from autoj.backends.openai.planning import estimate_tokens
 from autoj.backends.openai.replies import Reply
 from autoj.backends.openai.retries import Backoff, RateLimiter, WaitLog, duration
 from autoj.backends.openai.settings import Settings

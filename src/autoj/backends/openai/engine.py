@@ -11,13 +11,12 @@ from typing import TypeAlias
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.openai.asker import Asker
 from autoj.backends.openai.attempts import Ended
-from autoj.backends.openai.bridge import Bridge
 from autoj.backends.openai.client import Client
 from autoj.backends.openai.exact import readings_beyond
 from autoj.backends.openai.faults import Place
 from autoj.backends.openai.planning import ServerReader
-from autoj.backends.openai.reading import AllRead, RequestReader
 from autoj.backends.openai.settings import Settings
+from autoj.backends.openai.threads import AllRead, Bridge, RequestReader
 from autoj.errors import ConfigError
 from autoj.records import Completion, Failure, JudgeCard, Request
 

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 from autoj.bench.base import align
 from autoj.bench.critique_quality.evaluate import baselines, evaluate, pairs_of
 from autoj.bench.critique_quality.planted import SHIPPED, planted_cases, read_planted
-from autoj.bench.critique_quality.published import PUBLISHED, SOURCE
 from autoj.bench.eval_c.critics import CritiqueSettings, writing_spec
 from autoj.bench.sources import StoredRun, judge_all
 from autoj.errors import DataError
@@ -19,6 +18,8 @@ from autoj.runs.budget import Budget
 from autoj.runs.fit import OnOverflow
 from autoj.runs.spec_checks import check_one
 from autoj.runs.watch import SILENT, Watch
+
+SOURCE = "MetaCritique (Sun et al., 2024): units judged by GPT-4, on data of its own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +150,24 @@ def measure_critique_quality(
         folder=folder.path,
         n_failed=sum(each.n_failed for each in verdicts),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedScores:
+    """A critic's published figures; None where only F1 is stated."""
+
+    critic: str
+    precision: float | None
+    recall: float | None
+    f1: float
+
+
+PUBLISHED = (
+    PublishedScores(critic="Auto-J", precision=0.764, recall=0.707, f1=0.711),
+    PublishedScores(critic="GPT-3.5", precision=None, recall=None, f1=0.687),
+    PublishedScores(critic="SelFee", precision=None, recall=None, f1=0.542),
+)
+"""Shares, 0 to 1."""
 
 
 def _place(cases: Path | None) -> Path:

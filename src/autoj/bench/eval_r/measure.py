@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, TypeAlias, assert_never
 
 from autoj.bench.eval_r.evaluate import all_picks, baseline_picks, baseline_results, evaluate
-from autoj.bench.eval_r.grading import graded_cases, picked_cases
 from autoj.bench.eval_r.selection import (
     SIZES,
     RatedCandidates,
     check_sizes,
+    graded_cases,
+    picked_cases,
     published_names,
     published_ratings,
     ratings_of_run,

@@ -6,8 +6,7 @@ from autoj.bench.base import Figures, broken_down, group_name
 from autoj.bench.eval_c.evaluate import figures as critique_figures
 from autoj.bench.eval_c.files import Critiques
 from autoj.bench.eval_p.evaluate import figures
-from autoj.bench.leaderboard.board import BoardRow, Parts
-from autoj.bench.leaderboard.rows import by_name, in_order, ours
+from autoj.bench.leaderboard.board import BoardRow, Parts, by_name, in_order, ours
 from autoj.critiques import strip_rating
 from autoj.metrics import Row, accuracy
 from autoj.metrics.base import Rows

@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Section
+from autoj.bench.leaderboard.board import Board, BoardRow, Figure, Measured, Section
 from autoj.bench.leaderboard.ratings import eval_r_sections, system_level_sections
-from autoj.bench.leaderboard.rows import Measured
 from autoj.bench.leaderboard.sections import Sections, eval_c_sections, eval_p_sections
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.metrics.result import Result, read_result

@@ -9,13 +9,21 @@ from autoj.bench.eval_r import evaluate as eval_r
 from autoj.bench.eval_r.best_of_n import BESIDE, BestOfN
 from autoj.bench.eval_r.selection import SIZES
 from autoj.bench.leaderboard.against_baselines import by_intervals, is_above_zero
-from autoj.bench.leaderboard.board import BaselineComparison, BoardRow, Figure, Section
-from autoj.bench.leaderboard.rows import Measured, by_name, measured_row, ours, published_row
+from autoj.bench.leaderboard.board import (
+    BaselineComparison,
+    BoardRow,
+    Figure,
+    Measured,
+    Section,
+    by_name,
+    measured_row,
+    ours,
+    published_row,
+)
 from autoj.bench.leaderboard.sections import Sections, public_cases
 from autoj.bench.published import merged, published
 from autoj.bench.system_level.evaluate import evaluate_table, length_result
-from autoj.bench.system_level.model_table import ModelRow, read_models
-from autoj.bench.system_level.ranks import TABLE_23
+from autoj.bench.system_level.model_table import TABLE_23, ModelRow, read_models
 from autoj.datasets import catalog
 from autoj.errors import DataError
 from autoj.metrics.result import Result

@@ -7,8 +7,15 @@ from autoj.bench.base import set_digest
 from autoj.bench.eval_c.files import read_critiques
 from autoj.bench.leaderboard.against_baselines import compare_with_baselines
 from autoj.bench.leaderboard.baseline_rows import longer_critique_row, pair_baselines
-from autoj.bench.leaderboard.board import BaselineComparison, BoardRow, Section
-from autoj.bench.leaderboard.rows import Measured, measured_row, published_row, published_votes
+from autoj.bench.leaderboard.board import (
+    BaselineComparison,
+    BoardRow,
+    Measured,
+    Section,
+    measured_row,
+    published_row,
+    published_votes,
+)
 from autoj.bench.published import Kind, merged, published
 from autoj.datasets import catalog, open_cases
 from autoj.errors import DataError

@@ -16,9 +16,8 @@ from autoj.bench.scenario_classifier.guesses import (
     classify_by_baseline,
     guesses_of_run,
 )
-from autoj.bench.scenario_classifier.open_sets import NO_SET, SetChoice, open_sets
 from autoj.bench.scenario_classifier.published import PublishedClassifier, published_on
-from autoj.bench.scenario_classifier.query_set import BENCH, QuerySet
+from autoj.bench.scenario_classifier.query_set import BENCH, NO_SET, QuerySet, SetChoice, open_sets
 from autoj.bench.sources import judge_all
 from autoj.errors import ConfigError, MissingExtra, NoRows
 from autoj.jsonl import write_records
@@ -27,7 +26,7 @@ from autoj.runs import RunSpec, resolve_run
 from autoj.runs.budget import Budget
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import ScenarioClassifier, load_classifier
-from autoj.scenarios.classifier.loading import SHIPPED
+from autoj.scenarios.classifier.folder import SHIPPED
 from autoj.tasks.default_paths import slug
 
 

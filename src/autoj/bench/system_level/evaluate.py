@@ -24,10 +24,15 @@ from typing import Any
 import numpy as np
 
 from autoj.bench.published import published
-from autoj.bench.system_level.model_table import ModelRow
+from autoj.bench.system_level.model_table import (
+    TABLE_23,
+    ModelRow,
+    Ranked,
+    ranked,
+    reference_digest,
+)
 from autoj.bench.system_level.query_noise import without_noise
 from autoj.bench.system_level.query_ratings import Precision, QueryRatings, precision
-from autoj.bench.system_level.ranks import TABLE_23, Ranked, ranked, reference_digest
 from autoj.metrics import Floats
 from autoj.metrics.correlation import Coefficient, Correlation, correlate
 from autoj.metrics.result import Result

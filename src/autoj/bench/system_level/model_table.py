@@ -1,14 +1,21 @@
-"""Tables of models: a mean rating, a reference such as a win rate, or both, one model a row.
+"""Tables of models, one a row, and the ranks of models by a judge and by a reference.
+
+A row has a mean rating, a reference such as a win rate, or both:
 
 ```
 {"key": "xwinlm-70b-v0.1", "paper": "XwinLM 70b V0.1", "autoj_rating": 5.694, "gpt4_winrate": 95.57}
 ```
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import orjson
+import scipy
 
 from autoj.errors import DataError
 from autoj.inputs import read_rows
@@ -19,6 +26,8 @@ _REFERENCES = ("reference", "gpt4_winrate", "win_rate")
 _LENGTHS = ("mean_len", "avg_length")
 _LARGEST = 1e100
 """Sums of squares of larger numbers are infinite."""
+TABLE_23 = "53 models, digest 23a78867db7486a5"
+"""The `reference_digest` of Table 23's models and GPT-4's win rates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,64 @@ def read_models(path: Path) -> list[ModelRow]:
     if not rows:
         raise DataError("is empty: it has no models", path=path)
     return list(rows.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A model's place by a judge and by the reference."""
+
+    model: str
+    title: str
+    rating: float
+    reference: float
+    rank: int
+    """By the judge; 1 is the highest rating, equal ratings share the better place."""
+    reference_rank: int
+    delta: int
+    """Rank by the judge less rank by the reference: negative is placed too high."""
+
+
+def ranked(ratings: Mapping[str, float], table: Sequence[ModelRow]) -> list[Ranked]:
+    """The models that have both a rating and a reference, by reference, the best first.
+
+    Args:
+        ratings: a mean rating per model.
+        table: the references.
+    """
+    rows = [row for row in table if row.reference is not None and row.key in ratings]
+    places = _places([ratings[row.key] for row in rows])
+    expected = _places([row.reference for row in rows if row.reference is not None])
+    found = [
+        Ranked(
+            model=row.key,
+            title=row.title,
+            rating=ratings[row.key],
+            reference=row.reference,
+            rank=place,
+            reference_rank=right,
+            delta=place - right,
+        )
+        for row, place, right in zip(rows, places, expected, strict=True)
+        if row.reference is not None
+    ]
+    return sorted(found, key=lambda one: (one.reference_rank, one.rank))
+
+
+def _places(scores: Sequence[float]) -> list[int]:
+    """Each score's place from the highest, counted from 1."""
+    if not scores:
+        return []
+    return [int(place) for place in scipy.stats.rankdata(-np.array(scores), method="min")]
+
+
+def reference_digest(models: Sequence[Ranked]) -> str:
+    """A fingerprint of a reference: the number of models, and a hash of their scores.
+
+    Args:
+        models: those that have both a rating and a reference.
+    """
+    scores = sorted((one.model, one.reference) for one in models)
+    return f"{len(models):,} models, digest {hashlib.sha256(orjson.dumps(scores)).hexdigest()[:16]}"
 
 
 def _model(path: Path, line: int, row: dict[str, Any]) -> ModelRow:

@@ -10,13 +10,11 @@ from autoj.construct.classifier_data.seeds import SeedWriter, known_seeds, seed_
 from autoj.construct.classifier_data.split import TRAIN, right_queries, write_parts
 from autoj.construct.classifying import classify
 from autoj.construct.collecting import collect
-from autoj.construct.contamination import decontaminate
-from autoj.construct.duplicates import deduplicate
-from autoj.construct.folder import stage_folder
+from autoj.construct.folder import begin, stage_folder
+from autoj.construct.known_queries import decontaminate, deduplicate
 from autoj.construct.recipe import Classify, Decontaminate
 from autoj.construct.review.answers import answers_digest, read_reviews
 from autoj.construct.stages import KEPT, Dropped, Outcome, Spent, StageFolder, read_written
-from autoj.construct.staleness import begin
 from autoj.construct.teacher import Teacher
 from autoj.errors import Cancelled, DataError
 from autoj.records import Case

@@ -31,16 +31,15 @@ from autoj.construct.classifier_data.requests import wanted_names
 from autoj.construct.classifier_data.seeds import seed_spec
 from autoj.construct.classifier_data.split import TEST, TEST_REVIEWED, TRAIN
 from autoj.construct.collecting import open_sources
-from autoj.construct.contamination import check_test_sets
-from autoj.construct.duplicates import check_near_duplicates
 from autoj.construct.folder import Construction
+from autoj.construct.known_queries import check_near_duplicates, check_test_sets
 from autoj.construct.review.answers import read_reviews
 from autoj.construct.review.opening import open_review
 from autoj.datasets import data_paths
 from autoj.errors import Unfinished
 from autoj.jsonl import sha256_of
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios.classifier import load_classifier
 from autoj.scenarios.seeds import query_digest

@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 from autoj.construct.classifier_data.recipe import BY_SEEDS, ClassifierDataRecipe, SeedQueries
-from autoj.construct.classifier_data.replies import queries_in
-from autoj.construct.classifier_data.requests import SeedRequests, wanted_library, wanted_names
+from autoj.construct.classifier_data.requests import (
+    SeedRequests,
+    queries_in,
+    wanted_library,
+    wanted_names,
+)
 from autoj.construct.stages import Dropped, Outcome, Spent
 from autoj.construct.teacher import Teacher
 from autoj.datasets import data_name, open_queries

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.construct.review.answers import REVIEWS, Answer, Review, read_reviews
-from autoj.construct.review.draw import rows_by_id
+from autoj.construct.review.opening import rows_by_id
 from autoj.construct.stages import StageFolder
 from autoj.datasets._delimited import read_delimited
 from autoj.errors import DataError, UnknownComponent
@@ -22,7 +22,7 @@ from autoj.scenarios.seeds import query_digest
 
 COLUMNS = ("id", "query", "guess", "probability", "review")
 _NEEDED = ("id", "review")
-# The apostrophes of `reports.spreadsheet`.
+# The apostrophes of `reports.text.guarded`.
 _GUARD = re.compile(r"\A'|'(?=[=+\-@＝＋－＠\s])")
 RIGHT, DROP = "ok", "drop"
 _SAID: Mapping[str, Answer] = {

@@ -21,7 +21,7 @@ from autoj.construct.testbed.folder import ANNOTATORS, DrawnPair, Testbed
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import Appender, encode_summed, read_records
 from autoj.records import Case, Shown, Winner
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.system_errors import storage_error
 from autoj.verdicts.own_frame import to_winner
 

@@ -17,7 +17,7 @@ from autoj.construct.testbed.sampling import sample
 from autoj.construct.testbed.settings import BuildSettings, BuildSources, record_of
 from autoj.construct.testbed.sources import read_pairs, read_queries, trained_on
 from autoj.runs.budget import Budget
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.watch import SILENT, Watch
 from autoj.scenarios import Library, shipped_library
 

@@ -25,7 +25,7 @@ from autoj.errors import DataError, SpecMismatch
 from autoj.jsonl import decode_as, encode, encode_summed, read_records, sum_agrees, write_records
 from autoj.records import Case
 from autoj.runs.files import PLAN
-from autoj.runs.lock import HOLDER, LOCK
+from autoj.runs.place import HOLDER, LOCK
 
 RECORD, PAIRS, DROPPED = "testbed.json", "pairs.jsonl", "dropped.jsonl"
 CANDIDATES, BUILT = "candidates.jsonl", "built.json"

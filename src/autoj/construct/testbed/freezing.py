@@ -30,7 +30,7 @@ from autoj.construct.testbed.settings import BuildSettings
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import sha256_of, write_records
 from autoj.records import Case, Winner
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.system_errors import storage_error
 
 MANIFEST, README, SUMS = "manifest.json", "README.md", "SHA256SUMS"

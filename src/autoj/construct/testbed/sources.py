@@ -10,8 +10,8 @@ from typing import Any
 from autoj.construct.binding import RECIPE
 from autoj.construct.classifying import classify
 from autoj.construct.collecting import collect
-from autoj.construct.contamination import decontaminate
 from autoj.construct.folder import Construction
+from autoj.construct.known_queries import decontaminate
 from autoj.construct.recipe import Classify, Collect, ConstructRecipe, Decontaminate, PairFile
 from autoj.construct.stage_work import TRAIN
 from autoj.construct.stages import Dropped, Outcome

@@ -1,6 +1,6 @@
 """Runs as CSV, Parquet and JSONL, with the texts.
 
-Judged text is untrusted: in CSV it is guarded against running as a formula (`reports.spreadsheet`),
+Judged text is untrusted: in CSV it is guarded against running as a formula (`reports.text`),
 and is exact otherwise, with line ends and quotes. Parquet and JSONL keep every text as it is, and
 distinguish an empty text from a missing one.
 
@@ -17,7 +17,7 @@ from autoj.errors import MissingExtra
 from autoj.jsonl import write_records
 from autoj.records import Verdict
 from autoj.reports.exports.base import JudgedRun
-from autoj.reports.spreadsheet import guarded
+from autoj.reports.text import guarded
 from autoj.runs.table import columns_of, flat_rows, full_row
 
 _ROWS_AT_ONCE = 1000

@@ -9,8 +9,9 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 
 from autoj.metrics.calibration import ReliabilityBin
+from autoj.metrics.risk_coverage import CoveragePoint
 from autoj.reports.html.drawing import INK, LINE, MARK, Chart, Scheme, drawn, palette
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 
 _SEPARATORS = re.compile("[\u2028\u2029\x85]")
 _ROW_PIXELS, _WIDTH_PIXELS, _LABEL_PIXELS = 22, 420, 220
@@ -249,6 +250,55 @@ def reliability_chart(name: str, title: str, bins: Sequence[ReliabilityBin]) -> 
 
     columns = ("from", "to", "n", "confidence", "accuracy")
     data = ((each.low, each.high, each.n, each.confidence, each.accuracy) for each in bins)
+    return drawn(name, title, draw, columns, data)
+
+
+def coverage_chart(name: str, title: str, points: Sequence[CoveragePoint]) -> Chart:
+    """Accuracy over the share of verdicts that are kept, beside a line of the accuracy of all.
+
+    Args:
+        name: of its files.
+        title: above it.
+        points: by rising coverage; the last one keeps all.
+
+    Raises:
+        MissingExtra: the extra `report` is not installed.
+    """
+    rows = [
+        {
+            "kept": 100 * each.coverage,
+            "accuracy": _percent(each.accuracy.value),
+            "low": _percent(each.accuracy.low),
+            "high": _percent(each.accuracy.high),
+        }
+        for each in points
+    ]
+
+    def draw(alt: Any, scheme: Scheme) -> Any:
+        whole = alt.Scale(domain=[0, 100])
+        at = alt.X("kept:Q", scale=whole, title="verdicts kept, surest first, %")
+        scale = alt.Scale(zero=False, nice=True)
+        words = "equal to the label, %"
+        curve = alt.Chart(alt.Data(values=rows)).encode(
+            x=at, y=alt.Y("accuracy:Q", scale=scale, title=words)
+        )
+        held = [row for row in rows if row["low"] is not None]
+        spans = alt.Chart(alt.Data(values=held)).mark_rule(color=MARK[scheme])
+        line = alt.Chart(alt.Data(values=[{"at": rows[-1]["accuracy"]}]))
+        layers = alt.layer(
+            line.mark_rule(strokeDash=[4, 3], color=LINE[scheme]).encode(y="at:Q"),
+            spans.encode(x=at, y=alt.Y("low:Q", scale=scale, title=words), y2="high:Q"),
+            curve.mark_line(color=MARK[scheme]),
+            curve.mark_point(filled=True, size=60, opacity=1, color=MARK[scheme]),
+        )
+        return layers.properties(width=_WIDTH_PIXELS, height=300)
+
+    columns = ("kept", "confidence", "n", "accuracy", "low", "high")
+    data = (
+        (each.coverage, each.confidence, its.n, its.value, its.low, its.high)
+        for each in points
+        for its in (each.accuracy,)
+    )
     return drawn(name, title, draw, columns, data)
 
 

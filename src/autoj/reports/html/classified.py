@@ -19,8 +19,8 @@ from autoj.reports.html.listing import (
 )
 from autoj.reports.html.page import Page, RunPart
 from autoj.reports.html.sources import run_facts
-from autoj.reports.html.texts import page_text
-from autoj.runs.lock import is_locked
+from autoj.reports.text import page_text
+from autoj.runs.place import is_locked
 from autoj.runs.watch import Watch
 from autoj.tasks.classify import ClassifiedQuery, classified_run
 from autoj.tasks.classify_file import ClassifiedRow, read_classified

@@ -39,7 +39,7 @@ from autoj.reports.html.listing import (
 from autoj.reports.html.page import Page
 from autoj.reports.html.sections import Section
 from autoj.reports.html.sources import names_apart
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.runs.watch import Watch
 from autoj.tasks.classify import ClassifiedQuery
 

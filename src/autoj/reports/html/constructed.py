@@ -23,7 +23,7 @@ from autoj.reports.html.listing import (
     shown,
 )
 from autoj.reports.html.page import Page, RunPart
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.runs.watch import Watch
 
 _MOST_SAMPLED = 50

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoj.construct.folder import Construction
-from autoj.construct.review.counts import ReviewCounts
+from autoj.construct.review.answers import ReviewCounts
 from autoj.construct.stages import StageSummary
 from autoj.jsonl import encode
 from autoj.records import Estimate

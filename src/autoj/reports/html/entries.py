@@ -20,7 +20,7 @@ from autoj.records import (
     Winner,
 )
 from autoj.reports.html.quotations import ReadCritique, read_critique
-from autoj.reports.html.texts import PageText, page_text
+from autoj.reports.text import PageText, page_text
 from autoj.runs import CaseRecord
 from autoj.verdicts.critique_faults import ShownCritique, shown_critiques
 from autoj.verdicts.jury import JURY_RULES

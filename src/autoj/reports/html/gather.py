@@ -15,7 +15,7 @@ from autoj.reports.html.listing import CaseSample
 from autoj.reports.html.overview import Overview, OverviewTally
 from autoj.reports.html.sources import PageRun
 from autoj.runs.watch import SILENT, Watch
-from autoj.tasks.matching import content_digest
+from autoj.tasks.stored import content_digest
 
 Label = Winner | float | None
 _Known = dict[str, tuple[bytes, PageVerdict, Label]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autoj.jsonl import encode
-from autoj.reports.html.texts import PageText, page_text
+from autoj.reports.text import PageText, page_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,18 @@ from dataclasses import dataclass, field
 
 from autoj.bench.base import group_name, in_paper_order
 from autoj.bench.eval_p.evaluate import figures as pair_figures
-from autoj.metrics import by, calibration, length_bias, mean_rating, position_bias, win_rate
+from autoj.metrics import (
+    by,
+    calibration,
+    length_bias,
+    mean_rating,
+    position_bias,
+    risk_coverage,
+    win_rate,
+)
 from autoj.metrics.base import Row, Rows, is_labelled, mean, proportion, select
 from autoj.metrics.calibration import ReliabilityBin
+from autoj.metrics.risk_coverage import RiskCoverage
 from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import (
     WINNERS,
@@ -63,6 +72,8 @@ class Overview:
     by_scenario: Breakdown | None
     by_length: Breakdown | None
     reliability: tuple[ReliabilityBin, ...]
+    coverage: RiskCoverage | None
+    """Of labelled pairs; None where no verdict has a winner and probabilities."""
     lost: Mapping[str, int]
     """Judgments without a reading, by reason: unreadable ones and failed ones."""
     n_truncated: int
@@ -152,6 +163,7 @@ class OverviewTally:
             by_scenario=_breakdown("scenario", self._rows, headline_of, _scenario),
             by_length=_by_length(self._rows, headline_of) if paired else None,
             reliability=calibration.reliability(self._rows) if n_labelled else (),
+            coverage=risk_coverage.curve(self._rows) if n_labelled else None,
             lost=dict(self._lost.most_common(_N_REASONS)),
             n_truncated=self._n_truncated,
             prompt_tokens=self._read,

@@ -9,7 +9,7 @@ from autoj.bench.eval_r.evaluate import BENCH as EVAL_R
 from autoj.bench.eval_r.evaluate import evaluate
 from autoj.bench.eval_r.selection import RatedCandidates
 from autoj.bench.system_level.evaluate import BENCH as SYSTEM_LEVEL
-from autoj.bench.system_level.ranks import Ranked
+from autoj.bench.system_level.model_table import Ranked
 from autoj.errors import DataError
 from autoj.jsonl import decode_as, encode
 from autoj.metrics.result import Result, read_result

@@ -4,7 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import RenderableType
+
 from autoj.errors import ConfigError, DataError
+from autoj.reports import render
 from autoj.reports.html.charts import Dot, dot_chart
 from autoj.reports.html.drawing import Chart
 from autoj.reports.html.kinds import page_kind, page_of
@@ -22,6 +25,7 @@ FIGURES = {
     "scenario": "the headline figure by scenario",
     "difference_in_length": "the headline figure by the difference in length",
     "calibration": "accuracy by confidence",
+    "coverage": "accuracy where only the most confident verdicts are kept",
     "consistency": "consistency of one judge or several, side by side",
     "best_of_n": "best-of-N curves of one judge or several, beside the oracle and baselines",
     "system_level": "models by mean rating and a reference, with the rank correlation",
@@ -79,6 +83,17 @@ def write_figure(name: str, paths: Sequence[Path], out: Path, *, watch: Watch = 
     except OSError as error:
         raise storage_error(error, out) from error
     return Plotted(path=str(out), title=chart.title, n_rows=len(chart.rows))
+
+
+def plotted_view(plotted: Plotted) -> RenderableType:
+    """Its file, its title and its rows of data."""
+    return render.facts(
+        [
+            ("figure", plotted.path),
+            ("shows", plotted.title),
+            ("rows", render.count(plotted.n_rows)),
+        ]
+    )
 
 
 def _chart(name: str, paths: Sequence[Path], watch: Watch) -> Chart:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import RenderableType
+
 from autoj.errors import ConfigError
+from autoj.reports import render
 from autoj.reports.html.drawing import Chart, png_of
 from autoj.reports.html.kinds import page_of
 from autoj.reports.html.listing import LeftRows
 from autoj.reports.html.page import render_page
 from autoj.reports.html.sections import charts_of
-from autoj.reports.spreadsheet import guarded
+from autoj.reports.text import guarded
 from autoj.runs.watch import SILENT, Watch
 from autoj.system_errors import storage_error
 
@@ -124,3 +127,18 @@ def chart_content(chart: Chart, ending: str) -> bytes:
     rows.writerow(chart.columns)
     rows.writerows([guarded(cell) for cell in row] for row in chart.rows)
     return table.getvalue().encode()
+
+
+def written_view(report: Report) -> RenderableType:
+    """Its file, its size and the cases that it holds."""
+    rows = [
+        ("report", f"{report.path} ({report.n_bytes / 1e6:,.1f} MB)"),
+        ("cases", render.count(report.n_cases)),
+    ]
+    if report.left_path is not None:
+        rows.append(("other cases", f"{report.n_left:,} in {report.left_path}"))
+    if report.figures:
+        rows.append(
+            ("charts", f"{len(report.figures):,} files in {Path(report.figures[0]).parent}")
+        )
+    return render.facts(rows)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from autoj.records import WINNERS, Estimate
 from autoj.reports import render
-from autoj.reports.html.charts import Dot, dot_chart, reliability_chart
+from autoj.reports.html.charts import Dot, coverage_chart, dot_chart, reliability_chart
 from autoj.reports.html.drawing import Chart
 from autoj.reports.html.listing import PageTable
 from autoj.reports.html.overview import Breakdown, Overview
-from autoj.reports.html.texts import page_text
 from autoj.reports.render.estimates import is_share
+from autoj.reports.text import page_text
 from autoj.reports.verdict_cells import figure_label, side_names
 
 MOST_ROWS = 80
@@ -47,6 +47,7 @@ def overview_sections(overview: Overview, prefix: str) -> list[Section]:
             *_parts(overview, prefix),
             _labels(overview),
             _calibration(overview, prefix),
+            _coverage(overview, prefix),
             _ratings(overview),
             _lost(overview),
         )
@@ -168,6 +169,29 @@ def _calibration(overview: Overview, prefix: str) -> Section | None:
                 f"{prefix}calibration", "Accuracy by confidence", overview.reliability
             ),
         ),
+    )
+
+
+def _coverage(overview: Overview, prefix: str) -> Section | None:
+    found = overview.coverage
+    if found is None or len(found.points) == 1:
+        return None
+    rows = tuple(
+        (
+            render.percent(each.coverage),
+            render.number(each.confidence, 3),
+            *_cells(each.accuracy),
+        )
+        for each in found.points
+    )
+    headings = ("kept", "lowest confidence", "equal to the label", "95 % interval", "n")
+    return Section(
+        title="The surest verdicts",
+        note="How often a verdict equals the label where only the most confident ones are kept. "
+        "The dashed line is the figure over all; a curve that stays on it says that confidence "
+        "tells nothing.",
+        tables=(PageTable(headings=headings, rows=rows),),
+        charts=(coverage_chart(f"{prefix}coverage", "Accuracy over coverage", found.points),),
     )
 
 

@@ -19,7 +19,7 @@ from autoj.reports.html.selection_entries import SHOW, selection_entry
 from autoj.reports.html.selection_sections import SelectionTally, selection_sections
 from autoj.reports.html.sources import run_facts
 from autoj.reports.select import SelectionSummary, summarise_selection
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.runs.watch import Watch
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import Selection, read_selections

@@ -32,10 +32,10 @@ from autoj.reports.html.sections import Section
 from autoj.reports.html.selected import SelectedSource, offered_orders
 from autoj.reports.html.selection_entries import FAULTS, SHOW, response_name, selection_kinds
 from autoj.reports.html.sources import names_apart
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.runs.watch import Watch
-from autoj.tasks.matching import content_digest
 from autoj.tasks.selection_folder import Selection
+from autoj.tasks.stored import content_digest
 from autoj.verdicts.critique_faults import shown_critiques
 from autoj.verdicts.selection import PICK_RULES, same_by_chance, same_pick
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from autoj.records import Case
 from autoj.reports import render
 from autoj.reports.html.listing import EntryText, PageEntry, PageTable, shown
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.tasks.selection_folder import Selection
 from autoj.verdicts.critique_faults import shown_critiques
 from autoj.verdicts.knockout import MATCH_RULES, Match

@@ -9,13 +9,13 @@ from pathlib import Path
 from autoj.errors import ConfigError, DataError
 from autoj.protocols import protocols_of
 from autoj.reports.cost import cost_text
-from autoj.reports.html.texts import page_text
 from autoj.reports.judge import scored_by_text
+from autoj.reports.text import page_text
 from autoj.reports.verdict_cells import threshold_text
 from autoj.runs import CaseRecord, RunSpec, resolve_run
 from autoj.runs.case_record import read_case_records
 from autoj.runs.kind import kind_of
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.runs.settings import read_settings
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run

@@ -38,11 +38,11 @@ from autoj.runs.folder import RunFolder
 from autoj.runs.intake import REFERENCES, count_references
 from autoj.runs.kind import is_jury
 from autoj.runs.ledger import LedgerReader, RecordedAnswer
-from autoj.runs.lock import locked
 from autoj.runs.merge.cases import JoinedCases, JoinedRun
 from autoj.runs.merge.ledgers import MergedLedger, merge_failures, write_lines
 from autoj.runs.merge.plans import follow_rows, plan_rows
 from autoj.runs.merge.staging import recover, staging_folder
+from autoj.runs.place import locked
 from autoj.runs.resolving import resolve_run
 from autoj.runs.settings import differences, stable_part, versions, write_settings
 from autoj.runs.shards import missing_parts

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from autoj.runs.lock import HOLDER, LOCK, locked
-from autoj.runs.place import is_of_a_run
+from autoj.runs.place import HOLDER, LOCK, is_of_a_run, locked
 from autoj.system_errors import storage_error
 
 

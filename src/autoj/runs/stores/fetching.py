@@ -17,7 +17,7 @@ from autoj.errors import DataError
 from autoj.fetching import cache_folder
 from autoj.jsonl import decode_as
 from autoj.runs.kind import JURY_FILE
-from autoj.runs.lock import LOCK
+from autoj.runs.place import LOCK
 from autoj.runs.stores.address import StoreAddress, is_run_name, place_of
 from autoj.runs.stores.manifest import (
     DERIVED,

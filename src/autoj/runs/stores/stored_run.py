@@ -19,7 +19,7 @@ from autoj.errors import (
     Unavailable,
     UserError,
 )
-from autoj.runs.lock import locked
+from autoj.runs.place import locked
 from autoj.runs.stores.address import StoreAddress, is_piece
 from autoj.runs.stores.fetching import StoredCopy, copies_folder
 from autoj.runs.stores.manifest import (

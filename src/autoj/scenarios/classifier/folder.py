@@ -1,8 +1,12 @@
-"""The folder of a classifier: `weights.npz` (plain arrays) and `card.yaml` (their description)."""
+"""A scenario classifier loaded by its name or from its folder, as training writes it.
+
+The folder holds `weights.npz` (plain arrays) and `card.yaml` (their description).
+"""
 
 import zipfile
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +15,18 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from autoj.errors import DataError
+from autoj.errors import DataError, UnknownComponent
 from autoj.jsonl import sha256_of
+from autoj.scenarios.classifier.base import ScenarioClassifier
 from autoj.scenarios.classifier.features import BLOCKS, HashedFeatures
 from autoj.scenarios.classifier.linear import LinearClassifier, LinearWeights
 from autoj.scenarios.classifier.minilm import N_DIMENSIONS
 from autoj.scenarios.classifier.sentences import N_ENDS, SentenceEncoder
 from autoj.yaml_files import read_fields
 
+SHIPPED = ("fast", "best")
+DATA = Path(__file__).parent.parent / "data" / "classifier"
+"""The shipped classifiers and their recipe."""
 CARD = "card.yaml"
 WEIGHTS = "weights.npz"
 _LEVELS = 127
@@ -27,6 +35,29 @@ _CHANGE = "encoder/"
 """The prefix of the names of the encoder's LoRA updates."""
 _MADE_BY = "A classifier's folder is written by `autoj train classifier --out`."
 _AGAIN = "Train it again with this version: `autoj train classifier --data FILE --out FOLDER`."
+
+
+def load_classifier(name: str = "fast") -> ScenarioClassifier:
+    """Loads a scenario classifier.
+
+    Args:
+        name: "fast" (n-grams, no further packages), "best" (sentence embeddings too, with the
+            extra `classifier`), or a folder written by `autoj train classifier`.
+
+    Raises:
+        UnknownComponent: there is no classifier of that name.
+        MissingExtra: it needs the extra `classifier`.
+        DataError: the folder is damaged or not a classifier's.
+
+    >>> load_classifier().classify(["Translate to French: good morning"])[0].scenario
+    'text_to_text_translation'
+    """
+    if name in SHIPPED:
+        return _shipped(name)
+    folder = Path(name)
+    if not folder.is_dir() and not (folder / CARD).is_file():
+        raise UnknownComponent("classifier", name, SHIPPED)
+    return read_folder(folder)
 
 
 class ClassifierCard(BaseModel):
@@ -126,6 +157,11 @@ def read_folder(folder: Path, name: str | None = None) -> LinearClassifier:
         weights=weights,
         encoder=encoder,
     )
+
+
+@cache
+def _shipped(name: str) -> ScenarioClassifier:
+    return read_folder(DATA / name, name)
 
 
 def _read_card(path: Path) -> ClassifierCard:

@@ -6,14 +6,15 @@ site's page names another host or says that it comes from elsewhere; both are re
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from importlib import resources
 from typing import Any
 
 import orjson
 
 from autoj.errors import AutojError, MissingExtra
-from autoj.reports.html.texts import page_text
-from autoj.serve.view.page import view_page
+from autoj.reports.html.page import CASE_PARTS, CASE_SCRIPTS, PANES_SCRIPT, page_asset, page_policy
+from autoj.reports.text import page_text
 from autoj.serve.view.reported import ReportedRuns
 from autoj.serve.view.runs import ViewedRuns
 from autoj.serve.view.selection import CaseFilter
@@ -29,6 +30,7 @@ _HEADERS = (
 )
 _FIELDS = tuple(field.name for field in fields(CaseFilter))
 _MOST_DIGITS = 7
+_TEMPLATES = "autoj.serve.view.templates"
 
 
 def make_report_app(reported: ReportedRuns) -> Any:
@@ -187,3 +189,32 @@ async def versions(
             last = viewed.version
             yield {"data": str(last)}
         await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPage:
+    """The page, which is the same for all runs, and its policy, which the server sends with it."""
+
+    html: str
+    policy: str
+
+
+def view_page() -> ViewPage:
+    """Builds the page; nothing of a run stands in it.
+
+    The policy lets its own scripts run, and lets them ask its own server alone.
+    """
+    style = page_asset("report.css")
+    own = resources.files(_TEMPLATES)
+    scripts = [page_asset(name) for name in (*CASE_SCRIPTS, PANES_SCRIPT)]
+    scripts.append(own.joinpath("view.js").read_text(encoding="utf-8"))
+    html = own.joinpath("view.html").read_text(encoding="utf-8")
+    for mark, content in (
+        ("<!-- style -->", f"<style>{style}</style>"),
+        ("<!-- cases -->", "".join(map(page_asset, CASE_PARTS))),
+        ("<!-- keys -->", page_asset("keys.html")),
+        ("<!-- scripts -->", "\n".join(f"<script>{script}</script>" for script in scripts)),
+    ):
+        html = html.replace(mark, content)
+    policy = page_policy(style, scripts, "connect-src 'self'", "frame-ancestors 'none'")
+    return ViewPage(html, policy)

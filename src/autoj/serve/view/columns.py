@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.records import WINNERS, Case, Verdict
-from autoj.tasks.matching import content_digest
+from autoj.tasks.stored import content_digest
 from autoj.verdicts.only import KINDS
 
 Bools = npt.NDArray[np.bool_]

@@ -19,8 +19,8 @@ from autoj.reports.html.sources import PageRun
 from autoj.runs import CaseRecord
 from autoj.runs.case_record import case_record
 from autoj.runs.files import CASES, FOLLOW, PLAN, VERDICTS, digests_of
-from autoj.runs.lock import is_locked
-from autoj.runs.plan_rows import as_asked, checked_rows
+from autoj.runs.place import is_locked
+from autoj.runs.plan_file import as_asked, checked_rows
 from autoj.runs.spec import RunSpec
 from autoj.serve.view.columns import FOLLOWED, FROM_FILE, JUDGED, PLANNED, Columns, id_hash
 from autoj.serve.view.lines import GrowingAnswers, GrowingLines, decoded, line_at

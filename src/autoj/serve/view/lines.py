@@ -1,20 +1,37 @@
-"""Files of a run read as far as they are written, and again when they have grown."""
+"""Lines of a run's files: read as far as they are written, and those of rows one by one."""
 
 import hashlib
 from array import array
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from threading import RLock
+from types import TracebackType
 from typing import TypeVar
+
+import numpy as np
 
 from autoj import jsonl
 from autoj.records import Completion, Failure
-from autoj.runs.files import FAILURES, LEDGER, FileDigest, State, describe, digests_of
+from autoj.runs.files import (
+    CASES,
+    FAILURES,
+    LEDGER,
+    VERDICTS,
+    FileDigest,
+    State,
+    describe,
+    digests_of,
+)
 from autoj.runs.ledger import checked_key
 from autoj.runs.ledger_index import LineIndex, short_digest
+from autoj.serve.view.columns import FROM_FILE, Columns, Rows
 
 _Record = TypeVar("_Record")
 _NO_DIGEST = FileDigest(n_lines=0, n_bytes=0, sha256=hashlib.sha256().hexdigest())
+_MOST_BYTES, _MOST_ROWS = 1_000_000, 4_096
+_GAP_BYTES = 32_000
+"""Bytes that are read as quickly as another place in the file is found."""
 
 
 class GrowingLines:
@@ -134,3 +151,63 @@ def line_at(path: Path, offset: int) -> bytes:
     with path.open("rb") as stream:
         stream.seek(offset)
         return stream.readline()
+
+
+class RowLines:
+    """Reads the lines of rows, a case's and its verdict's, from files that stay open.
+
+    Args:
+        columns: the run's.
+        folder: its folder.
+    """
+
+    def __init__(self, columns: Columns, folder: Path) -> None:
+        self._columns = columns
+        self._opened = ExitStack()
+        self._cases = self._opened.enter_context((folder / CASES).open("rb"))
+        self._verdicts = None
+        if (folder / VERDICTS).exists():
+            self._verdicts = self._opened.enter_context((folder / VERDICTS).open("rb"))
+
+    def __enter__(self) -> "RowLines":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._opened.close()
+
+    def read(self, first: int, last: int) -> tuple[bytes, bytes]:
+        """The lines from one row to another: those of the cases, and those of their verdicts.
+
+        Args:
+            first: a row.
+            last: itself, or a later one of the same stretch. The second text is empty where
+                verdicts are not in a file.
+        """
+        cases = self._cases
+        start, end = (int(self._columns["case_at"][row]) for row in (first, last))
+        cases.seek(start)
+        found = cases.read(end - start) + cases.readline()
+        if self._verdicts is None or not self._columns["flags"][first] & FROM_FILE:
+            return found, b""
+        start, end = (int(self._columns["verdict_at"][row]) for row in (first, last))
+        self._verdicts.seek(start)
+        return found, self._verdicts.read(end - start) + self._verdicts.readline()
+
+    def n_together(self, rows: Rows) -> int:
+        """The number of the first rows that stand close to each other, so that one read has all.
+
+        Args:
+            rows: at least one, in any order.
+        """
+        rows = rows[:_MOST_ROWS]
+        places = self._columns["case_at"][rows].astype(np.int64)
+        from_file = self._columns["flags"][rows] & np.uint16(FROM_FILE)
+        gaps = np.diff(places)
+        apart = (gaps <= 0) | (gaps > _GAP_BYTES) | (places[1:] - places[0] > _MOST_BYTES)
+        apart |= from_file[1:] != from_file[0]
+        return int(np.argmax(apart)) + 1 if apart.any() else len(rows)

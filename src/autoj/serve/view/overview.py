@@ -10,7 +10,7 @@ from autoj.records import WINNERS, Estimate
 from autoj.reports import render
 from autoj.reports.html.listing import PageTable
 from autoj.reports.html.sections import Section
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.serve.view.columns import (
     CONSISTENT,
     FLAGS,

@@ -15,13 +15,13 @@ from autoj.errors import ConfigError
 from autoj.reports.html.entries import PageCase, page_case, page_verdict
 from autoj.reports.html.sections import Section
 from autoj.reports.html.sources import SHOWN_KINDS, PageRun, named_apart, run_facts
-from autoj.reports.html.texts import page_text
+from autoj.reports.text import page_text
 from autoj.runs.kind import kind_of
-from autoj.runs.lock import is_locked
+from autoj.runs.place import is_locked
 from autoj.serve.view.columns import JUDGED, Bools, Columns, Rows
 from autoj.serve.view.index import RunIndex, check_has_verdicts
+from autoj.serve.view.lines import RowLines
 from autoj.serve.view.overview import overview
-from autoj.serve.view.row_lines import RowLines
 from autoj.serve.view.selection import CaseFilter, TextSearch, select_rows
 from autoj.tasks.jury import JuryRun
 from autoj.tasks.run import Run

@@ -20,7 +20,7 @@ from autoj.serve.view.columns import (
     Rows,
     flag_bit,
 )
-from autoj.serve.view.row_lines import RowLines
+from autoj.serve.view.lines import RowLines
 
 LENGTHS = {
     "a-much-shorter": (-2.0, -0.5),

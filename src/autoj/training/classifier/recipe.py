@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autoj.errors import DataError
 from autoj.scenarios.classifier.features import BLOCKS
-from autoj.scenarios.classifier.loading import DATA
+from autoj.scenarios.classifier.folder import DATA
 from autoj.yaml_files import read_fields, read_values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autoj.construct.duplicates import deduplicate
+from autoj.construct.known_queries import deduplicate
 from autoj.construct.recipe import Deduplicate
 from autoj.construct.stages import Dropped
 from autoj.records import Case, Response, normalise_query

@@ -1,17 +1,11 @@
-"""The factors of a judgment that a teacher wrote as lists, headings, tables or prose."""
+"""The factors of a judgment that a teacher wrote: in lists, headings, tables, prose or JSON."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from autoj.construct.factor_names import (
-    flat,
-    is_generic,
-    is_label,
-    is_name,
-    joined,
-    unnamed,
-)
 from autoj.construct.response_names import EITHER
 from autoj.critiques import Factor, Language
 
@@ -35,6 +29,25 @@ _NUMBER = re.compile(r"^\(?[0-9]{1,2}[.)、]\s*")
 _BULLET = re.compile(r"^\s*(?:[-*•‣▪–]|\(?[0-9]{1,2}[.)、](?![0-9])|\(?[a-z][.)](?=\s))\s+")
 _TABLE_ROW = re.compile(r"^\s*\|(?P<cells>.+)\|\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|[\s|:-]+\|\s*$")
+_NAME_KEYS = ("name", "factor", "criterion", "aspect", "title")
+_TEXT_KEYS = ("explanation", "reason", "comparison", "analysis", "comment", "description", "text")
+_LATEST_START = 200
+_UNNAMED: dict[Language, str] = {"en": "overall", "zh": "整体"}
+_GENERIC = re.compile(
+    r"\b(?:factors?|criteri\w+|comparison|compar\w+|assess\w*|analysis|conclusion|decision|verdict|"
+    r"summary|evaluation|judge?ment|review|overall|differences?|considerations?|points?)\b"
+    r"|因素|标准|比较|分析|结论|决定|总结|评估",
+    re.IGNORECASE,
+)
+# "Factor 1: depth": the name is what follows.
+_LABEL = re.compile(
+    r"(?:key |main |distinguishing )?(?:factor|criterion|aspect|point|difference|dimension)"
+    r"(?: name)?\s*#?[0-9]{0,2}",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"\*\*|__|`(?=[^`]*`)|(?<=[^`])`")
+_MOST_WORDS = 8
+_ENDS = (".", "!", "?", ";", ":", ",", "。", "！", "？", "；", "：")
 
 
 def listed_factors(text: str, language: Language) -> Iterator[Factor]:
@@ -54,6 +67,75 @@ def listed_factors(text: str, language: Language) -> Iterator[Factor]:
         elif (made := _row_factor(header, cells)) is not None:
             yield made
     yield from reader.finish()
+
+
+def json_of(text: str) -> Any | None:
+    """The JSON object or list that a text is or holds; None where there is none."""
+    start = min((at for at in (text.find("{"), text.find("[{")) if at >= 0), default=-1)
+    if start < 0 or start > _LATEST_START:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) and value else None
+
+
+def json_factors(value: Any, language: Language, name: str = "") -> Iterator[Factor]:
+    """The factors of a value, under the name of the key that holds it."""
+    match value:
+        case str() if value.strip():
+            generic = is_generic(name) and len(name.split()) < 3
+            called = unnamed(language) if not name or generic else name
+            yield Factor(name=flat(called).replace(":", " "), explanation=flat(value))
+        case dict():
+            titles = [value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)]
+            texts = [value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)]
+            if titles and texts:
+                yield from json_factors(texts[0], language, titles[0])
+                return
+            for key, inner in value.items():
+                if "decision" in key.lower() or "winner" in key.lower():
+                    continue
+                called = name if key in _TEXT_KEYS and name else key.replace("_", " ")
+                yield from json_factors(inner, language, called)
+        case list():
+            for inner in value:
+                yield from json_factors(inner, language, name)
+
+
+def unnamed(language: Language) -> str:
+    """The name of a factor that has none."""
+    return _UNNAMED[language]
+
+
+def is_generic(name: str) -> bool:
+    """True for a heading such as "Key differences", which is no factor's name."""
+    return _GENERIC.search(name) is not None
+
+
+def is_label(name: str) -> bool:
+    """True for a word that announces a factor, such as "Factor 2"."""
+    return _LABEL.fullmatch(name) is not None
+
+
+def is_name(text: str) -> bool:
+    """True for a text that can be the name of a factor: a few words and no sentence."""
+    return len(text.split()) <= _MOST_WORDS and not text.endswith((".", "!", "?", "。"))
+
+
+def flat(text: str) -> str:
+    """A text on one line, without emphasis."""
+    return " ".join(_MARKUP.sub("", text).split())
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Texts one behind the other, with a semicolon where one ends without a mark."""
+    whole = ""
+    for text in texts:
+        gap = " " if not whole or whole.endswith(_ENDS) else "; "
+        whole += (gap if whole else "") + text
+    return whole
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import pytest
 from autoj.errors import StorageFull
 from autoj.jsonl import read_records, whole_lines
 from autoj.records import Asked
-from autoj.runs.plan_writer import PlanWriter, earlier_rows
+from autoj.runs.plan_file import PlanWriter, earlier_rows
 
 from .test_kill_points import ended_at
 

@@ -1,11 +1,28 @@
-"""Flags of joined files, of questions with answers, and of columns."""
+"""Flags that name the judge, or a jury and its rule, and the files and columns that it judges."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from autoj.cli import _options
+from autoj.cli import _completion, _options
 from autoj.datasets import Join
 
+JudgeNames: TypeAlias = Annotated[
+    str,
+    _options.asking(
+        "--judge",
+        autocompletion=_completion.judges,
+        help="A judge's name (autoj judges), the path of a card, or backend:model. NAME,NAME is "
+        "a jury.",
+    ),
+]
+JuryRule: TypeAlias = Annotated[
+    Literal["majority", "mean"] | None,
+    _options.asking(
+        "--jury",
+        help="How several judges decide: by the majority of their votes, or the mean of their "
+        "probabilities. Default: mean if each judge gives probabilities, else majority.",
+    ),
+]
 Map: TypeAlias = Annotated[
     list[str] | None,
     _options.judged(

@@ -13,7 +13,7 @@ import pytest
 from autoj.datasets import open_cases, open_queries
 from autoj.errors import DataError
 from autoj.inputs import is_stream, local_file, stream_name
-from autoj.inputs.kinds import ending_of
+from autoj.inputs.faults import ending_of
 from autoj.records import Case
 
 ROW = b'{"query": "q", "responses": ["x", "y"], "label": "a"}\n'
