@@ -22,6 +22,7 @@ from autoj.serve.app import make_app  # noqa: E402
 from autoj.serve.service import Service  # noqa: E402
 from autoj.serve.settings import ServiceSettings  # noqa: E402
 
+from ..reports.html.browser import CHROMIUMS  # noqa: E402
 from .conftest import CARD  # noqa: E402
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -64,7 +65,7 @@ def address() -> Iterator[str]:
 
 def test_a_hostile_critique_is_shown_as_text_in_a_browser(address) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = next(filter(None, map(shutil.which, CHROMIUMS)), None)
     if chromium is None:
         pytest.skip("no Chromium")
     with playwright.sync_playwright() as started:

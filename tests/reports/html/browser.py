@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""The first has no windows to draw, and takes half the processor time."""
 ALARM = "window.__ran = window.__ran || []; window.__ran.push(1)"
 
 
@@ -18,14 +20,10 @@ def chromium() -> str:
     """The path of a Chromium; skips without one."""
     pytest.importorskip("vl_convert", reason="no charts (pip install 'autoj[report]')")
     pytest.importorskip("playwright", reason="no playwright (pip install 'autoj[browser]')")
-    found = (
-        os.environ.get("AUTOJ_CHROMIUM")
-        or shutil.which("chromium")
-        or shutil.which("chromium-browser")
-    )
-    if found is None:
-        pytest.skip("no Chromium (apt-get install chromium, or set AUTOJ_CHROMIUM)")
-    return found
+    found = [os.environ.get("AUTOJ_CHROMIUM"), *map(shutil.which, CHROMIUMS)]
+    for path in filter(None, found):
+        return path
+    pytest.skip("no Chromium (apt-get install chromium-headless-shell, or set AUTOJ_CHROMIUM)")
 
 
 class Visit:
@@ -33,13 +31,19 @@ class Visit:
 
     def __init__(self, page: Any, own: str) -> None:
         self.page = page
+        self.own = own
         self.requests: list[str] = []
         self.errors: list[str] = []
-        page.route("**/*", lambda route: self._route(route, own))
+        page.route("**/*", lambda route: self._route(route, self.own))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda message: self._console(message))
         page.on("dialog", lambda dialog: self._dialog(dialog))
         page.on("popup", lambda popup: self.errors.append(f"popup {popup.url}"))
+
+    def open(self, file: Path, fragment: str = "") -> None:
+        """Opens another file, or another view of the same, in the same page."""
+        self.own = file.resolve().as_uri()
+        self.page.goto(f"{self.own}#{fragment}")
 
     def _route(self, route: Any, own: str) -> None:
         url = route.request.url
@@ -87,11 +91,45 @@ def only_page(running: Any, **settings: Any) -> Any:
 
 def visit(running: Any, file: Path, fragment: str = "", **settings: Any) -> Visit:
     """Opens a file as a reader would, in place of what is open."""
-    page = only_page(running, **settings)
-    own = file.resolve().as_uri()
-    found = Visit(page, own)
-    page.goto(f"{own}#{fragment}")
+    found = Visit(only_page(running, **settings), "")
+    found.open(file, fragment)
     return found
+
+
+WALK = """async ({presses, marks, isServed}) => {
+  const box = document.getElementById("case"), select = document.getElementById("marks");
+  const frame = () => new Promise(requestAnimationFrame);
+  const shown = [];
+  for (let row = 0; row < presses; row++) {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
+    await frame();
+    for (let n = 0; isServed && box.dataset.row !== String(row); n++) {
+      if (n > 1800) throw new Error(`row ${row} does not come`);
+      await frame();
+    }
+    for (const value of marks) {
+      select.value = value;
+      if (select.value !== value) throw new Error(`no marks ${value}`);
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      await frame();
+    }
+    shown.push(box.innerText);
+  }
+  return shown;
+}"""
+
+
+def walk(
+    page: Any, presses: int, marks: tuple[str, ...] = (), is_served: bool = False
+) -> list[str]:
+    """Presses `j` so many times and shows each mark, a frame for each; returns the texts of cases.
+
+    It runs in the page: a key from outside it takes longer than to show the next case. Rows of a
+    server are waited for.
+    """
+    asked = {"presses": presses, "marks": list(marks), "isServed": is_served}
+    shown: list[str] = page.evaluate(WALK, asked)
+    return shown
 
 
 def serious_faults(page: Any) -> list[tuple[str, list[str]]]:
@@ -100,12 +138,16 @@ def serious_faults(page: Any) -> list[tuple[str, list[str]]]:
     Of the rules contrast alone depends on the colours.
     """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(axe.axe_script)
+    ask = "(asked) => axe.run(document, asked).then((found) => found.violations)"
     kept = {"resultTypes": ["violations"]}
-    found = axe.run(page, options=kept).response["violations"]
+    page.emulate_media(color_scheme="light")
+    found = page.evaluate(ask, kept)
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     contrast = {**kept, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
-    found += axe.run(page, options=contrast).response["violations"]
+    found += page.evaluate(ask, contrast)
     return [
         (fault["id"], [node["html"][:200] for node in fault["nodes"]][:3])
         for fault in found

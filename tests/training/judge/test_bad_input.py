@@ -15,6 +15,7 @@ import yaml
 from autoj.errors import BackendError, ConfigError, SpecMismatch, StorageFull
 from autoj.training.judge import train as route
 from autoj.training.judge.folder import TrainingFolder, last_checkpoint, open_folder
+from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.train import train
 from tests.training import toy
 from tests.training.judge.test_train import OBJECTIVE, curve_of, job_of
@@ -98,19 +99,36 @@ def no_room(kind: str) -> Exception:
     return OSError(errno.ENOSPC, "No space left on device")
 
 
+@pytest.fixture(scope="module")
+def three_steps(
+    base: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[TrainingJob, list[str]]:
+    """A training that saves after each of its three steps, and its losses on a disk with room."""
+    folder = tmp_path_factory.mktemp("whole")
+    job = job_of(
+        folder, base, toy.rated_rows(4), OBJECTIVE,
+        epochs=3, batch_samples=4, micro_batch_samples=4, checkpoint_steps=1, keep_checkpoints=9,
+    )  # fmt: skip
+    train(job, folder / "out")
+    return job, losses_of(folder / "out")
+
+
+def losses_of(folder: Path) -> list[str]:
+    return [row["loss"] for row in curve_of(folder)]
+
+
 @pytest.mark.parametrize("kind", ["weights", "optimiser", "state"])
 def test_a_disk_that_fills_while_saving_keeps_the_checkpoint_before(
-    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    tmp_path: Path,
+    three_steps: tuple[TrainingJob, list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
 ) -> None:
     import torch
     from transformers import TrainerState
     from transformers import modeling_utils as models
 
-    job = job_of(
-        tmp_path, base, toy.rated_rows(4), OBJECTIVE,
-        epochs=3, batch_samples=4, micro_batch_samples=4, checkpoint_steps=1, keep_checkpoints=9,
-    )  # fmt: skip
-    train(job, tmp_path / "whole")
+    job, losses = three_steps
     owner, name = {
         "weights": (models, "safe_save_file"),
         "optimiser": (torch, "save"),
@@ -136,8 +154,7 @@ def test_a_disk_that_fills_while_saving_keeps_the_checkpoint_before(
     assert not folder.is_finished
     # With room again it goes on, and ends as if nothing had been.
     assert train(job, tmp_path / "out").resumed_at == 1
-    losses = [[row["loss"] for row in curve_of(tmp_path / name)] for name in ("out", "whole")]
-    assert losses[0] == losses[1]
+    assert losses_of(tmp_path / "out") == losses
 
 
 def test_a_writer_that_fails_beside_free_room_is_no_full_disk(
