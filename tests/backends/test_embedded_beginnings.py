@@ -200,7 +200,7 @@ def test_batches_are_bounded_by_what_is_read_and_by_what_is_padded():
     assert [len(batch) for batch in strangers] == [2, 2]
     query = text(600, 0)
     sharing = list(in_batches(pairs_of([query + text(100, n) for n in range(1, 9)])))
-    assert [len(batch) for batch in sharing] == [5, 3]
+    assert [len(batch) for batch in sharing] == [4, 4]
     assert [len(batch) for batch in in_batches(pairs_of([text(5000, 1), text(5000, 2)]))] == [1, 1]
 
 

@@ -17,7 +17,7 @@ Asked: TypeAlias = tuple[Request, ChoiceTrie]
 # Measured on 2 cores: batches beyond 2,000 tokens read no faster and use more memory.
 _BATCH_TOKENS = 2048
 # Attention is computed for each sequence with all of its tokens, those that another one read, too.
-_ROW_TOKENS = 4096
+_ROW_TOKENS = 3072
 # Sequences of different queries have some tokens in common by chance; for fewer than this, padding
 # sequences of different lengths costs more than it saves.
 _WORTH_TOKENS = 16
