@@ -151,7 +151,7 @@ def _no_cache() -> BackendError:
 
 
 def _heads(output: Any) -> tuple[int, int]:
-    """How many heads keys, values or queries have, and how wide each is: [n, h, t, d]."""
+    """The number of heads of keys, values or queries, [n, h, t, d], and the width of each."""
     shape = output.get_partial_shape()
     return shape[1].get_length(), shape[3].get_length()
 
