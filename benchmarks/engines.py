@@ -52,6 +52,8 @@ class Work:
     prompt_tokens: int
     new_tokens: int
     seconds: float
+    processor_seconds: float
+    """Of all cores, in the engine's own process."""
     elsewhere: float
     """The share of the cores used by other processes meanwhile, 0 to 1."""
 
@@ -116,12 +118,14 @@ def timed(answer: Answer, prompts: Prompts) -> Work:
     started, ours, everybody = time.perf_counter(), time.process_time(), _busy_seconds()
     prompt_tokens, new_tokens = answer(prompts)
     seconds = time.perf_counter() - started
-    others = _busy_seconds() - everybody - (time.process_time() - ours)
+    processor_seconds = time.process_time() - ours
+    others = _busy_seconds() - everybody - processor_seconds
     return Work(
         n_done=len(prompts),
         prompt_tokens=prompt_tokens,
         new_tokens=new_tokens,
         seconds=seconds,
+        processor_seconds=processor_seconds,
         elsewhere=max(0.0, others / seconds / (os.cpu_count() or 1)),
     )
 

@@ -16,6 +16,7 @@ import pytest
 
 from autoj.backends._choices import build_trie
 from autoj.backends.embedded import engine, memory, model
+from autoj.backends.embedded.inputs import lay_out
 from autoj.backends.embedded.memory import available_bytes, check_memory
 from autoj.errors import BackendError, NoRoom
 
@@ -211,7 +212,7 @@ def test_a_long_prompt_needs_no_second_array_of_its_masks_size():
     trie = build_trie([[*range(1500), 1, 9], [*range(1500), 2, 0]])
     tracemalloc.start()
     try:
-        mask = model._pad([trie]).mask
+        mask = lay_out([trie]).mask
         peak_bytes = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -222,7 +223,7 @@ def test_a_long_prompt_needs_no_second_array_of_its_masks_size():
 def test_a_token_attends_to_what_is_before_it_and_a_node_to_its_ancestors():
     long = build_trie([[7, 8, 1, 9], [7, 8, 1, 0, 9], [7, 8, 2, 9]])
     short = build_trie([[7, 1, 9], [7, 2]])
-    mask = model._pad([long, short]).mask
+    mask = lay_out([long, short]).mask
     assert mask.dtype == np.float32
     assert set(mask[mask != 0]) == {-np.inf}
     assert (mask[:, 0] == 0).astype(int).tolist() == [
@@ -307,7 +308,7 @@ def test_engines_that_load_and_free_at_once_do_not_wait_for_each_other_for_ever(
     folder, monkeypatch
 ):
     monkeypatch.setattr(engine, "ChoiceModel", lambda _: type("Model", (), {"score": list})())
-    monkeypatch.setattr(engine, "_batches", lambda _: [[]])
+    monkeypatch.setattr(engine, "in_batches", lambda _: [[]])
     backends = [halves(folder, monkeypatch, 8 * GIB) for _ in range(4)]
 
     def work(backend: engine.EmbeddedBackend) -> None:

@@ -21,7 +21,14 @@ from autoj.records import Decoding, Failure, Message, Request
 
 from ..scripted import CARD
 
-WORK = Work(n_done=4, prompt_tokens=40, new_tokens=8, seconds=2.0, elsewhere=0.0)
+WORK = Work(
+    n_done=4,
+    prompt_tokens=40,
+    new_tokens=8,
+    seconds=2.0,
+    processor_seconds=3.0,
+    elsewhere=0.0,
+)
 
 
 def make_answer(n_read: int) -> Answer:

@@ -13,6 +13,7 @@ import numpy as np
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
+from autoj.backends.embedded.beginnings import arranged, in_batches
 from autoj.backends.embedded.memory import (
     MAPPING,
     available_bytes,
@@ -151,7 +152,7 @@ class EmbeddedBackend:
                 self._make_room(writing=False)
                 self._choice_model = ChoiceModel(self._folder)
         tries = [(request, self._trie(request)) for request in requests]
-        for batch in _batches(sorted(tries, key=lambda pair: pair[1].n_tokens)):
+        for batch in in_batches(arranged(tries)):
             scores = self._choice_model.score([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
             for (request, trie), logprobs in zip(batch, scores, strict=True):
@@ -278,20 +279,6 @@ def _tensor(rows: list[list[int]]) -> Any:
     import openvino
 
     return openvino.Tensor(np.array(rows, np.int64))
-
-
-def _batches(
-    ordered: list[tuple[Request, ChoiceTrie]],
-) -> Iterator[list[tuple[Request, ChoiceTrie]]]:
-    """Sequences in order of length, in batches of at most `_BATCH_TOKENS` with padding."""
-    batch: list[tuple[Request, ChoiceTrie]] = []
-    for pair in ordered:
-        if batch and (len(batch) + 1) * pair[1].n_tokens > _BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(pair)
-    if batch:
-        yield batch
 
 
 def _scored(request: Request, trie: ChoiceTrie, logprobs: tuple[float, ...]) -> Completion:

@@ -3,17 +3,18 @@
 import logging
 import re
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from filelock import FileLock
 
 from autoj.backends._adapters import Adapter
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.dense import write_dense
+from autoj.backends.embedded.graph import split
+from autoj.backends.embedded.inputs import lay_out
 from autoj.backends.embedded.lean import rewrite
 from autoj.backends.embedded.memory import check_memory, does_not_fit, ran_out_of_memory
 from autoj.errors import BackendError, StorageFull
@@ -143,31 +144,21 @@ def _rewrite(graph: Path) -> None:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Inputs:
-    """A padded batch: `n` sequences of up to `t` tokens, with `p` queried positions each."""
-
-    input_ids: npt.NDArray[np.int64]
-    """[n, t]"""
-    position_ids: npt.NDArray[np.int64]
-    """[n, t]"""
-    mask: npt.NDArray[np.float32]
-    """[n, 1, t, t]: 0 where a token may attend, -inf where not."""
-    positions: npt.NDArray[np.int64]
-    """[n, p]"""
-
-
 class ChoiceModel:
     """Scores whole strings by one forward pass over a prompt and its choices' trie.
 
-    The graph is changed in three places. The attention mask becomes an input, so that the branches
-    of a trie cannot attend to each other. The hidden states of the queried positions are gathered
-    before the vocabulary projection, which is otherwise most of the work of a short prompt. And
-    that projection is a model of its own in float32: in bfloat16 a logit near 20 is rounded to
-    0.125, which would decide close verdicts.
+    The graph is changed in three places (`graph.split`). Attention is computed in rows of their
+    own for tokens that are read once, under a mask that is an input: so the branches of a trie
+    cannot attend to each other, and what sequences have in common from their first token on is
+    read once, by the first of them. From the last attention on, only the states that are asked for
+    are computed, which leaves out most of the vocabulary projection. And that projection is a model
+    of its own in float32: in bfloat16 a logit near 20 is rounded to 0.125, which would decide close
+    verdicts.
 
-    Sequences are padded on the right and masked, so a row's result does not depend on its batch:
-    bit for bit in bfloat16, to six digits in float32.
+    Everything but attention is computed for each token alone, and attention over the same rows of
+    keys as without sharing. So a sequence's scores do not depend on its batch, nor on what shares
+    its beginning there, and a run that is resumed gets those of one that was not: bit for bit in
+    bfloat16, to six digits in float32.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
@@ -180,34 +171,28 @@ class ChoiceModel:
         import openvino
 
         core = openvino.Core()
-        body, head = _split(core.read_model(folder / _MODEL_FILE))
+        body, head = split(core.read_model(folder / _MODEL_FILE))
         settings = {"PERFORMANCE_HINT": "LATENCY"}
         if precision is not None:
             settings["INFERENCE_PRECISION_HINT"] = precision
         self._request = core.compile_model(body, "CPU", settings).create_infer_request()
         self._head = core.compile_model(head, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 
-    def score(self, tries: list[ChoiceTrie]) -> list[tuple[float, ...]]:
+    def score(self, tries: Sequence[ChoiceTrie]) -> list[tuple[float, ...]]:
         """The natural log-probability of each choice given the root, per trie.
 
         Args:
-            tries: a batch; padding costs, so sequences should have similar lengths.
+            tries: a batch; those with a beginning in common are neighbours (`beginnings`).
         """
-        inputs = _pad(tries)
         self._request.reset_state()
         hidden = self._request.infer(
-            {
-                "input_ids": inputs.input_ids,
-                "position_ids": inputs.position_ids,
-                "mask": inputs.mask,
-                "positions": inputs.positions,
-                "beam_idx": np.arange(len(tries), dtype=np.int32),
-            },
+            lay_out(tries).arrays(),
             share_inputs=True,  # a copy of a long prompt's mask would be kept after it, too
-        )[0]
+        )[0][0]
         scores: list[tuple[float, ...]] = []
-        for trie, states in zip(tries, hidden, strict=True):
-            logprobs = self._head([states[: len(trie.tokens) + 1]])[0]
+        for trie in tries:
+            states, hidden = np.split(hidden, [len(trie.tokens) + 1])
+            logprobs = self._head([states])[0]
             scores.append(
                 tuple(
                     # Row 0 is the root's last token, row i + 1 the inner node i.
@@ -216,61 +201,3 @@ class ChoiceModel:
                 )
             )
         return scores
-
-
-def _pad(tries: list[ChoiceTrie]) -> _Inputs:
-    n, t = len(tries), max(trie.n_tokens for trie in tries)
-    p = max(len(trie.tokens) for trie in tries) + 1
-    input_ids = np.zeros((n, t), np.int64)
-    position_ids = np.zeros((n, t), np.int64)
-    positions = np.zeros((n, p), np.int64)
-    mask = np.full((n, 1, t, t), -np.inf, np.float32)
-    for row, trie in enumerate(tries):
-        n_root = len(trie.root)
-        input_ids[row, : trie.n_tokens] = trie.root + trie.tokens
-        position_ids[row, :n_root] = np.arange(n_root)
-        position_ids[row, n_root : trie.n_tokens] = [n_root - 1 + d for d in trie.depths()]
-        positions[row, : len(trie.tokens) + 1] = np.arange(n_root - 1, trie.n_tokens)
-        # Token by token: a triangle made at once would take two arrays more of the mask's size.
-        for token in range(n_root):
-            mask[row, 0, token, : token + 1] = 0.0
-        mask[row, 0, n_root:, :n_root] = 0.0
-        for node, line in enumerate(trie.ancestors()):
-            mask[row, 0, n_root + node, [n_root + ancestor for ancestor in line]] = 0.0
-    return _Inputs(input_ids, position_ids, mask, positions)
-
-
-def _split(model: Any) -> tuple[Any, Any]:
-    """The model up to the hidden states of the queried positions, and its vocabulary projection."""
-    import openvino
-    from openvino import opset13
-
-    mask = opset13.parameter([-1, 1, -1, -1], np.float32, name="mask")
-    positions = opset13.parameter([-1, -1], np.int64, name="positions")
-    for parameter in (mask, positions):
-        parameter.output(0).set_names({parameter.get_friendly_name()})
-    attention = [
-        node for node in model.get_ops() if node.get_type_name() == "ScaledDotProductAttention"
-    ]
-    result = model.get_results()[0]
-    projection = result.input_value(0).get_node()
-    if not attention or projection.get_type_name() != "MatMul":
-        raise BackendError("this model's graph has no attention or no projection at its end")
-    attention[0].input_value(3).replace(mask.output(0))
-
-    gathered = opset13.gather(
-        projection.input_value(0), positions, opset13.constant(np.int64(1)), batch_dims=1
-    )
-    states = opset13.parameter([-1, -1], np.float32, name="states")
-    logits = opset13.matmul(
-        states, projection.input_value(1), False, projection.get_attributes()["transpose_b"]
-    )
-    head = openvino.Model([opset13.log_softmax(logits, axis=-1)], [states], "head")
-
-    result.input(0).replace_source_output(gathered.output(0))
-    model.add_parameters([mask, positions])
-    for parameter in list(model.get_parameters()):
-        if not parameter.output(0).get_target_inputs():
-            model.remove_parameter(parameter)
-    model.validate_nodes_and_infer_types()
-    return model, head
