@@ -77,7 +77,8 @@ def bind(out: Path, identity: dict[str, Any]) -> None:
 def _completed(identity: dict[str, Any]) -> dict[str, Any]:
     """A record with the fields that recipes did not have when it was made, at their defaults.
 
-    A recipe that is none today stays as it is: what differs is then told field by field.
+    So the default of a new field has to be what was done before there was one. A recipe that is
+    none today stays as it is: what differs is then told field by field.
     """
     try:
         recipe = ConstructRecipe.model_validate(identity["recipe"])

@@ -77,6 +77,32 @@ def test_what_the_estimate_computes_is_freed(tmp_path: Path, base: Path) -> None
     assert [states() for states in kept] == [None]
 
 
+def test_trained_weights_in_a_mapped_file_count_as_used(tmp_path: Path) -> None:
+    import torch
+
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(4 * 8_192))
+    mapped = torch.from_file(str(path), shared=False, size=8_192, dtype=torch.float32)
+    trained, frozen = torch.nn.Parameter(mapped[:4_096]), torch.nn.Parameter(mapped[4_096:])
+    frozen.requires_grad = False
+    model = torch.nn.ParameterList([trained, frozen, torch.nn.Parameter(torch.zeros(512))])
+    assert of._mapped_bytes(model) == 4 * 4_096
+
+
+def test_a_copy_of_the_head_is_counted_among_the_weights(tmp_path: Path, base: Path) -> None:
+    import torch
+
+    job = job_of(tmp_path, base, toy.rated_rows(2), JUDGMENT, epochs=1, batch_samples=2,
+                 micro_batch_samples=2)  # fmt: skip
+    made = make_ready(job, read_data(job), SILENT)
+    sample = made.data.samples[0]
+    as_it_is = of._kept_bytes(made.model, sample, job.recipe, halved=False)
+    head = made.model.get_output_embeddings().weight
+    head.data = head.data.to(torch.bfloat16)
+    copied = of._kept_bytes(made.model, sample, job.recipe, halved=False)
+    assert copied.of_weights - as_it_is.of_weights == 4 * head.numel()
+
+
 LARGER = """
 import sys
 from pathlib import Path

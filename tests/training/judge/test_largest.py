@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from autoj.errors import ConfigError
 from autoj.judges import load_card
 from autoj.runs.watch import SILENT
 from autoj.training.judge.largest import (
@@ -132,3 +133,10 @@ def test_what_is_read_of_a_sample_depends_on_its_objective(tmp_path: Path, base:
     row["responses"] = ["One.", "Two."]
     n_written = len(row["meta"]["judgment"]) // 4
     assert lengths(JUDGMENT)[0] - lengths(DECISION)[0] == pytest.approx(n_written, abs=1)
+
+
+def test_epochs_that_come_to_no_sample_are_refused(tmp_path: Path, base: Path) -> None:
+    recipe = recipe_of(base, epochs=0.3)
+    outline = outline_of(tmp_path, recipe, rows_of([3]))
+    with pytest.raises(ConfigError, match=r"0\.3 epochs of 1 samples come to none"):
+        expected_largest(outline, recipe)

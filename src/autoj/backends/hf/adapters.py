@@ -8,7 +8,6 @@ metadata (`base_sha256`) against the loaded base. PEFT supports more kinds of Lo
 
 import json
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ def lay_adapter(model: Any, folder: Path) -> Any:
             laid = peft.PeftModel.from_pretrained(
                 model, str(folder), torch_device=str(model.device)
             )
-        _check_all_used(folder, peft.get_peft_model_state_dict(laid, save_embedding_layers=False))
+        _check_all_used(folder, laid)
         if getattr(model, "is_quantized", False):
             return laid.eval()
         return laid.merge_and_unload(safe_merge=True).eval()
@@ -82,17 +81,27 @@ def lay_adapter(model: Any, folder: Path) -> Any:
         ) from None
 
 
-def _check_all_used(folder: Path, used: Mapping[str, Any]) -> None:
+def _check_all_used(folder: Path, laid: Any) -> None:
     """Refuses an adapter with factors that its settings do not name: PEFT leaves them out, silent.
 
+    Factors of a layer that this model does not have are those of an older layout of it, such as
+    experts one by one, which PEFT puts together.
+
     Raises:
-        ConfigError: the file has such factors.
+        ConfigError: the file has factors of a layer of this model that are not laid on it.
     """
+    import peft
     import safetensors
 
+    used = peft.get_peft_model_state_dict(laid, save_embedding_layers=False)
+    layers = {name for name, _ in laid.named_modules()}
     with safetensors.safe_open(folder / WEIGHTS_FILE, framework="pt") as opened:
         names: list[str] = opened.keys()
-    unused = [name for name in names if ".lora_" in name and name not in used]
+    unused = [
+        name
+        for name in names
+        if name not in used and ".lora_" in name and name.partition(".lora_")[0] in layers
+    ]
     if unused:
         raise ConfigError(
             f"the adapter in {folder} has {len(unused):,} factors that its {CONFIG_FILE} does not "

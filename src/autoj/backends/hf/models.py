@@ -67,8 +67,9 @@ def load_model(
     import transformers
     from safetensors import SafetensorError
 
-    bound_kernel_caches()
     device = _device(card, device)
+    if device.startswith("cpu"):
+        bound_kernel_caches()
     with ExitStack() as silence:
         silence.enter_context(quiet(transformers.logging, bars=not base.local))
         if base.gguf is not None:  # unpacking shows a progress bar that nothing turns off

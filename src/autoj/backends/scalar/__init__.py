@@ -60,9 +60,10 @@ def load(card: JudgeCard, device: str | None = None) -> ScalarBackend:
     import torch
     import transformers
 
-    bound_kernel_caches()
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cpu"):
+        bound_kernel_caches()
     name = str(folder) if local else card.model
     where = hub_arguments(card.revision, local=local, unreached=unreached)
     with quiet(transformers.logging, bars=not local):

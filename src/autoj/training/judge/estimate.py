@@ -72,7 +72,7 @@ def estimate(
     # First, as it loads what a training needs, which is then in memory.
     activations = _activation_bytes(model, recipe, extent.largest, halved=halved)
     device = model.device.type
-    used = _used_bytes(device)
+    used = _used_bytes(model)
     saving = _saving_bytes(recipe, n_weights, device)
     holes = 1.0 if device == "cuda" else _HOLES
     beside = max(n_trained * _FLOAT_BYTES + int(holes * activations), saving)
@@ -232,7 +232,9 @@ def _kept_bytes(model: Any, sample: Sample, recipe: Recipe, *, halved: bool) -> 
 
     def note(kept: Any) -> Any:
         storage = kept.untyped_storage()
-        if storage.data_ptr() not in weights and kept.shape[-1:] != (n_words,):
+        # A copy of the output head has as many columns as the logits have.
+        is_logits = kept.shape[-1:] == (n_words,) and kept.numel() not in sizes
+        if storage.data_ptr() not in weights and not is_logits:
             found[storage.data_ptr()] = (storage.nbytes(), kept.numel() in sizes)
         # An output that an operation keeps with its own history would keep itself, for ever.
         return kept.detach()
@@ -254,15 +256,16 @@ def _kept_bytes(model: Any, sample: Sample, recipe: Recipe, *, halved: bool) -> 
     )
 
 
-def _used_bytes(device: str) -> int:
+def _used_bytes(model: Any) -> int:
     """The memory of the model, and on the CPU of all else that this process has made.
 
-    Pages of files that are mapped, as libraries are, count as free: the system may drop them.
+    Pages of files that are mapped, as libraries are, count as free: the system may drop them. Those
+    of weights that are trained count as used, since a step writes to them.
     """
     import psutil
     import torch
 
-    if device == "cuda":
+    if model.device.type == "cuda":
         return int(torch.cuda.memory_allocated())
     import trl
 
@@ -272,7 +275,26 @@ def _used_bytes(device: str) -> int:
     # What was freed would be counted here and where it is used again.
     trim_heap()
     memory = psutil.Process().memory_info()
-    return int(memory.rss - getattr(memory, "shared", 0))
+    return int(memory.rss - getattr(memory, "shared", 0)) + _mapped_bytes(model)
+
+
+def _mapped_bytes(model: Any) -> int:
+    """The bytes of trained weights that lie in mapped files, where the system tells of them."""
+    import psutil
+
+    process = psutil.Process()
+    if not hasattr(process, "memory_maps"):
+        return 0
+    files = [
+        tuple(int(end, 16) for end in each.addr.split("-"))
+        for each in process.memory_maps(grouped=False)
+        if each.path.startswith("/")
+    ]
+    return sum(
+        weight.nbytes
+        for weight in model.parameters()
+        if weight.requires_grad and any(first <= weight.data_ptr() < end for first, end in files)
+    )
 
 
 def best_device() -> str:

@@ -114,11 +114,22 @@ def _plan(
 
 
 def drawn_samples(outline: Outline, recipe: Recipe) -> list[Planned]:
-    """All samples of a training in its order, repeated with more than one epoch."""
+    """All samples of a training in its order, repeated with more than one epoch.
+
+    Raises:
+        ConfigError: the epochs come to no sample.
+    """
     groups: list[Sequence[Planned]] = [plan.samples for plan in outline.data]
     if recipe.order == "shuffled":
         groups = [[planned for group in groups for planned in group]]
-    return draw(groups, recipe.epochs, recipe.seed)
+    drawn = draw(groups, recipe.epochs, recipe.seed)
+    if not drawn:
+        n = sum(map(len, groups))
+        raise ConfigError(
+            f"{recipe.epochs:g} epochs of {n:,} samples come to none",
+            hint="Raise epochs in the recipe, or give more data.",
+        )
+    return drawn
 
 
 def encode_training_data(

@@ -129,6 +129,7 @@ def train(job: TrainingJob, out: Path, watch: Watch = SILENT) -> Report:
         "validation": describe_files([job.validation] if job.validation else []),
     }
     base = base_card(job.recipe)
+    # Before the folder: a training that is refused leaves none.
     outline = read_data(job)
     _check_fits(job, outline)
     pinned = {
