@@ -25,10 +25,11 @@ $(STAMP): pyproject.toml
 
 # The report is tested in a browser where one is to be had; its tests skip elsewhere, and say so.
 # The shell of Chromium has no windows to draw: half the processor time.
-CHROMIUM := command -v chromium-headless-shell >/dev/null || \
+CHROMIUM := [ -n "$$AUTOJ_CHROMIUM" ] || command -v chromium-headless-shell >/dev/null || \
 	{ command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-get update -qq >/dev/null && \
 	{ apt-get install -y -qq chromium-headless-shell >/dev/null 2>&1 || \
-	command -v chromium >/dev/null || apt-get install -y -qq chromium >/dev/null; }; } || \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	apt-get install -y -qq chromium >/dev/null; }; } || \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 	echo 'no Chromium: the tests of pages skip'
 

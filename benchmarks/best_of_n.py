@@ -21,6 +21,7 @@ from typing import Any
 
 from autoj.backends.base import Outcome
 from autoj.backends.embedded import EmbeddedBackend, beginnings, inputs, load
+from autoj.backends.embedded.engine import _WINDOW_REQUESTS
 from autoj.datasets import open_cases
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Request
@@ -74,13 +75,18 @@ def _line(outcome: Outcome) -> str:
     return f"{outcome.key} {outcome.choice_logprobs}\n"
 
 
-def common_share(backend: EmbeddedBackend, requests: list[Request]) -> tuple[int, int]:
-    """The tokens of all requests, and of these the ones that need not be read again."""
-    sequences = beginnings.arranged([(request, backend._trie(request)) for request in requests])
-    roots = [trie.root for _, trie in sequences]
+def read_tokens(backend: EmbeddedBackend, requests: list[Request]) -> tuple[int, int]:
+    """The tokens of all requests, and those that the engine reads of them, window by window."""
+    asked = [(request, backend._trie(request)) for request in requests]
+    windows = (asked[at : at + _WINDOW_REQUESTS] for at in range(0, len(asked), _WINDOW_REQUESTS))
+    batches = [
+        [trie for _, trie in batch]
+        for window in windows
+        for batch in beginnings.in_batches(beginnings.arranged(window))
+    ]
     return (
-        sum(trie.n_tokens for _, trie in sequences),
-        sum(map(beginnings.common_length, roots, roots[1:])),
+        sum(trie.n_tokens for _, trie in asked),
+        sum(inputs.lay_out(tries).input_ids.size for tries in batches),
     )
 
 
@@ -104,7 +110,7 @@ def main() -> None:
     options = parser.parse_args()
     backend = load(load_card(options.judge))
     requests = requests_of(backend, options.queries, options.responses)
-    n_tokens, n_common = common_share(backend, requests)
+    n_tokens, n_read = read_tokens(backend, requests)
     backend.close()
     paths = {name: options.out / f"best-of-n-{name}.txt" for name in ("shared", "alone")}
     engines = {
@@ -133,7 +139,7 @@ def main() -> None:
         print(f"| {name} | {per_minute} | {each} | {engine.close():,.0f} | {busy:.0%} |")
     shared, alone = (engine.work for engine in engines.values())
     print("\n| figure | measured | target |\n|---|---|---|")
-    print(f"| tokens of all / of those to read | {n_tokens / (n_tokens - n_common):.2f} | |")
+    print(f"| tokens of all / of those that are read | {n_tokens / n_read:.2f} | |")
     print(
         f"| judgments/min, shared / alone | {times(shared, alone, 'seconds')} "
         f"| at least {TARGET}, goal {GOAL} |"

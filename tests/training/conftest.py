@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
+from autoj.training.judge.curve import write_picture
 from autoj.training.judge.train import _PACKAGES
 from tests.training import toy
 
@@ -34,9 +35,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_drawing() -> Iterator[None]:
     """Leaves an empty file for each picture: to draw a curve takes longer than to train a toy."""
 
-    def touch(path: Path, *_: Any) -> None:
-        path.touch()
-
+    touch = create_autospec(write_picture, side_effect=lambda path, *_: path.touch())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("autoj.training.judge.train.write_picture", touch)
         yield

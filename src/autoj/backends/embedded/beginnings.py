@@ -7,6 +7,7 @@ any order and in any batches (`model.ChoiceModel`).
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from autoj.backends._choices import ChoiceTrie
@@ -38,7 +39,9 @@ def arranged(asked: Sequence[Asked]) -> list[Asked]:
 
     Sequences that share no more than all do are sorted by length, which leaves little padding.
     """
-    return _by_length(sorted(asked, key=_root))
+    ordered = sorted(asked, key=_root)
+    common = [common_length(_root(one), _root(other)) for one, other in pairwise(ordered)]
+    return _by_length(ordered, common)
 
 
 def in_batches(ordered: Sequence[Asked]) -> Iterator[list[Asked]]:
@@ -61,18 +64,22 @@ def in_batches(ordered: Sequence[Asked]) -> Iterator[list[Asked]]:
         yield batch
 
 
-def _by_length(ordered: list[Asked]) -> list[Asked]:
-    """Groups by length, each arranged in itself; what is given is sorted by its tokens."""
+def _by_length(ordered: Sequence[Asked], common: Sequence[int]) -> list[Asked]:
+    """Groups by length, each arranged in itself.
+
+    Args:
+        ordered: sorted by their tokens.
+        common: the tokens that each but the last has in common with the next one.
+    """
     if len(ordered) < 2:
-        return ordered
-    # Of sorted sequences, all have in common what the first and the last have.
-    worth = common_length(_root(ordered[0]), _root(ordered[-1])) + _WORTH_TOKENS
-    groups: list[list[Asked]] = [[ordered[0]]]
-    for pair in ordered[1:]:
-        if common_length(_root(groups[-1][-1]), _root(pair)) < worth:
-            groups.append([])
-        groups[-1].append(pair)
-    found = [_by_length(group) for group in groups]
+        return list(ordered)
+    # Of sorted sequences, all have in common what the least alike neighbours have.
+    worth = min(common) + _WORTH_TOKENS
+    cuts = [at for at, n_common in enumerate(common, start=1) if n_common < worth]
+    found = [
+        _by_length(ordered[start:end], common[start : end - 1])
+        for start, end in pairwise([0, *cuts, len(ordered)])
+    ]
     found.sort(key=lambda group: max(trie.n_tokens for _, trie in group))
     return [pair for group in found for pair in group]
 

@@ -1,4 +1,4 @@
-"""The embedded engine on one machine's CPU: windows of requests, sorted by length, in batches."""
+"""The embedded engine on one machine's CPU: windows of requests, in batches of like beginnings."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,11 +28,11 @@ from autoj.chat import describe, render
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
 
-# A window is the number of requests read ahead: large enough that sorting by length leaves little
-# padding, small enough that memory and the first results do not wait for it.
+# A window is the number of requests read ahead: large enough that those with a beginning in common
+# come together, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128
-# Measured on 2 cores: batches beyond 2,000 tokens prefill no faster and use more memory.
-_BATCH_TOKENS = 2048
+# Of the writer. Measured on 2 cores: more tokens a step are read no faster and use more memory.
+_STEP_TOKENS = 2048
 _MAX_SEQUENCES = 32
 _CACHE_GIB = 1
 # A prompt's beginning is shared with a prompt that was read before, not with one that is being
@@ -64,7 +64,7 @@ class EmbeddedBackend:
     def complete(
         self, requests: Iterable[Request], on_text: OnText | None = None
     ) -> Iterator[Outcome]:
-        """Scores requests with choices in windows sorted by length; generates others in order.
+        """Scores requests with choices, in windows by their beginnings; generates others in order.
 
         Raises:
             BackendError: OpenVINO failed.
@@ -227,7 +227,7 @@ class EmbeddedBackend:
         scheduler = openvino_genai.SchedulerConfig()
         scheduler.cache_size = _CACHE_GIB
         scheduler.max_num_seqs = _MAX_SEQUENCES
-        scheduler.max_num_batched_tokens = _BATCH_TOKENS
+        scheduler.max_num_batched_tokens = _STEP_TOKENS
         scheduler.enable_prefix_caching = True
         return openvino_genai.ContinuousBatchingPipeline(str(self._folder), scheduler, "CPU")
 

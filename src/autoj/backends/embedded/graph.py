@@ -114,6 +114,10 @@ def _cache(node: Any) -> Any:
     return node
 
 
+# A bias is added before the states that go past an attention are.
+_NO_STATES = ("Constant", "Convert")
+
+
 def _ask_early(attention: Any, positions: Any) -> None:
     """Goes on with the states of `positions` alone behind the last layer's attention.
 
@@ -126,7 +130,11 @@ def _ask_early(attention: Any, positions: Any) -> None:
         node = _only_target(node)
     _replace(node.input(0), opset13.gather(node.input_value(0), positions, _constant(1)))
     sum_node = _only_target(node)
-    others = [port for port in (0, 1) if not _is(sum_node.input_value(port).get_node(), "MatMul")]
+    others = [
+        port
+        for port in (0, 1)
+        if sum_node.input_value(port).get_node().get_type_name() not in ("MatMul", *_NO_STATES)
+    ]
     if not _is(sum_node, "Add") or len(others) != 1:
         raise BackendError("this model's graph adds nothing to its last attention")
     residual = sum_node.input(others[0])
