@@ -6,7 +6,7 @@ import io
 import os
 import signal
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -228,6 +228,15 @@ def test_a_claim_whose_answer_is_lost_is_tried_again(
     assert read_manifest(Objects(address)).writer is None
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Takes Ctrl-C as a terminal's process does: a shell's background job begins without."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ends", [SystemExit, KeyboardInterrupt])
 def test_a_run_is_released_where_its_fetching_is_ended(
     address: StoreAddress, machine: Machine, monkeypatch: pytest.MonkeyPatch, ends: Any
