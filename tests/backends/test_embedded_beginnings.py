@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoj.backends._choices import ChoiceTrie, build_trie
-from autoj.backends.embedded import EmbeddedBackend
+from autoj.backends.embedded import EmbeddedBackend, graph
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.inputs import lay_out
 from autoj.backends.embedded.model import ChoiceModel, convert
+from autoj.errors import BackendError
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Request, Response
 from tests.backends import toy_llama
@@ -141,6 +144,49 @@ def test_a_talk_that_grows_is_compared_once_from_turn_to_turn(monkeypatch):
     ordered = [len(each.root) for _, each in arranged(turns[::-1])]
     assert sorted(ordered) == [17 * (n + 1) for n in range(64)]
     assert len(compared) == 63
+
+
+GROWN = """
+import random, sys
+from pathlib import Path
+from autoj.backends._choices import build_trie
+from autoj.backends.embedded.model import ChoiceModel
+
+def held():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (found,) = (line for line in lines if "RssAnon" in line)
+    return int(found.split()[1]) / 1024
+
+model, draw = ChoiceModel(Path(sys.argv[1])), random.Random(0)
+for number in range(300):
+    lengths = [draw.randrange(10, 200) for _ in range(4)]
+    texts = [[draw.randrange(10, 90) for _ in range(length)] for length in lengths]
+    model.score([build_trie([[*text, 1, 9], [*text, 2]]) for text in texts])
+    if number == 100:
+        before = held()
+print(held() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells it")
+def test_batches_of_other_shapes_take_no_more_memory(folder):
+    told = subprocess.run(
+        [sys.executable, "-c", GROWN, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert float(told.stdout) < 60
+
+
+def test_a_graph_that_adds_a_bias_to_its_last_attention_is_refused():
+    opset13 = pytest.importorskip("openvino").opset13
+    states = opset13.parameter([1, -1, 8], np.float32)
+    attention = opset13.relu(states)
+    product = opset13.matmul(attention, opset13.constant(np.ones((8, 8), np.float32)), False, True)
+    biased = opset13.add(product, opset13.constant(np.ones(8, np.float32)))
+    kept = opset13.add(biased, states)
+    with pytest.raises(BackendError, match="adds nothing to its last attention"):
+        graph._ask_early(attention, opset13.parameter([-1], np.int64))
+    assert kept.get_output_size() == 1
 
 
 def rating(query: str, *texts: str) -> list[Request]:

@@ -27,6 +27,7 @@ transformers = pytest.importorskip(
 )
 
 from autoj.backends.hf import load, models  # noqa: E402
+from autoj.backends.hf.adapters import lay_adapter  # noqa: E402
 from autoj.backends.hf.base_models import find_base  # noqa: E402
 from autoj.backends.hf.models import load_model  # noqa: E402
 
@@ -590,6 +591,42 @@ def test_an_adapter_that_would_be_applied_in_part_is_refused(copied: Path) -> No
     safetensors.torch.save_file({**weights, name: torch.zeros(4, 1200)}, path)
     with pytest.raises(ConfigError, match=r"has 1 factors .*does not name, such as .*embedding_A"):
         load_model(with_adapter(copied), device="cpu")
+
+
+def test_an_adapter_on_experts_one_by_one_is_applied_to_those_put_together(tmp_path: Path) -> None:
+    import peft
+    import safetensors.torch
+    import transformers
+
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "vocab_size": 50}
+    model = transformers.MixtralForCausalLM(
+        transformers.MixtralConfig(
+            **sizes, num_attention_heads=2, num_key_value_heads=1, num_local_experts=2
+        )
+    )
+    peft.LoraConfig(r=2, target_modules=["w1", "w2", "w3"], task_type="CAUSAL_LM").save_pretrained(
+        tmp_path
+    )
+    layer = "base_model.model.model.layers.0.block_sparse_moe.experts"
+    factors = {}
+    for expert in range(2):
+        for name, n_in, n_out in (("w1", 16, 32), ("w2", 32, 16), ("w3", 16, 32)):
+            factors[f"{layer}.{expert}.{name}.lora_A.weight"] = torch.ones(2, n_in)
+            factors[f"{layer}.{expert}.{name}.lora_B.weight"] = torch.ones(n_out, 2)
+    safetensors.torch.save_file(factors, tmp_path / "adapter_model.safetensors")
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    merged = lay_adapter(model, tmp_path).state_dict()
+    moved = {name for name, weight in merged.items() if not torch.equal(weight, before[name])}
+    assert moved == {f"model.layers.0.mlp.experts.{its}_proj" for its in ("gate_up", "down")}
+
+
+def test_loading_on_the_processor_bounds_its_kernels(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[None] = []
+    monkeypatch.setattr("autoj.backends.hf.models.bound_kernel_caches", lambda: called.append(None))
+    load_model(with_adapter(copied), device="cpu")
+    assert called
 
 
 def test_an_adapter_that_lacks_weights_is_refused(copied: Path) -> None:

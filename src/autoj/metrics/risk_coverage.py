@@ -88,9 +88,33 @@ def curve_of(
         coverages: as in `curve`.
         n_unscored: cases without a confidence.
     """
-    n = len(confidence)
-    if n == 0:
+    if len(confidence) == 0:
         return None
+    return RiskCoverage(
+        points=_points(confidence, right, clusters, coverages),
+        area=_area(confidence, right, clusters, n_unscored),
+        area_at_random=float(1 - right.mean()),
+        area_at_best=_mean_risk(np.arange(len(right)), np.sort(1 - right), np.ones(len(right))),
+    )
+
+
+def coverage_points(
+    rows: Rows, coverages: Sequence[float] = COVERAGES
+) -> tuple[CoveragePoint, ...]:
+    """The points of a curve alone, without the area under it; none where no case is scored.
+
+    Args:
+        rows: as for `compute`.
+        coverages: as in `curve`.
+    """
+    confidence, right, clusters, _ = _scored(rows)
+    return _points(confidence, right, clusters, coverages) if len(confidence) else ()
+
+
+def _points(
+    confidence: Floats, right: Floats, clusters: Ints, coverages: Sequence[float]
+) -> tuple[CoveragePoint, ...]:
+    n = len(confidence)
     falling = np.sort(confidence)[::-1]
     # A product such as 0.7 * 10 is a little above its number.
     lowest = dict.fromkeys(float(falling[int(np.ceil(each * n - 1e-9)) - 1]) for each in coverages)
@@ -104,12 +128,7 @@ def curve_of(
                 accuracy=proportion_of("accuracy", right[kept], clusters[kept]),
             )
         )
-    return RiskCoverage(
-        points=tuple(points),
-        area=_area(confidence, right, clusters, n_unscored),
-        area_at_random=float(1 - right.mean()),
-        area_at_best=_mean_risk(np.arange(n), np.sort(1 - right), np.ones(n)),
-    )
+    return tuple(points)
 
 
 def _area(confidence: Floats, right: Floats, clusters: Ints, n_unscored: int) -> Estimate:

@@ -17,7 +17,7 @@ from autoj.metrics import (
 )
 from autoj.metrics.base import Row, Rows, is_labelled, mean, proportion, select
 from autoj.metrics.calibration import ReliabilityBin
-from autoj.metrics.risk_coverage import RiskCoverage
+from autoj.metrics.risk_coverage import CoveragePoint
 from autoj.metrics.rows import pair_row, rating_rows
 from autoj.records import (
     WINNERS,
@@ -72,8 +72,8 @@ class Overview:
     by_scenario: Breakdown | None
     by_length: Breakdown | None
     reliability: tuple[ReliabilityBin, ...]
-    coverage: RiskCoverage | None
-    """Of labelled pairs; None where no verdict has a winner and probabilities."""
+    coverage: tuple[CoveragePoint, ...]
+    """Of labelled pairs; empty where no verdict has a winner and probabilities."""
     lost: Mapping[str, int]
     """Judgments without a reading, by reason: unreadable ones and failed ones."""
     n_truncated: int
@@ -163,7 +163,7 @@ class OverviewTally:
             by_scenario=_breakdown("scenario", self._rows, headline_of, _scenario),
             by_length=_by_length(self._rows, headline_of) if paired else None,
             reliability=calibration.reliability(self._rows) if n_labelled else (),
-            coverage=risk_coverage.curve(self._rows) if n_labelled else None,
+            coverage=risk_coverage.coverage_points(self._rows),
             lost=dict(self._lost.most_common(_N_REASONS)),
             n_truncated=self._n_truncated,
             prompt_tokens=self._read,

@@ -173,8 +173,8 @@ def _calibration(overview: Overview, prefix: str) -> Section | None:
 
 
 def _coverage(overview: Overview, prefix: str) -> Section | None:
-    found = overview.coverage
-    if found is None or len(found.points) == 1:
+    # Where all verdicts are as sure, there is nothing to keep.
+    if len(overview.coverage) < 2:
         return None
     rows = tuple(
         (
@@ -182,7 +182,7 @@ def _coverage(overview: Overview, prefix: str) -> Section | None:
             render.number(each.confidence, 3),
             *_cells(each.accuracy),
         )
-        for each in found.points
+        for each in overview.coverage
     )
     headings = ("kept", "lowest confidence", "equal to the label", "95 % interval", "n")
     return Section(
@@ -191,7 +191,7 @@ def _coverage(overview: Overview, prefix: str) -> Section | None:
         "The dashed line is the figure over all; a curve that stays on it says that confidence "
         "tells nothing.",
         tables=(PageTable(headings=headings, rows=rows),),
-        charts=(coverage_chart(f"{prefix}coverage", "Accuracy over coverage", found.points),),
+        charts=(coverage_chart(f"{prefix}coverage", "Accuracy over coverage", overview.coverage),),
     )
 
 
