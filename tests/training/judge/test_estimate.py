@@ -71,7 +71,7 @@ def test_what_the_estimate_computes_is_freed(tmp_path: Path, base: Path) -> None
     made = make_ready(job, read_data(job), SILENT)
     kept: list[weakref.ref[Any]] = []
     made.model.get_decoder().norm.register_forward_hook(
-        lambda module, given, states: kept.append(weakref.ref(states))
+        lambda module, given, states: kept.append(weakref.ref(given[0]))
     )
     of._activation_bytes(made.model, job.recipe, made.data.samples, halved=False)
     assert [states() for states in kept] == [None]
