@@ -23,7 +23,7 @@ FLOORS = [
     {"records", "errors"},
     {"system_errors"},
     {"inputs"},
-    {"jsonl", "fetching", "components", "chat", "critiques", "trust", "yaml_files"},
+    {"jsonl", "fetching", "components", "chat", "corrections", "critiques", "trust", "yaml_files"},
     {"calibration", "scenarios", "backends", "metrics", "prompts"},
     {"verdicts", "judges", "datasets", "protocols"},
     {"runs"},

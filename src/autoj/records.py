@@ -8,7 +8,7 @@ Two alphabets keep two frames apart, so that mixing them is a type error: `Winne
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -229,6 +229,41 @@ class JudgeCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proofreading:
+    """A response that is read for a wrong word before a critique is written of it.
+
+    The engine looks for words that the response's own beginning makes very unlikely, rates the
+    response with the likeliest word in the place of each, and names the one whose correction the
+    judge rates highest above what stands there.
+    """
+
+    conversation: tuple[Message, ...]
+    """The turns that the response answers."""
+    response: str
+    rating: tuple[Message, ...]
+    """The question about the response by which the judge rates it."""
+    place: tuple[int, int]
+    """The message of `rating`, and the character in it, at which the response stands."""
+    prefix: str | None
+    choices: tuple[str, ...]
+    """The ratings as the answers to `rating`."""
+    values: tuple[float, ...]
+    """The rating that each choice states."""
+    surprise: float
+    """The least difference, in nats, of the likeliest word and the one that stands there."""
+    gain: float
+    """The least difference of the two ratings."""
+
+    def question(self, response: str) -> tuple[Message, ...]:
+        """The question of the rating, about another response."""
+        number, start = self.place
+        asked = self.rating[number]
+        content = asked.content[:start] + response + asked.content[start + len(self.response) :]
+        changed = replace(asked, content=content)
+        return (*self.rating[:number], changed, *self.rating[number + 1 :])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One request to a judge, with everything that affects the answer."""
 
@@ -251,6 +286,8 @@ class Request:
     decoding: Decoding
     truncated: bool = False
     """True where a response was cut to fit the judge's context."""
+    proofreading: Proofreading | None = None
+    """A response that is proofread first; a wrong word that is found opens the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

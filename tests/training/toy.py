@@ -53,10 +53,9 @@ def make_model(folder: Path, seed: int = 0, **shape: int) -> Path:
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer),
-        num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        **{"hidden_size": 64, "intermediate_size": 128, **shape},
+        **{"num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, **shape},
         max_position_embeddings=1024,
         tie_word_embeddings=True,
         # Larger than a real model's, so that a few steps get somewhere.

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from autoj import components
 from autoj.calibration import STYLE_FEATURES
@@ -71,6 +78,22 @@ class _SureThresholdFile(_Strict):
     fitted_on: str | None = None
 
 
+class _ProofreadFile(_Strict):
+    surprise: float = Field(gt=0)
+    gain: float = Field(gt=0)
+
+
+def _proofreads_right(options: dict[str, Any]) -> dict[str, Any]:
+    try:
+        if "proofread" in options:
+            _ProofreadFile.model_validate(options["proofread"])
+    except ValidationError:
+        raise ValueError(
+            "proofread has two thresholds above 0, such as {surprise: 5.0, gain: 0.4}"
+        ) from None
+    return options
+
+
 def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
@@ -109,7 +132,7 @@ class _CardFile(_Strict):
     usd_per_million_completion_tokens: float | None = Field(None, ge=0)
     published: tuple[_FigureFile, ...] = ()
     notes: str | None = None
-    options: dict[str, Any] = {}
+    options: Annotated[dict[str, Any], AfterValidator(_proofreads_right)] = {}
 
 
 @cache

@@ -13,7 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol, TypeGuard
 
-from autoj.records import Case, Completion, Message, Reading, Unreadable, Verdict
+from autoj.records import (
+    Case,
+    Completion,
+    Message,
+    Proofreading,
+    Reading,
+    Unreadable,
+    Verdict,
+)
 from autoj.scenarios import Library
 
 Subject = Literal["pair", "response", "critiques", "query"]
@@ -27,6 +35,13 @@ class RequestBody:
     prefix: str | None = None
     choices: tuple[str, ...] | None = None
     stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofreadBody(RequestBody):
+    """The request for a critique of a response that the engine proofreads first."""
+
+    proofreading: Proofreading
 
 
 class JudgeProtocol(Protocol):

@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 
 from autoj.backends.base import Reader
-from autoj.protocols.base import JudgeProtocol, RequestBody
+from autoj.protocols.base import JudgeProtocol, ProofreadBody, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Fitted, Overflow, Page, check_context, fit, fit_query, may_be_cut
+from autoj.runs.proofreading import with_proofreading
 from autoj.runs.spec import RunSpec
 
 _BOTH_ORDERS = ((0, 1), (1, 0))
@@ -130,10 +131,9 @@ def follow_rows_of(
     """The rows of the critiques for a known verdict; else like `rows_of`."""
     if spec.on_overflow == "truncate":
         return None
-    protocol, rows = spec.chosen_protocol(), []
+    rows = []
     for page in follow_pages(case, verdict, spec):
-        body = protocol.follow(case, verdict, page)
-        assert body is not None
+        body = _critique_body(case, verdict, page, spec)
         rows.append(_asked(case, page, spec.draws[0], body, spec, card))
     return rows
 
@@ -155,18 +155,21 @@ def _asked(
 
 def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) -> list[Planned]:
     """Plans the critiques for a known verdict; empty where there is none."""
-    protocol = spec.chosen_protocol()
 
     def build(fitted: Case, shown: tuple[int, ...]) -> RequestBody:
-        body = protocol.follow(fitted, verdict, shown)
-        assert body is not None
-        return body
+        return _critique_body(fitted, verdict, shown, spec)
 
     planned: list[Planned] = []
     for page in follow_pages(case, verdict, spec):
         fitted = fit(case, (page,), build, backend, spec.decoding, spec.on_overflow)
         planned += _questions(case, spec, backend.card, (page,), fitted, spec.draws[:1])
     return planned
+
+
+def _critique_body(case: Case, verdict: Verdict, page: Page, spec: RunSpec) -> RequestBody:
+    body = spec.chosen_protocol().follow(case, verdict, page)
+    assert body is not None
+    return with_proofreading(body, case, page, spec)
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
@@ -241,6 +244,7 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
         stop=body.stop,
         decoding=spec.decoding,
         truncated=asked.truncated,
+        proofreading=body.proofreading if isinstance(body, ProofreadBody) else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import weakref
@@ -107,12 +108,14 @@ LARGER = """
 import sys
 from pathlib import Path
 import torch
+from autoj.training.judge import estimate
 from autoj.training.judge.loading import TrainingJob
 from autoj.training.judge.recipe import read_recipe
 from autoj.training.judge.train import plan, train
 
 torch.set_num_threads(1)
-recipe, data, out = map(Path, sys.argv[1:])
+recipe, data, out = map(Path, sys.argv[1:4])
+estimate._HOLES = float(sys.argv[4])
 job = TrainingJob(recipe=read_recipe(recipe), data=(data,))
 print(plan(job, measure=False).memory_bytes)
 train(job, out)
@@ -125,17 +128,29 @@ print(found["VmHWM:"] - found["RssFile:"])
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells the peak")
-def test_the_peak_of_a_training_is_what_was_estimated(tmp_path: Path) -> None:
-    """A toy large enough that its activations outweigh the libraries."""
-    base = toy.make_model(tmp_path / "base", hidden_size=384, intermediate_size=1024)
+@pytest.mark.parametrize("gives_back", [True, False])
+def test_the_peak_of_a_training_is_what_was_estimated(tmp_path: Path, gives_back: bool) -> None:
+    """A toy large enough that its activations outweigh the libraries.
+
+    How much of the heap freed tensors leave in holes is chance: peaks of equal trainings lie up to
+    15 % apart. Where glibc maps each tensor by itself, they are within 1 %, and there are no holes.
+    """
+    base = toy.make_model(
+        tmp_path / "base", num_hidden_layers=8, hidden_size=256, intermediate_size=768
+    )
     job = job_of(
         tmp_path, base, toy.rated_rows(60), JUDGMENT,
-        epochs=1, batch_samples=60, micro_batch_samples=30,
+        epochs=2, batch_samples=60, micro_batch_samples=30,
     )  # fmt: skip
+    holes, mapped = (
+        (1.0, {"MALLOC_MMAP_THRESHOLD_": str(128 << 10)}) if gives_back else (of._HOLES, {})
+    )
     told = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", LARGER, tmp_path / "recipe.yaml", job.data[0],
-         tmp_path / "out"],
-        capture_output=True, text=True, check=True,
+         tmp_path / "out", str(holes)],
+        capture_output=True, text=True, check=True, env={**os.environ, **mapped},
     )  # fmt: skip
     estimated, used = map(int, told.stdout.split())
-    assert estimated == pytest.approx(used, rel=0.15)
+    assert used < 1.15 * estimated
+    if gives_back:
+        assert estimated < 1.15 * used

@@ -8,12 +8,11 @@ any order and in any batches (`model.ChoiceModel`).
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeVar
 
 from autoj.backends._choices import ChoiceTrie
-from autoj.records import Request
 
-Asked: TypeAlias = tuple[Request, ChoiceTrie]
+T = TypeVar("T")
 
 # Measured on 2 cores: batches beyond 2,000 tokens read no faster and use more memory.
 _BATCH_TOKENS = 2048
@@ -34,7 +33,7 @@ def common_length(one: Sequence[int], other: Sequence[int]) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def arranged(asked: Sequence[Asked]) -> list[Asked]:
+def arranged(asked: Sequence[tuple[T, ChoiceTrie]]) -> list[tuple[T, ChoiceTrie]]:
     """Sequences with a beginning in common side by side, shorter ones first.
 
     Sequences that share no more than all do are sorted by length, which leaves little padding.
@@ -44,12 +43,12 @@ def arranged(asked: Sequence[Asked]) -> list[Asked]:
     return _by_length(ordered, common)
 
 
-def in_batches(ordered: Sequence[Asked]) -> Iterator[list[Asked]]:
+def in_batches(ordered: Sequence[tuple[T, ChoiceTrie]]) -> Iterator[list[tuple[T, ChoiceTrie]]]:
     """Neighbours in batches: at most `_BATCH_TOKENS` to read, and `_ROW_TOKENS` with padding.
 
     A sequence that is longer is a batch of its own.
     """
-    batch: list[Asked] = []
+    batch: list[tuple[T, ChoiceTrie]] = []
     n_read = longest = 0
     for pair in ordered:
         n_tokens = pair[1].n_tokens
@@ -64,7 +63,9 @@ def in_batches(ordered: Sequence[Asked]) -> Iterator[list[Asked]]:
         yield batch
 
 
-def _by_length(ordered: Sequence[Asked], common: Sequence[int]) -> list[Asked]:
+def _by_length(
+    ordered: Sequence[tuple[T, ChoiceTrie]], common: Sequence[int]
+) -> list[tuple[T, ChoiceTrie]]:
     """Groups by length, each arranged in itself.
 
     Args:
@@ -84,5 +85,5 @@ def _by_length(ordered: Sequence[Asked], common: Sequence[int]) -> list[Asked]:
     return [pair for group in found for pair in group]
 
 
-def _root(pair: Asked) -> tuple[int, ...]:
+def _root(pair: tuple[object, ChoiceTrie]) -> tuple[int, ...]:
     return pair[1].root

@@ -1,11 +1,12 @@
 """The embedded engine on one machine's CPU: windows of requests, in batches of like beginnings."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, groupby, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -24,13 +25,18 @@ from autoj.backends.embedded.memory import (
     release_pages,
 )
 from autoj.backends.embedded.model import ChoiceModel, loaded_bytes, weights_file
+from autoj.backends.embedded.proofreading import Proofreader
 from autoj.chat import describe, render
+from autoj.corrections import said_of
 from autoj.errors import BackendError
-from autoj.records import Completion, Decoding, Failure, JudgeCard, Request
+from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 
 # A window is the number of requests read ahead: large enough that those with a beginning in common
 # come together, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128
+# Responses that are proofread before the critiques of all of them are written: each change of the
+# engine's halves loads the weights anew where memory has room for one alone.
+_PROOFREAD_REQUESTS = 16
 # Of the writer. Measured on 2 cores: more tokens a step are read no faster and use more memory.
 _STEP_TOKENS = 2048
 _MAX_SEQUENCES = 32
@@ -71,12 +77,16 @@ class EmbeddedBackend:
             NoRoom: the model does not fit into the memory that is left.
         """
         try:
-            for scored, run in groupby(requests, key=lambda request: request.choices is not None):
-                if not scored:
+            for kind, run in groupby(requests, key=_kind):
+                if kind == "write":
                     yield from self._write(run, on_text)
                     continue
-                while window := list(islice(run, _WINDOW_REQUESTS)):
-                    yield from self._score(window)
+                size = _WINDOW_REQUESTS if kind == "score" else _PROOFREAD_REQUESTS
+                while window := list(islice(run, size)):
+                    if kind == "score":
+                        yield from self._score(window)
+                    else:
+                        yield from self._write(iter(window), on_text, self._openings(window))
         except (RuntimeError, MemoryError) as error:
             free_what_failed(error)
             if ran_out_of_memory(error):
@@ -117,11 +127,11 @@ class EmbeddedBackend:
         return [int(token) for token in tokens]
 
     def _render(self, request: Request) -> str:
-        messages = [
-            replace(turn, content=broken_up(turn.content, self._control))
-            for turn in request.messages
-        ]
-        return render(messages, self.card.wrapper, request.prefix)
+        return self._rendered(request.messages, request.prefix)
+
+    def _rendered(self, messages: Sequence[Message], prefix: str | None) -> str:
+        turns = [replace(turn, content=broken_up(turn.content, self._control)) for turn in messages]
+        return render(turns, self.card.wrapper, prefix)
 
     @cached_property
     def _control(self) -> re.Pattern[str] | None:
@@ -146,14 +156,18 @@ class EmbeddedBackend:
                 found.append(text)
         return found
 
-    def _score(self, requests: list[Request]) -> Iterator[Outcome]:
+    def _scorer(self) -> ChoiceModel:
         if self._choice_model is None:
             with MAPPING:
                 self._make_room(writing=False)
                 self._choice_model = ChoiceModel(self._folder)
+        return self._choice_model
+
+    def _score(self, requests: list[Request]) -> Iterator[Outcome]:
+        model = self._scorer()
         tries = [(request, self._trie(request)) for request in requests]
         for batch in in_batches(arranged(tries)):
-            scores = self._choice_model.score([trie for _, trie in batch])
+            scores = model.score([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
             for (request, trie), logprobs in zip(batch, scores, strict=True):
                 yield _scored(request, trie, logprobs)
@@ -162,11 +176,42 @@ class EmbeddedBackend:
         text = self._render(request)
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
-    def _write(self, requests: Iterator[Request], on_text: OnText | None) -> Iterator[Outcome]:
+    def _openings(self, requests: Sequence[Request]) -> dict[str, str]:
+        """The beginnings of the answers about responses in which a wrong word was found, by key."""
+        proofreader = Proofreader(
+            self._scorer(), self._encode, self._tokenizer.decode, self._rendered
+        )
+        read = {
+            each.key: each.proofreading
+            for each in requests
+            # A response with a control token would be read otherwise than it is shown.
+            if each.proofreading is not None and not self._is_controlled(each.proofreading.response)
+        }
+        found = zip(read.items(), proofreader.corrections(list(read.values())), strict=True)
+        return {
+            key: said_of(made, proofread.response)
+            for (key, proofread), made in found
+            if made is not None
+        }
+
+    def _is_controlled(self, text: str) -> bool:
+        return broken_up(text, self._control) != text
+
+    def _write(
+        self,
+        requests: Iterator[Request],
+        on_text: OnText | None,
+        openings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Iterator[Outcome]:
         """Keeps the engine full: a finished sequence makes room for the next request.
 
         What prompts have in common from their first token on, such as a scenario's criteria, is
         read once while its blocks are in the cache.
+
+        Args:
+            requests: read as far ahead as there is room.
+            on_text: called with what is written.
+            openings: what some answers begin with, by their keys.
         """
         is_new = self._writer is None
         if is_new:
@@ -177,7 +222,10 @@ class EmbeddedBackend:
         numbers = count()
         while True:
             while _has_room(running) and (request := next(requests, None)) is not None:
-                running.append(self._begin(request, next(numbers)))
+                opening = openings.get(request.key, "")
+                if opening and on_text is not None:
+                    on_text(request.key, opening)
+                running.append(self._begin(request, next(numbers), opening))
             if not running:
                 return
             if not self._writer.has_non_finished_requests():
@@ -193,10 +241,10 @@ class EmbeddedBackend:
             yield from (self._written(writing) for writing in running if writing.finish)
             running = [writing for writing in running if not writing.finish]
 
-    def _begin(self, request: Request, number: int) -> "_Writing":
-        prompt = self._encode(self._render(request))
+    def _begin(self, request: Request, number: int, opening: str) -> "_Writing":
+        prompt = self._encode(self._render(request) + opening)
         handle = self._writer.add_request(number, _tensor([prompt]), self._config(request))
-        return _Writing(request=request, handle=handle, n_prompt=len(prompt))
+        return _Writing(request=request, handle=handle, n_prompt=len(prompt), opening=opening)
 
     def _advance(self, writing: "_Writing", on_text: OnText | None) -> None:
         import openvino_genai
@@ -215,7 +263,9 @@ class EmbeddedBackend:
     def _written(self, writing: "_Writing") -> Completion:
         return Completion(
             key=writing.request.key,
-            text=_before_stop(self._tokenizer.decode(writing.tokens), writing.request.stop),
+            text=_before_stop(
+                writing.opening + self._tokenizer.decode(writing.tokens), writing.request.stop
+            ),
             finish=writing.finish or "length",
             prompt_tokens=writing.n_prompt,
             completion_tokens=len(writing.tokens),
@@ -256,8 +306,16 @@ class _Writing:
     request: Request
     handle: Any
     n_prompt: int
+    opening: str = ""
+    """The beginning of the answer, before the generated text."""
     tokens: list[int] = field(default_factory=list)
     finish: Literal["stop", "length"] | None = None
+
+
+def _kind(request: Request) -> Literal["score", "proofread", "write"]:
+    if request.choices is not None:
+        return "score"
+    return "write" if request.proofreading is None else "proofread"
 
 
 def _has_room(running: Sequence[_Writing]) -> bool:

@@ -3,11 +3,12 @@
 import logging
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from filelock import FileLock
 
 from autoj.backends._adapters import Adapter
@@ -36,6 +37,8 @@ _MEMORY_PER_BYTE = 3.6
 # OpenVINO makes a kernel for each shape of a batch, hardly any of which comes again, and would keep
 # 5,000: a toy grew by 0.9 MB with each batch.
 _KERNELS = "64"
+# Of the projection onto a vocabulary of 150,000 words: 39 MB of log-probabilities.
+_HEAD_ROWS = 64
 
 
 def convert(weights: Path, adapter: Adapter | None = None) -> Path:
@@ -148,6 +151,15 @@ def _rewrite(graph: Path) -> None:
         ) from error
 
 
+class Likeliest(NamedTuple):
+    """The tokens that are likeliest where a chain has others, maybe."""
+
+    tokens: list[int]
+    """After the root, and after each node."""
+    surprises: list[float]
+    """For each node, the log-probability of the likeliest token less that of the node's own."""
+
+
 class ChoiceModel:
     """Scores whole strings by one forward pass over a prompt and its choices' trie.
 
@@ -189,20 +201,45 @@ class ChoiceModel:
         Args:
             tries: a batch; those with a beginning in common are neighbours (`beginnings`).
         """
+        return [
+            tuple(
+                # Row 0 is the root's last token, row i + 1 the inner node i.
+                float(sum(float(logprobs[node + 1, token]) for node, token in steps))
+                for steps in trie.steps
+            )
+            for trie, states in self._states(tries)
+            for logprobs in [self._head([states])[0]]
+        ]
+
+    def likeliest(self, tries: Sequence[ChoiceTrie]) -> list["Likeliest"]:
+        """The likeliest token at the root's end and after each node, per trie.
+
+        Args:
+            tries: a batch, as in `score`; each a chain.
+        """
+        return [self._likeliest(trie, states) for trie, states in self._states(tries)]
+
+    def _likeliest(self, trie: ChoiceTrie, states: npt.NDArray[np.float32]) -> "Likeliest":
+        found = Likeliest([], [])
+        for start in range(0, len(states), _HEAD_ROWS):
+            logprobs = self._head([states[start : start + _HEAD_ROWS]])[0]
+            standing = trie.tokens[start : start + _HEAD_ROWS]
+            best = logprobs.argmax(axis=-1)
+            rows = np.arange(len(standing))
+            surprise = logprobs[rows, best[rows]] - logprobs[rows, standing]
+            found.tokens.extend(best.tolist())
+            found.surprises.extend(surprise.tolist())
+        return found
+
+    def _states(
+        self, tries: Sequence[ChoiceTrie]
+    ) -> Iterator[tuple[ChoiceTrie, npt.NDArray[np.float32]]]:
+        """The states at each trie's root's end and inner nodes, [n_nodes + 1, width]."""
         self._request.reset_state()
         hidden = self._request.infer(
             lay_out(tries).arrays(),
             share_inputs=True,  # a copy of a long prompt's mask would be kept after it, too
         )[0][0]
-        scores: list[tuple[float, ...]] = []
         for trie in tries:
             states, hidden = np.split(hidden, [len(trie.tokens) + 1])
-            logprobs = self._head([states])[0]
-            scores.append(
-                tuple(
-                    # Row 0 is the root's last token, row i + 1 the inner node i.
-                    float(sum(float(logprobs[node + 1, token]) for node, token in steps))
-                    for steps in trie.steps
-                )
-            )
-        return scores
+            yield trie, states

@@ -1,0 +1,54 @@
+"""The requests for critiques of responses that a judge proofreads first."""
+
+from dataclasses import replace
+from hashlib import sha256
+
+from autoj.protocols.base import ProofreadBody, RequestBody
+from autoj.protocols.single import RATINGS
+from autoj.records import Case, Message, Proofreading
+from autoj.runs.fit import Page
+from autoj.runs.spec import RunSpec
+
+
+def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) -> RequestBody:
+    """The request for a critique, which states what to proofread where the judge's card says so.
+
+    Responses that are rated alone in English are: a critique of a pair is about both.
+
+    Args:
+        body: the request without it.
+        case: the case, as it is shown.
+        page: the responses that the critique is about.
+        spec: the settings; the card's `options.proofread` has the least `surprise` and `gain`.
+    """
+    settings, protocol = spec.judge.options.get("proofread"), spec.chosen_protocol()
+    if settings is None or protocol.subject != "response" or protocol.language != "en":
+        return body
+    (index,) = page
+    response = case.responses[index].text
+    # Another text in its place says where it stands: it may stand in the query, too.
+    mark = sha256(f"{case.query}{response}".encode()).hexdigest()
+    responses = list(case.responses)
+    responses[index] = replace(responses[index], text=mark)
+    asked = protocol.build(case, page)
+    if asked.choices is None or len(asked.choices) != len(RATINGS):
+        return body
+    marked = protocol.build(replace(case, responses=tuple(responses)), page).messages
+    number = next(at for at, message in enumerate(marked) if mark in message.content)
+    return ProofreadBody(
+        messages=body.messages,
+        prefix=body.prefix,
+        choices=body.choices,
+        stop=body.stop,
+        proofreading=Proofreading(
+            conversation=(*case.history, Message(role="user", content=case.query)),
+            response=response,
+            rating=asked.messages,
+            place=(number, marked[number].content.index(mark)),
+            prefix=asked.prefix,
+            choices=asked.choices,
+            values=tuple(map(float, RATINGS)),
+            surprise=settings["surprise"],
+            gain=settings["gain"],
+        ),
+    )

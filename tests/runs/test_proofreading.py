@@ -1,0 +1,118 @@
+"""Requests for critiques of responses that are proofread first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from autoj.errors import DataError
+from autoj.judges import load_card
+from autoj.records import Case, JudgeCard, Message, Response, Verdict
+from autoj.runs import make_spec
+from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
+from autoj.runs.spec import RunSpec
+
+CARD = load_card("embedded-1.5b")
+PLAIN = replace(
+    CARD, options={name: CARD.options[name] for name in CARD.options if name != "proofread"}
+)
+CASE = Case(
+    id="desks",
+    query='Is "46 desks" right?',
+    cluster="desks",
+    # It stands in the query, too, and its braces are those of a template.
+    responses=(Response(text="46 desks"), Response(text="{query} {response}")),
+    history=(Message(role="user", content="Hello."), Message(role="assistant", content="Hi.")),
+)
+VERDICT = Verdict(case_id="desks", judge=CARD.name, ratings=(7.4, 3.0))
+
+
+class Roomy:
+    """An engine with room for everything."""
+
+    def __init__(self, card: JudgeCard) -> None:
+        self.card = card
+        self.limits = type("L", (), {"context_tokens": 10**6})()
+
+
+def spec(card: JudgeCard = CARD, task: Any = "rate", **settings: Any) -> RunSpec:
+    return make_spec(task, card, **{"protocol": "single-verdict", "critique": True} | settings)
+
+
+def planned(asked: RunSpec, verdict: Verdict = VERDICT) -> list[Any]:
+    return [
+        item.request
+        for item in plan_follow(CASE, verdict, asked, Roomy(asked.judge))  # type: ignore[arg-type]
+    ]
+
+
+def test_each_response_is_proofread_by_the_question_that_rated_it() -> None:
+    asked = spec()
+    rated = [item.request for item in plan_case(CASE, asked, Roomy(CARD))]  # type: ignore[arg-type]
+    for index, (request, first) in enumerate(zip(planned(asked), rated, strict=True)):
+        read, text = request.proofreading, CASE.responses[index].text
+        assert first is not None
+        assert (read.rating, read.prefix, read.choices) == (
+            first.messages, first.prefix, first.choices,
+        )  # fmt: skip
+        assert read.response == text
+        assert read.question(text) == first.messages
+        assert [turn.content for turn in read.conversation] == ["Hello.", "Hi.", CASE.query]
+        assert (read.values[0], read.values[-1], len(read.values)) == (1.0, 10.0, 10)
+        assert (read.surprise, read.gain) == (5.0, 0.3)
+
+
+def test_the_question_about_another_response_is_the_protocols_own() -> None:
+    other = replace(CASE, responses=(Response(text="64 desks"), CASE.responses[1]))
+    asked = spec()
+    (expected, _) = plan_case(other, asked, Roomy(CARD))  # type: ignore[arg-type]
+    assert expected.request is not None
+    assert planned(asked)[0].proofreading.question("64 desks") == expected.request.messages
+
+
+def test_only_critiques_have_other_keys() -> None:
+    asked, plain = spec(), spec(PLAIN)
+    assert [row.asked.key for row in plan_case(CASE, asked, Roomy(CARD))] == [  # type: ignore[arg-type]
+        row.asked.key
+        for row in plan_case(CASE, plain, Roomy(PLAIN))  # type: ignore[arg-type]
+    ]
+    before, after = planned(plain), planned(asked)
+    assert [each.proofreading for each in before] == [None, None]
+    assert {each.key for each in before}.isdisjoint(each.key for each in after)
+    assert [each.messages for each in before] == [each.messages for each in after]
+
+
+def test_keys_without_an_engine_are_those_of_the_plan() -> None:
+    asked = spec()
+    rows = follow_rows_of(CASE, VERDICT, asked, CARD)
+    assert rows is not None
+    assert [row.key for row in rows] == [each.key for each in planned(asked)]
+
+
+def test_other_thresholds_have_other_keys() -> None:
+    options = {**CARD.options, "proofread": {"surprise": 5.0, "gain": 0.5}}
+    one, other = planned(spec()), planned(spec(replace(CARD, options=options)))
+    assert {each.key for each in one}.isdisjoint(each.key for each in other)
+
+
+@pytest.mark.parametrize("protocol", ["single-verdict-zh", "pairwise-verdict"])
+def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
+    is_pair = protocol.startswith("pair")
+    verdict = replace(VERDICT, ratings=(), winner="b") if is_pair else VERDICT
+    asked = planned(spec(task="judge" if is_pair else "rate", protocol=protocol), verdict)
+    assert [each.proofreading for each in asked] == [None] * (1 if is_pair else 2)
+
+
+@pytest.mark.parametrize(
+    "proofread", [{"surprise": 5.0}, {"surprise": -1, "gain": 1}, 3, {"gain": 1, "typo": 2}]
+)
+def test_a_card_with_other_settings_is_refused(tmp_path: Any, proofread: object) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "title: mine\nbackend: embedded\nmodel: a\nwrapper: chatml\ncontext_tokens: 4096\n"
+        f"options: {{proofread: {proofread}}}\n".replace("'", "")
+    )
+    with pytest.raises(DataError, match="proofread has two thresholds above 0"):
+        load_card(str(path))
