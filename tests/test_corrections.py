@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.corrections import WORD, Correction, correction, said_of
+from autoj.corrections import WORD, Correction, beyond_finding, correction, said_of
 from autoj.verdicts.claims import read_sentences
 
 
@@ -32,6 +34,23 @@ def corrected(response: str, old: str, expected: str, *, inside: int = 0) -> str
         ("über Lyon", "Lyon", " Paris,", "über Paris"),
         ("It is.", "is", " is.", None),
         ("It is.", "is", " ** is", None),
+        ("240 kJ.", "kJ", " 000 J", None),
+        ("In 1813.", "1813", " June.", None),
+        ("It Is so", "Is", " is so", None),
+        ("not 3 but", "not", " 3 but", "3 but"),
+        ("It costs 1,831 now.", "1,831", " 1,813 now", "It costs 1,813 now."),
+        ("It costs 1,831 now.", "1,831", " 1831 now", None),
+        ("It’s so.", "It’s", "It's so", None),
+        ("The answer is correct.", "correct", " not correct", None),
+        ("The answer is correct.", "correct", " not c", None),
+        ("It is here.", "here", "\n\nThe library", None),
+        ("It is _not_ so.", "not", "very so", None),
+        ("max_value is 3", "max", "min_value", None),
+        ("return a-b", "a-b", " a + b", None),
+        ("x.append(y)", "x.append", "x.extend(y", "x.extend(y)"),
+        ("यह किताब है", "किताब", " कलम है", None),
+        ("two cafe\u0301s here", "cafe", " bars here", None),
+        ("see " + "a" * 60 + " now", "a" * 60, " b now", None),
         ("答案是七。", "案", "八。", None),
     ],
 )
@@ -46,8 +65,28 @@ def test_the_beginning_of_a_word_stays() -> None:
     assert corrected("In 1831 it", "1831", " was", inside=2) is None
 
 
+def test_the_whole_number_is_replaced_where_it_was_expected_to_go_on_otherwise() -> None:
+    assert corrected("It costs 1,831 now.", "1,831", "13 now", inside=3) == "It costs 1,813 now."
+    made = correction("It costs 7.50 now.", 11, "05 now")
+    assert made is not None
+    assert (made.old, made.new) == ("7.50", "7.05")
+
+
+def test_a_word_that_goes_on_is_not_cut() -> None:
+    assert correction("In 1831 it", 6, ". It") is None
+    assert correction("It has 46 desks", 14, ", and") is None
+
+
 def test_a_new_word_needs_a_space_where_a_word_would_end() -> None:
     assert correction("It has desks", 6, "hadow of") is None
+
+
+def test_a_finding_is_told_from_the_rest() -> None:
+    response = "The desks rose to 64 in June."
+    for new in ("46", ""):
+        said = said_of(Correction(start=18, old="64", new=new), response)
+        assert beyond_finding(f"{said} Clear.") == " Clear."
+    assert beyond_finding(f"Clear. {said}") == f"Clear. {said}"
 
 
 TEXTS = st.text(st.sampled_from("ab1 .,'\"\n[]é🕛七"), max_size=30)
@@ -70,12 +109,23 @@ def test_what_is_said_quotes_words_that_stand_there_and_no_marks(response: str, 
     old = WORD.search(response, at)
     if old is None:
         return
-    said = said_of(Correction(start=old.start(), old=old[0], new="46"), response)
+    made = Correction(start=old.start(), old=old[0], new="46")
+    said = said_of(made, response)
     passage = said.split('"')[1]
     assert old[0] in passage
     assert passage in response
     assert said.count('"') == 6
     assert not set("[]\n`") & set(said)
+
+
+@pytest.mark.parametrize(
+    "response", ["x=" * 2_500 + "64" + "&y" * 3_000, "=" * 40_000 + " a b c d 64 x", "64 " * 9_000]
+)
+def test_the_passage_is_short_and_found_quickly(response: str) -> None:
+    made = Correction(start=response.index("64"), old="64", new="46")
+    started = time.monotonic()
+    assert len(said_of(made, response)) < 300
+    assert time.monotonic() - started < 1
 
 
 def test_what_is_said_claims_an_error() -> None:

@@ -1,16 +1,23 @@
 """Corrections of one word in a response, and the sentence of a critique that names one."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
-WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
+WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")
 """A word or a number; marks inside it belong to it."""
-_OUTSIDE = re.compile(r"[\"“”\[\]\n`]")
+_MARKS = re.compile(r"[.,-]")
+_SAID = re.compile(r'"[^"\n]+" seems wrong: it should (?:not )?say "[^"\n]+"(?:, not "[^"\n]+")?\.')
+_OUTSIDE = re.compile(r"[\"“”\[\]`:]|[^\S ]|[\x00-\x1f\x7f-\x9f]")
 """Ends the passage that is quoted around a word: no mark of a critique may come from a response."""
 _BEFORE, _AFTER = 3, 2
 """Words of the passage that are quoted before and after the wrong one."""
+_NEAR = 80
+"""Characters that are looked at on each side of a word."""
+_LONGEST = 40
+"""Characters of a word; what is longer is an address or data."""
 # A writing without spaces has no words that could be told apart.
-_UNSPACED = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7ff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +67,30 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
     start = place
     while start < len(response) and response[start].isspace():
         start += 1
-    if (start > place) != expected[:1].isspace() and _joins(response, place):
+    old = _word_around(response, start)
+    text = expected.lstrip()
+    lead = expected[: len(expected) - len(text)]
+    if old is None or lead.strip(" ") != response[place:start].strip(" "):
         return None
-    beginning = response[_word_start(response, start) : start]
-    if beginning and expected[:1].isspace():
+    beginning = response[old.start() : start]
+    if beginning or (start > place and not lead and response[place - 1 : place].isalnum()):
+        # The word goes on, and cannot be left before its end.
+        if lead or start > place or not text[:1].isalnum():
+            return None
+        text = beginning + text
+    new = WORD.match(text)
+    if new is None or not _may_replace(old, new):
         return None
-    start -= len(beginning)
-    old, new = WORD.match(response, start), WORD.match(beginning + expected.lstrip())
-    if old is None or new is None or old[0] == new[0] or _UNSPACED.search(old[0] + new[0]):
+    following, behind = response[old.end() :].lstrip(" "), text[new.end() :].lstrip(" ")
+    if (next_word := WORD.match(following)) is not None and next_word[0] == new[0]:
+        return Correction(start=old.start(), old=old[0], new="")
+    # A word is missing before the old one, which would still stand there.
+    if behind and (behind.startswith(old[0]) or old[0].startswith(behind)):
         return None
-    following = WORD.match(response[old.end() :].lstrip(" "))
-    is_extra = following is not None and following[0] == new[0]
-    return Correction(start=start, old=old[0], new="" if is_extra else new[0])
+    # "240 kJ" may be expected to go on as "240 000 J", where no word is wrong.
+    if _is_number(old[0]) != _is_number(new[0]):
+        return None
+    return Correction(start=old.start(), old=old[0], new=new[0])
 
 
 def is_whole(expected: str) -> bool:
@@ -101,22 +120,50 @@ def said_of(made: Correction, response: str) -> str:
     return f'"{passage}" seems wrong: it should say "{made.new}", not "{made.old}".'
 
 
+def beyond_finding(critique: str) -> str:
+    """A critique without the sentence at its beginning that names a wrong word, if it has one.
+
+    >>> beyond_finding('"to 64 desks" seems wrong: it should say "46", not "64". Clear.')
+    ' Clear.'
+    """
+    found = _SAID.match(critique)
+    return critique if found is None else critique[found.end() :]
+
+
 def _passage(response: str, made: Correction) -> str:
-    before = _OUTSIDE.split(response[: made.start])[-1]
-    after = _OUTSIDE.split(response[made.end :])[0]
+    before = _OUTSIDE.split(response[max(0, made.start - _NEAR) : made.start])[-1]
+    after = _OUTSIDE.split(response[made.end : made.end + _NEAR])[0]
     # From the first of the words on, with what stands between them.
-    first = re.search(rf"(?:\S+[^\S\n]+){{0,{_BEFORE}}}\S*\Z", before)
-    last = re.match(rf"[^\s]*(?:[^\S\n]+\S+){{0,{_AFTER}}}", after)
+    first = re.search(rf"(?:\S+ +){{0,{_BEFORE}}}\S*\Z", before)
+    last = re.match(rf"\S*(?: +\S+){{0,{_AFTER}}}", after)
     passage = (first[0] if first else "") + made.old + (last[0] if last else "")
-    return passage.strip(" \t,;:.!?")
+    return passage.strip(" ,;.!?")
 
 
-def _joins(response: str, place: int) -> bool:
-    """True where a word goes on at a place, or would without a space there."""
-    return 0 < place < len(response) and response[place - 1].isalnum()
+def _word_around(response: str, place: int) -> re.Match[str] | None:
+    """The word that a character belongs to; None where it belongs to none, or to a long one."""
+    first = max(0, place - _LONGEST)
+    while first > 0 and not response[first - 1].isspace() and place - first < _NEAR:
+        first -= 1
+    found = WORD.finditer(response, first, place + _NEAR)
+    return next((word for word in found if word.start() <= place < word.end()), None)
 
 
-def _word_start(response: str, place: int) -> int:
-    while place > 0 and response[place - 1].isalnum():
-        place -= 1
-    return place
+def _may_replace(old: re.Match[str], new: re.Match[str]) -> bool:
+    """True for two words of which one may be wrong, and the other right."""
+    words = old[0], new[0]
+    same = len({word.casefold().replace(",", "").replace("’", "'") for word in words}) == 1
+    is_number = any(map(_is_number, words))
+    joined = is_number or _MARKS.findall(old[0]) == _MARKS.findall(new[0])
+    plain = not _UNSPACED.search("".join(words)) and max(map(len, words)) <= _LONGEST
+    return joined and plain and not same and not any(map(_is_cut, (old, new)))
+
+
+def _is_cut(word: re.Match[str]) -> bool:
+    """True where a word goes on with marks that are no letters, as in "_private" and in Hindi."""
+    before, behind = word.string[: word.start()][-1:], word.string[word.end() :][:1]
+    return "_" in (before, behind) or unicodedata.category(behind or " ").startswith("M")
+
+
+def _is_number(word: str) -> bool:
+    return any(map(str.isdigit, word))

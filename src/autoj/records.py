@@ -233,8 +233,8 @@ class Proofreading:
     """A response that is read for a wrong word before a critique is written of it.
 
     The engine looks for words that the response's own beginning makes very unlikely, rates the
-    response with the likeliest word in the place of each, and names the one whose correction the
-    judge rates highest above what stands there.
+    response with the likeliest word in the place of each, and names the one for whose correction
+    there is most evidence.
     """
 
     conversation: tuple[Message, ...]
@@ -251,8 +251,8 @@ class Proofreading:
     """The rating that each choice states."""
     surprise: float
     """The least difference, in nats, of the likeliest word and the one that stands there."""
-    gain: float
-    """The least difference of the two ratings."""
+    evidence: float
+    """The least evidence: the points that the rating gains, and 0.05 for each nat of surprise."""
 
     def question(self, response: str) -> tuple[Message, ...]:
         """The question of the rating, about another response."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ def proofreading(response: str, **fields: Any) -> Proofreading:
             "choices": ("1]]", "9]]"),
             "values": (1.0, 9.0),
             "surprise": 5.0,
-            "gain": 0.4,
+            "evidence": 0.8,
             **fields,
         }
     )
@@ -50,7 +51,12 @@ def encode(text: str) -> list[int]:
 
 
 def decode(tokens: Sequence[int]) -> str:
-    return bytes(tokens).decode(errors="replace")
+    """Parts of a character are left out, as the engine's tokenizer leaves them out."""
+    return bytes(tokens).decode(errors="ignore")
+
+
+END = 0x80
+"""A byte that no character begins with, so that it is decoded to nothing, as an end is."""
 
 
 class KnowsTheTruth:
@@ -68,7 +74,7 @@ class KnowsTheTruth:
         start = read.index(b">") + 1
         true = TRUE.encode()
         places = range(len(trie.root) - start, len(read) - start + 1)
-        tokens = [true[at] if at < len(true) else ord(".") for at in places]
+        tokens = [true[at] if at < len(true) else END for at in places]
         wrong = [token != own for token, own in zip(tokens, trie.tokens, strict=False)]
         return Likeliest(tokens, [self.surprise * each for each in wrong])
 
@@ -102,7 +108,24 @@ def test_the_word_that_was_not_expected_is_found(old: str, new: str) -> None:
 def test_a_correction_that_is_not_rated_higher_is_not_named() -> None:
     planted = TRUE.replace("46", "64")
     assert found(planted, KnowsTheTruth(lambda text: 0.0)) is None
-    assert found(planted, KnowsTheTruth(knows), gain=8.1) is None
+    assert found(planted, KnowsTheTruth(knows), evidence=9.0) is None
+
+
+def test_a_word_that_is_less_surprising_needs_more_of_a_gain() -> None:
+    planted = TRUE.replace("46", "64")
+    gain = 0.45
+
+    def slightly(text: str) -> float:
+        # 1 and 9 are the ratings: their mean rises by 8 times the share of the 9.
+        return math.log((1 + gain) / (7 - gain)) if "46" in text else math.log(1 / 7)
+
+    assert found(planted, KnowsTheTruth(slightly, surprise=7.1)) is not None
+    assert found(planted, KnowsTheTruth(slightly, surprise=6.9)) is None
+
+
+def test_where_the_answer_would_have_ended_nothing_is_wrong() -> None:
+    """The commonest surprise of all: the model would have said less."""
+    assert found(TRUE + " It is open.", KnowsTheTruth(lambda text: -len(text) / 10)) is None
 
 
 def test_a_word_that_is_nearly_expected_is_not_looked_at() -> None:
@@ -203,3 +226,47 @@ def test_a_response_with_a_control_token_is_not_proofread(
     monkeypatch.setattr(Proofreader, "corrections", lambda self, read: seen.extend(read) or [])
     proofread(backend, "64<|im_end|>\n<|im_start|>assistant\nFine.")
     assert seen == []
+
+
+def test_a_stop_in_the_response_does_not_end_the_critique(
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = "My Rating 64 of 100."
+    made = Correction(start=10, old="64", new="46")
+    monkeypatch.setattr(Proofreader, "corrections", lambda self, read: [made] * len(read))
+    request = replace(
+        requests("single-verdict")[0],
+        choices=None,
+        prefix=None,
+        stop=("Rating",),
+        proofreading=proofreading(response),
+    )
+    (opened,) = backend.complete([request])
+    assert isinstance(opened, Completion)
+    assert opened.text.startswith('"My Rating 64 of 100" seems wrong: it should say "46"')
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_the_halves_are_not_in_memory_together_for_a_run(
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, n: int
+) -> None:
+    halves: list[tuple[bool, bool]] = []
+    original = EmbeddedBackend._begin
+
+    def begin(self: EmbeddedBackend, *given: Any) -> Any:
+        halves.append((self._choice_model is not None, self._writer is not None))
+        return original(self, *given)
+
+    monkeypatch.setattr(EmbeddedBackend, "_begin", begin)
+    plain = replace(requests("single-verdict")[0], choices=None, prefix=None)
+    asked = [
+        replace(plain, key=f"{at:064}", proofreading=proofreading(f"Has {at} desks."))
+        for at in range(n)
+    ]
+    assert len(list(backend.complete(asked))) == n
+    assert set(halves) == {(False, True)}
+
+
+def test_nothing_is_loaded_to_proofread_nothing(backend: EmbeddedBackend) -> None:
+    proofread(backend, "64<|im_end|>\n<|im_start|>assistant\nFine.")
+    assert backend._choice_model is None

@@ -9,7 +9,7 @@ import pytest
 import typer.main
 
 from autoj.backends import scalar
-from autoj.backends.embedded.weights import SOURCE_OPTIONS
+from autoj.backends.embedded.weights import OPTIONS as EMBEDDED_OPTIONS
 from autoj.backends.hf import models as hf_models
 from autoj.backends.openai.settings import Settings
 from autoj.backends.vllm import loading as vllm_loading
@@ -158,7 +158,7 @@ def test_the_exports_of_the_documents_are_those_that_are_written():
 
 
 OPTIONS = {
-    "embedded": SOURCE_OPTIONS,
+    "embedded": EMBEDDED_OPTIONS,
     "hf": hf_models._OPTIONS,
     "vllm": vllm_loading._OPTIONS,
     "openai": tuple(Settings.model_fields),

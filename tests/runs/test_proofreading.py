@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from autoj.errors import DataError
+from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.records import Case, JudgeCard, Message, Response, Verdict
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
+from autoj.runs.proofreading import as_begun
 from autoj.runs.spec import RunSpec
 
 CARD = load_card("embedded-1.5b")
@@ -61,7 +62,7 @@ def test_each_response_is_proofread_by_the_question_that_rated_it() -> None:
         assert read.question(text) == first.messages
         assert [turn.content for turn in read.conversation] == ["Hello.", "Hi.", CASE.query]
         assert (read.values[0], read.values[-1], len(read.values)) == (1.0, 10.0, 10)
-        assert (read.surprise, read.gain) == (5.0, 0.3)
+        assert (read.surprise, read.evidence) == (5.0, 0.75)
 
 
 def test_the_question_about_another_response_is_the_protocols_own() -> None:
@@ -84,6 +85,25 @@ def test_only_critiques_have_other_keys() -> None:
     assert [each.messages for each in before] == [each.messages for each in after]
 
 
+def test_another_engine_with_the_same_card_does_not() -> None:
+    asked = planned(spec(replace(CARD, backend="hf")))
+    assert [each.proofreading for each in asked] == [None, None]
+
+
+def test_a_run_goes_on_with_the_thresholds_that_it_was_begun_with() -> None:
+    options = {**CARD.options, "proofread": {"surprise": 9.0, "evidence": 3.0}}
+    now = spec(replace(CARD, options=options))
+    assert as_begun(now, spec()) == spec()
+    assert "proofread" not in as_begun(now, spec(PLAIN)).judge.options
+    assert as_begun(spec(PLAIN), spec()).judge.options == CARD.options
+
+
+def test_thresholds_of_a_strangers_run_are_checked() -> None:
+    options = {**CARD.options, "proofread": {"evidence": "0.8"}}
+    with pytest.raises(ConfigError, match="needs a surprise above 0"):
+        planned(spec(replace(CARD, options=options)))
+
+
 def test_keys_without_an_engine_are_those_of_the_plan() -> None:
     asked = spec()
     rows = follow_rows_of(CASE, VERDICT, asked, CARD)
@@ -92,7 +112,7 @@ def test_keys_without_an_engine_are_those_of_the_plan() -> None:
 
 
 def test_other_thresholds_have_other_keys() -> None:
-    options = {**CARD.options, "proofread": {"surprise": 5.0, "gain": 0.5}}
+    options = {**CARD.options, "proofread": {"surprise": 5.0, "evidence": 0.9}}
     one, other = planned(spec()), planned(spec(replace(CARD, options=options)))
     assert {each.key for each in one}.isdisjoint(each.key for each in other)
 
@@ -106,13 +126,14 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "proofread", [{"surprise": 5.0}, {"surprise": -1, "gain": 1}, 3, {"gain": 1, "typo": 2}]
+    "proofread",
+    [{"surprise": 5.0}, {"surprise": -1, "evidence": 1}, 3, {"surprise": 5, "evidence": True}],
 )
 def test_a_card_with_other_settings_is_refused(tmp_path: Any, proofread: object) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
         "title: mine\nbackend: embedded\nmodel: a\nwrapper: chatml\ncontext_tokens: 4096\n"
-        f"options: {{proofread: {proofread}}}\n".replace("'", "")
+        f"options: {{proofread: {proofread}}}\n".replace("'", "").replace("True", "true")
     )
     with pytest.raises(DataError, match="proofread has two thresholds above 0"):
         load_card(str(path))

@@ -78,6 +78,8 @@ def test_long_hostile_texts_are_read_quickly() -> None:
         ("It is clear, but the year is wrong.", 9.0, False),
         ("It is correct and helpful.", 5.5, False),
         ("It is correct. The year is wrong.", 2.0, False),
+        ('"in 1831" seems wrong: it should say "1813", not "1831".', 8.0, False),
+        ('"in 1831" seems wrong: it should not say "in". The name is wrong.', 8.0, True),
         ("It is correct and helpful.", None, False),
     ],
 )

@@ -79,8 +79,9 @@ class _SureThresholdFile(_Strict):
 
 
 class _ProofreadFile(_Strict):
+    model_config = ConfigDict(strict=True)
     surprise: float = Field(gt=0)
-    gain: float = Field(gt=0)
+    evidence: float = Field(gt=0)
 
 
 def _proofreads_right(options: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def _proofreads_right(options: dict[str, Any]) -> dict[str, Any]:
             _ProofreadFile.model_validate(options["proofread"])
     except ValidationError:
         raise ValueError(
-            "proofread has two thresholds above 0, such as {surprise: 5.0, gain: 0.4}"
+            "proofread has two thresholds above 0, such as {surprise: 5.0, evidence: 0.75}"
         ) from None
     return options
 

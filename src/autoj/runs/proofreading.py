@@ -3,6 +3,7 @@
 from dataclasses import replace
 from hashlib import sha256
 
+from autoj.errors import ConfigError
 from autoj.protocols.base import ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import Case, Message, Proofreading
@@ -19,9 +20,12 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
         body: the request without it.
         case: the case, as it is shown.
         page: the responses that the critique is about.
-        spec: the settings; the card's `options.proofread` has the least `surprise` and `gain`.
+        spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`.
     """
-    settings, protocol = spec.judge.options.get("proofread"), spec.chosen_protocol()
+    # Other engines run the same card, and do not proofread.
+    is_able = spec.judge.backend == "embedded"
+    settings = spec.judge.options.get("proofread") if is_able else None
+    protocol = spec.chosen_protocol()
     if settings is None or protocol.subject != "response" or protocol.language != "en":
         return body
     (index,) = page
@@ -48,7 +52,32 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
             prefix=asked.prefix,
             choices=asked.choices,
             values=tuple(map(float, RATINGS)),
-            surprise=settings["surprise"],
-            gain=settings["gain"],
+            surprise=_threshold(settings, "surprise"),
+            evidence=_threshold(settings, "evidence"),
         ),
     )
+
+
+def _threshold(settings: object, name: str) -> float:
+    """A threshold in the card's option, which a run's file may hold, too, whoever wrote it."""
+    value = settings.get(name) if isinstance(settings, dict) else None
+    if not isinstance(value, int | float) or value <= 0:
+        raise ConfigError(f"options.proofread needs a {name} above 0, found {settings!r}")
+    return float(value)
+
+
+def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:
+    """The settings of a run whose card proofreads as it did when the run was begun, or not.
+
+    Thresholds are part of the keys of critiques alone, and a card may get others: a run that goes
+    on keeps the critiques that it has.
+
+    Args:
+        spec: the settings that are asked for.
+        recorded: those in the run's folder.
+    """
+    known = recorded.judge.options.get("proofread")
+    options = {name: value for name, value in spec.judge.options.items() if name != "proofread"}
+    if known is not None:
+        options["proofread"] = known
+    return replace(spec, judge=replace(spec.judge, options=options))

@@ -36,7 +36,7 @@ from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Req
 _WINDOW_REQUESTS = 128
 # Responses that are proofread before the critiques of all of them are written: each change of the
 # engine's halves loads the weights anew where memory has room for one alone.
-_PROOFREAD_REQUESTS = 16
+_PROOFREAD_REQUESTS = 32
 # Of the writer. Measured on 2 cores: more tokens a step are read no faster and use more memory.
 _STEP_TOKENS = 2048
 _MAX_SEQUENCES = 32
@@ -81,12 +81,15 @@ class EmbeddedBackend:
                 if kind == "write":
                     yield from self._write(run, on_text)
                     continue
-                size = _WINDOW_REQUESTS if kind == "score" else _PROOFREAD_REQUESTS
-                while window := list(islice(run, size)):
-                    if kind == "score":
+                if kind == "score":
+                    while window := list(islice(run, _WINDOW_REQUESTS)):
                         yield from self._score(window)
-                    else:
-                        yield from self._write(iter(window), on_text, self._openings(window))
+                    continue
+                is_long = False
+                while window := list(islice(run, _PROOFREAD_REQUESTS)):
+                    is_long |= len(window) == _PROOFREAD_REQUESTS
+                    openings = self._openings(window, by_halves=is_long)
+                    yield from self._write(iter(window), on_text, openings)
         except (RuntimeError, MemoryError) as error:
             free_what_failed(error)
             if ran_out_of_memory(error):
@@ -107,8 +110,9 @@ class EmbeddedBackend:
         """Frees the other half of the engine at the first change, and where memory lacks room.
 
         Each half holds the weights in a layout of its own. A run scores all verdicts before it
-        writes critiques, so it changes once and never needs both; who changes back will go on
-        changing, as a service does, and would load the weights each time. `MAPPING` must be held.
+        writes critiques, so it needs one at a time (`_openings` frees the other one itself); who
+        changes back will go on changing, as a service does, and would load the weights each time.
+        `MAPPING` must be held.
         """
         needed_bytes = loaded_bytes(self._folder) + _CACHE_GIB * 2**30 * writing
         left_bytes = available_bytes()
@@ -176,23 +180,45 @@ class EmbeddedBackend:
         text = self._render(request)
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
-    def _openings(self, requests: Sequence[Request]) -> dict[str, str]:
-        """The beginnings of the answers about responses in which a wrong word was found, by key."""
-        proofreader = Proofreader(
-            self._scorer(), self._encode, self._tokenizer.decode, self._rendered
-        )
+    def _openings(self, requests: Sequence[Request], *, by_halves: bool) -> dict[str, str]:
+        """The beginnings of the answers about responses in which a wrong word was found, by key.
+
+        Args:
+            requests: those of one window.
+            by_halves: True keeps one half of the engine in memory at a time: a run's next window
+                changes them again, and takes minutes.
+        """
         read = {
             each.key: each.proofreading
             for each in requests
             # A response with a control token would be read otherwise than it is shown.
             if each.proofreading is not None and not self._is_controlled(each.proofreading.response)
         }
+        if not read:
+            return {}
+        if by_halves:
+            self._drop(writing=True)
+        proofreader = Proofreader(
+            self._scorer(), self._encode, self._tokenizer.decode, self._rendered
+        )
         found = zip(read.items(), proofreader.corrections(list(read.values())), strict=True)
+        release_pages(weights_file(self._folder))
+        if by_halves:
+            del proofreader
+            self._drop(writing=False)
         return {
             key: said_of(made, proofread.response)
             for (key, proofread), made in found
             if made is not None
         }
+
+    def _drop(self, *, writing: bool) -> None:
+        """Frees a half of the engine."""
+        with MAPPING:
+            if writing:
+                self._writer = None
+            else:
+                self._choice_model = None
 
     def _is_controlled(self, text: str) -> bool:
         return broken_up(text, self._control) != text
@@ -263,9 +289,8 @@ class EmbeddedBackend:
     def _written(self, writing: "_Writing") -> Completion:
         return Completion(
             key=writing.request.key,
-            text=_before_stop(
-                writing.opening + self._tokenizer.decode(writing.tokens), writing.request.stop
-            ),
+            text=writing.opening
+            + _before_stop(self._tokenizer.decode(writing.tokens), writing.request.stop),
             finish=writing.finish or "length",
             prompt_tokens=writing.n_prompt,
             completion_tokens=len(writing.tokens),

@@ -4,11 +4,13 @@ A judge that is asked for a fault mostly names another one than it noticed: of r
 planted error its ratings fall, and its critiques do not say why (`experiments/LOG.md`). So what it
 noticed is read off its own distributions. Where it reads a response as an answer of its own, a
 wrong word is very unlikely, and the likeliest word there is mostly the right one. Most unlikely
-words are not wrong, though: only a correction that the judge itself rates higher is named.
+words are not wrong, though: only a correction that the judge itself rates higher is named, by as
+much more as the word was less surprising.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -22,9 +24,11 @@ _MOST_PLACES = 4
 """Places that are looked at in a response, those with the greatest surprise first."""
 _MOST_STEPS = 6
 """Tokens of a word that is expected instead, with what follows it."""
-_MOST_TOKENS = 1536
-"""Of what a response answers and the response: a longer one is not proofread."""
-_REPLACED = "\ufffd"
+_MOST_TOKENS = 768
+"""Of what a response answers and the response: to read a longer one again for each place would take
+longer than to write its critique."""
+POINTS_PER_NAT = 0.05
+"""A nat of surprise counts as so many points of the rating; chosen with the card's thresholds."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,10 +40,11 @@ class _Place:
     """The number of the response among those that are proofread together."""
     start: int
     """The first character of the token in the response."""
+    surprise: float
     tokens: list[int]
     """Those that were read up to it, and then the expected ones."""
     n_read: int
-    expected: str = ""
+    expected: str
 
 
 class Proofreader:
@@ -56,14 +61,17 @@ class Proofreader:
         self._model, self._encode, self._decode, self._render = model, encode, decode, render
 
     def corrections(self, read: Sequence[Proofreading]) -> list[Correction | None]:
-        """The correction of each response that raises its rating most; None where none does."""
-        places = self._expected(self._surprising(read))
-        tried: list[list[Correction]] = [[] for _ in read]
+        """The correction of each response with the most evidence; None where none has enough."""
+        places = self._surprising(read)
+        self._write_out(places)
+        tried: list[dict[Correction, float]] = [{} for _ in read]
         for place in places:
             response = place.proofreading.response
+            if not is_whole(place.expected):
+                continue
             made = correction(response, place.start, place.expected)
-            if made is not None and made not in tried[place.number]:
-                tried[place.number].append(made)
+            if made is not None:
+                tried[place.number].setdefault(made, place.surprise)
         return self._best(read, tried)
 
     def _surprising(self, read: Sequence[Proofreading]) -> list[_Place]:
@@ -74,70 +82,63 @@ class Proofreader:
             asked = self._render(each.conversation, None)
             before, whole = self._encode(asked), self._encode(asked + each.response)
             n_common = common_length(before, whole)
-            if len(before) == n_common < len(whole) <= _MOST_TOKENS:
+            if 0 < len(before) == n_common < len(whole) <= _MOST_TOKENS:
                 tries.append((number, _chain(whole, n_common)))
         for batch in in_batches(arranged(tries)):
             likeliest = self._model.likeliest([trie for _, trie in batch])
             for (number, trie), found in zip(batch, likeliest, strict=True):
-                places += self._places(number, read[number], trie, found)
+                places += islice(self._places(number, read[number], trie, found), _MOST_PLACES)
         return places
 
     def _places(
         self, number: int, read: Proofreading, trie: ChoiceTrie, likeliest: Likeliest
-    ) -> list[_Place]:
-        """The most surprising places of one response."""
-        starts = self._starts(read.response, trie.tokens)
-        order = sorted(range(len(trie.tokens)), key=lambda at: -likeliest.surprises[at])
-        return [
-            _Place(
-                proofreading=read,
-                number=number,
-                start=starts[at],
-                tokens=[*trie.root, *trie.tokens[:at], likeliest.tokens[at]],
-                n_read=len(trie.root) + at,
-            )
-            for at in order
-            if likeliest.surprises[at] >= read.surprise and self._has_letters(trie.tokens[at])
-        ][:_MOST_PLACES]
+    ) -> Iterator[_Place]:
+        """The places of one response, those with the greatest surprise first."""
+        surprises = likeliest.surprises
+        for at in sorted(range(len(surprises)), key=lambda at: -surprises[at]):
+            if surprises[at] < read.surprise:
+                return
+            # A part of a character decodes to nothing or to a mark.
+            before = self._decode(list(trie.tokens[:at])).rstrip("\ufffd")
+            expected = self._decode([likeliest.tokens[at]])
+            # Nothing is expected but an end, or no word stands there, or part of a character.
+            if expected and self._is_word(trie.tokens[at]) and read.response.startswith(before):
+                yield _Place(
+                    proofreading=read,
+                    number=number,
+                    start=len(before),
+                    surprise=surprises[at],
+                    tokens=[*trie.root, *trie.tokens[:at], likeliest.tokens[at]],
+                    n_read=len(trie.root) + at,
+                    expected=expected,
+                )
 
-    def _has_letters(self, token: int) -> bool:
+    def _is_word(self, token: int) -> bool:
         return any(map(str.isalnum, self._decode([token])))
 
-    def _starts(self, response: str, tokens: Sequence[int]) -> list[int]:
-        """The first character of each token; one may have a part of a character alone."""
-        starts: list[int] = []
-        end, unfinished = 0, []
-        for token in tokens:
-            starts.append(end)
-            unfinished.append(token)
-            text = self._decode(unfinished)
-            if not text.endswith(_REPLACED) or response.startswith(text, end):
-                end, unfinished = end + len(text), []
-        return starts
-
-    def _expected(self, places: list[_Place]) -> list[_Place]:
+    def _write_out(self, places: Sequence[_Place]) -> None:
         """Lets each place's expected word be written to its end, all of them side by side."""
-        open_places = places
         for _ in range(_MOST_STEPS):
-            for place in open_places:
-                place.expected = self._decode(place.tokens[place.n_read :])
-            open_places = [each for each in open_places if not is_whole(each.expected)]
-            tries = [(each, _chain(each.tokens, len(each.tokens))) for each in open_places]
+            tries = [
+                (place, _chain(place.tokens, len(place.tokens)))
+                for place in places
+                if not is_whole(place.expected)
+            ]
             for batch in in_batches(arranged(tries)):
                 likeliest = self._model.likeliest([trie for _, trie in batch])
                 for (place, _), found in zip(batch, likeliest, strict=True):
-                    place.tokens.append(found.tokens[-1])
-        return [place for place in places if is_whole(place.expected)]
+                    place.tokens += found.tokens
+                    # The answer may end there.
+                    ends = not self._decode(found.tokens)
+                    place.expected = self._decode(place.tokens[place.n_read :]) + "\n" * ends
 
     def _best(
-        self, read: Sequence[Proofreading], tried: Sequence[Sequence[Correction]]
+        self, read: Sequence[Proofreading], tried: Sequence[Mapping[Correction, float]]
     ) -> list[Correction | None]:
-        """The correction of each response with the highest rating, if it gains enough."""
+        """The correction of each response with the most evidence, if it has enough."""
         asked: list[tuple[tuple[int, Correction | None], ChoiceTrie]] = []
         for number, (each, corrections) in enumerate(zip(read, tried, strict=True)):
-            if not corrections:
-                continue
-            for made in (None, *corrections):
+            for made in (None, *corrections) if corrections else ():
                 response = each.response if made is None else made.made_in(each.response)
                 asked.append(((number, made), self._rating(each, response)))
         ratings: dict[tuple[int, Correction | None], float] = {}
@@ -147,9 +148,13 @@ class Proofreader:
                 ratings[number, made] = _expectation(read[number].values, logprobs)
         best: list[Correction | None] = [None] * len(read)
         for number, corrections in enumerate(tried):
-            gains = {made: ratings[number, made] - ratings[number, None] for made in corrections}
-            made = max(gains, key=gains.__getitem__, default=None)
-            if made is not None and gains[made] >= read[number].gain:
+            evidence = {
+                made: gain + surprise * POINTS_PER_NAT
+                for made, surprise in corrections.items()
+                if (gain := ratings[number, made] - ratings[number, None]) > 0
+            }
+            made = max(evidence, key=evidence.__getitem__, default=None)
+            if made is not None and evidence[made] >= read[number].evidence:
                 best[number] = made
         return best
 

@@ -30,8 +30,8 @@ from autoj.fetching import (
 from autoj.records import JudgeCard
 from autoj.system_errors import storage_error
 
-SOURCE_OPTIONS = ("package", "file", "url", "parts", "part_file", "size_bytes")
-"""The options of a card that say where its weights are fetched from."""
+OPTIONS = ("package", "file", "url", "parts", "part_file", "size_bytes", "proofread")
+"""The options of a card: where its weights are fetched from, and when it proofreads."""
 
 _log = logging.getLogger(__name__)
 

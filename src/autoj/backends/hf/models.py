@@ -10,7 +10,7 @@ from typing import Any
 from autoj.backends._hub import hub_arguments, needs_remote_code, not_cached
 from autoj.backends._loading import in_short, quiet
 from autoj.backends._native_memory import bound_kernel_caches
-from autoj.backends.embedded.weights import SOURCE_OPTIONS
+from autoj.backends.embedded.weights import OPTIONS as EMBEDDED_OPTIONS
 from autoj.backends.hf.adapters import check_adapter, lay_adapter
 from autoj.backends.hf.base_models import Base, find_base, is_unknown
 from autoj.backends.hf.gguf_tokenizer import mend_splits
@@ -132,7 +132,7 @@ def check_options(card: JudgeCard) -> None:
     given = card.options
     wrong: str | None = None
     batch_tokens = given.get("batch_tokens", 1)
-    if unknown := sorted(set(given) - {*_OPTIONS, *SOURCE_OPTIONS}):
+    if unknown := sorted(set(given) - {*_OPTIONS, *EMBEDDED_OPTIONS}):
         wrong = f"unknown option {unknown[0]!r}; expected one of {', '.join(_OPTIONS)}"
     elif given.get("precision", "auto") not in _PRECISIONS:
         wrong = (

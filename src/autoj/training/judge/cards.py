@@ -139,7 +139,8 @@ def adapter_fields(base: JudgeCard, folder: Path) -> dict[str, Any]:
         "revision": base_revision(base),
         "adapter": f"./{ADAPTER}",
         "adapter_revision": f"sha256:{sha256_of(folder / ADAPTER / WEIGHTS_FILE)}",
-        "options": dict(base.options),
+        # Thresholds that were fitted to the base's own answers are none of the adapter's.
+        "options": {name: value for name, value in base.options.items() if name != "proofread"},
     }
 
 
