@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
 
 WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")
 """A word or a number; marks inside it belong to it."""
@@ -18,6 +20,36 @@ _LONGEST = 40
 """Characters of a word; what is longer is an address or data."""
 # A writing without spaces has no words that could be told apart.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7ff\uf900-\ufaff]")
+
+
+class Thresholds(NamedTuple):
+    """The least surprise and the least evidence with which a word is named (`Proofreading`)."""
+
+    surprise: float
+    evidence: float
+
+
+def read_thresholds(option: object) -> Thresholds:
+    """Reads the thresholds of a card's option, which a run's file may hold, whoever wrote it.
+
+    Raises:
+        ValueError: they are not two finite numbers above 0.
+
+    >>> read_thresholds({"surprise": 5, "evidence": 0.75})
+    Thresholds(surprise=5.0, evidence=0.75)
+    """
+    given = option if isinstance(option, dict) else {}
+    values = [given.get(name) for name in Thresholds._fields]
+    found = [
+        float(value)
+        for value in values
+        if isinstance(value, int | float) and value is not True and 0 < value < inf
+    ]
+    if len(found) < len(values) or set(given) - set(Thresholds._fields):
+        raise ValueError(
+            "proofread has two thresholds above 0, such as {surprise: 5.0, evidence: 0.75}"
+        )
+    return Thresholds(*found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

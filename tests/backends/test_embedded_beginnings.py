@@ -18,11 +18,10 @@ from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded import EmbeddedBackend, graph
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.inputs import lay_out
-from autoj.backends.embedded.model import ChoiceModel, convert
+from autoj.backends.embedded.model import ChoiceModel
 from autoj.errors import BackendError
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Request, Response
-from tests.backends import toy_llama
 from tests.backends.test_embedded import CASES, requests
 
 TAILS = ([1, 9], [1, 0, 9], [2, 9], [3])
@@ -55,14 +54,6 @@ SEQUENCES = [
     )
 ]
 """Two queries and their responses, prompts that are the beginning of others, and strangers."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("openvino_genai")
-    weights = tmp_path_factory.mktemp("toy") / "model.gguf"
-    toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
-    return convert(weights)
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,11 @@ import pytest
 
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded import EmbeddedBackend
-from autoj.backends.embedded.model import ChoiceModel, Likeliest, convert
+from autoj.backends.embedded.model import ChoiceModel, Likeliest
 from autoj.backends.embedded.proofreading import Proofreader, _chain
 from autoj.corrections import Correction
 from autoj.judges import load_card
 from autoj.records import Completion, Message, Proofreading
-from tests.backends import toy_llama
 from tests.backends.test_embedded import requests
 
 TRUE = "The library has 46 desks and 3 cats 🐈 in June."
@@ -142,21 +141,23 @@ def test_the_one_that_gains_most_is_named() -> None:
     assert (made.old, made.new) == ("64", "46")
 
 
+def test_without_a_conversation_nothing_is_read() -> None:
+    assert found(TRUE.replace("46", "64"), KnowsTheTruth(knows), conversation=()) is None
+
+
 def test_each_response_of_several_has_its_own() -> None:
     reader = Proofreader(KnowsTheTruth(knows), encode, decode, render)  # type: ignore[arg-type]
-    texts = [TRUE, TRUE.replace("46", "64"), "", TRUE.replace("3 cats", "4 cats"), TRUE * 40]
+    texts = [
+        TRUE,
+        TRUE.replace("46", "64"),
+        "",
+        TRUE.replace("3 cats", "4 cats"),
+        TRUE.replace("46", "64") * 40,
+    ]
     made = reader.corrections([proofreading(text) for text in texts])
     assert [each and (each.old, each.new) for each in made] == [
         None, ("64", "46"), None, ("4", "3"), None,
     ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("openvino_genai")
-    weights = tmp_path_factory.mktemp("toy") / "model.gguf"
-    toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
-    return convert(weights)
 
 
 @pytest.fixture

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
-from autoj.records import Case, JudgeCard, Message, Response, Verdict
+from autoj.records import Case, JudgeCard, Message, Request, Response, Verdict
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
 from autoj.runs.proofreading import as_begun
 from autoj.runs.spec import RunSpec
+from autoj.tasks.judge import judge
+
+from ..scripted import Killed, Recorder
 
 CARD = load_card("embedded-1.5b")
 PLAIN = replace(
@@ -98,9 +103,31 @@ def test_a_run_goes_on_with_the_thresholds_that_it_was_begun_with() -> None:
     assert as_begun(spec(PLAIN), spec()).judge.options == CARD.options
 
 
+def test_a_killed_run_asks_for_its_other_critiques_by_its_own_thresholds(
+    tmp_path: Path, cases: Cases
+) -> None:
+    def answers(request: Request) -> str | tuple[float, ...]:
+        return " Fine." if request.choices is None else (-1.0,) * len(request.choices)
+
+    whole = Recorder(answers, CARD)
+    judge(cases, spec(), tmp_path / "whole", backend=whole)
+    n_ratings = sum(each.choices is not None for each in whole.asked)
+    options = {**CARD.options, "proofread": {"surprise": 9.0, "evidence": 3.0}}
+    first = Recorder(answers, CARD, dies_after=n_ratings + 3)
+    with pytest.raises(Killed):
+        judge(cases, spec(), tmp_path / "run", backend=first)
+    changed = replace(CARD, options=options)
+    second = Recorder(answers, changed)
+    judge(cases, spec(changed), tmp_path / "run", backend=second)
+    critiques = [each for each in (*first.asked, *second.asked) if each.choices is None]
+    assert {each.proofreading and each.proofreading.surprise for each in critiques} == {5.0}
+    assert len({each.key for each in critiques}) == len(critiques)
+    assert all(each.choices is None for each in second.asked)
+
+
 def test_thresholds_of_a_strangers_run_are_checked() -> None:
     options = {**CARD.options, "proofread": {"evidence": "0.8"}}
-    with pytest.raises(ConfigError, match="needs a surprise above 0"):
+    with pytest.raises(ConfigError, match="two thresholds above 0"):
         planned(spec(replace(CARD, options=options)))
 
 

@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import yaml
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from autoj import components
 from autoj.calibration import STYLE_FEATURES
 from autoj.chat import TEMPLATE, WRAPPER_NAMES
+from autoj.corrections import read_thresholds
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges.card_secrets import check_no_secrets
 from autoj.prompts import read_prompt, read_text
@@ -78,20 +72,9 @@ class _SureThresholdFile(_Strict):
     fitted_on: str | None = None
 
 
-class _ProofreadFile(_Strict):
-    model_config = ConfigDict(strict=True)
-    surprise: float = Field(gt=0)
-    evidence: float = Field(gt=0)
-
-
 def _proofreads_right(options: dict[str, Any]) -> dict[str, Any]:
-    try:
-        if "proofread" in options:
-            _ProofreadFile.model_validate(options["proofread"])
-    except ValidationError:
-        raise ValueError(
-            "proofread has two thresholds above 0, such as {surprise: 5.0, evidence: 0.75}"
-        ) from None
+    if "proofread" in options:
+        read_thresholds(options["proofread"])
     return options
 
 

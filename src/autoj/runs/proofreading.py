@@ -1,8 +1,9 @@
 """The requests for critiques of responses that a judge proofreads first."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import sha256
 
+from autoj.corrections import read_thresholds
 from autoj.errors import ConfigError
 from autoj.protocols.base import ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
@@ -21,6 +22,9 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
         case: the case, as it is shown.
         page: the responses that the critique is about.
         spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`.
+
+    Raises:
+        ConfigError: the option holds no such thresholds.
     """
     # Other engines run the same card, and do not proofread.
     is_able = spec.judge.backend == "embedded"
@@ -28,6 +32,10 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
     protocol = spec.chosen_protocol()
     if settings is None or protocol.subject != "response" or protocol.language != "en":
         return body
+    try:
+        thresholds = read_thresholds(settings)
+    except ValueError as error:
+        raise ConfigError(f"judge {spec.judge.name!r}: options.{error}") from None
     (index,) = page
     response = case.responses[index].text
     # Another text in its place says where it stands: it may stand in the query, too.
@@ -40,10 +48,7 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
     marked = protocol.build(replace(case, responses=tuple(responses)), page).messages
     number = next(at for at, message in enumerate(marked) if mark in message.content)
     return ProofreadBody(
-        messages=body.messages,
-        prefix=body.prefix,
-        choices=body.choices,
-        stop=body.stop,
+        **{each.name: getattr(body, each.name) for each in fields(body)},
         proofreading=Proofreading(
             conversation=(*case.history, Message(role="user", content=case.query)),
             response=response,
@@ -52,18 +57,10 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
             prefix=asked.prefix,
             choices=asked.choices,
             values=tuple(map(float, RATINGS)),
-            surprise=_threshold(settings, "surprise"),
-            evidence=_threshold(settings, "evidence"),
+            surprise=thresholds.surprise,
+            evidence=thresholds.evidence,
         ),
     )
-
-
-def _threshold(settings: object, name: str) -> float:
-    """A threshold in the card's option, which a run's file may hold, too, whoever wrote it."""
-    value = settings.get(name) if isinstance(settings, dict) else None
-    if not isinstance(value, int | float) or value <= 0:
-        raise ConfigError(f"options.proofread needs a {name} above 0, found {settings!r}")
-    return float(value)
 
 
 def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:

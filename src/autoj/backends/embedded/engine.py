@@ -197,7 +197,8 @@ class EmbeddedBackend:
         if not read:
             return {}
         if by_halves:
-            self._drop(writing=True)
+            with MAPPING:
+                self._writer = None
         proofreader = Proofreader(
             self._scorer(), self._encode, self._tokenizer.decode, self._rendered
         )
@@ -205,20 +206,13 @@ class EmbeddedBackend:
         release_pages(weights_file(self._folder))
         if by_halves:
             del proofreader
-            self._drop(writing=False)
+            with MAPPING:
+                self._choice_model = None
         return {
             key: said_of(made, proofread.response)
             for (key, proofread), made in found
             if made is not None
         }
-
-    def _drop(self, *, writing: bool) -> None:
-        """Frees a half of the engine."""
-        with MAPPING:
-            if writing:
-                self._writer = None
-            else:
-                self._choice_model = None
 
     def _is_controlled(self, text: str) -> bool:
         return broken_up(text, self._control) != text

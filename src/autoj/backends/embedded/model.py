@@ -211,7 +211,7 @@ class ChoiceModel:
             for logprobs in [self._head([states])[0]]
         ]
 
-    def likeliest(self, tries: Sequence[ChoiceTrie]) -> list["Likeliest"]:
+    def likeliest(self, tries: Sequence[ChoiceTrie]) -> list[Likeliest]:
         """The likeliest token at the root's end and after each node, per trie.
 
         Args:
@@ -219,7 +219,7 @@ class ChoiceModel:
         """
         return [self._likeliest(trie, states) for trie, states in self._states(tries)]
 
-    def _likeliest(self, trie: ChoiceTrie, states: npt.NDArray[np.float32]) -> "Likeliest":
+    def _likeliest(self, trie: ChoiceTrie, states: npt.NDArray[np.float32]) -> Likeliest:
         found = Likeliest([], [])
         for start in range(0, len(states), _HEAD_ROWS):
             logprobs = self._head([states[start : start + _HEAD_ROWS]])[0]

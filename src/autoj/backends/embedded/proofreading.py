@@ -27,7 +27,7 @@ _MOST_STEPS = 6
 _MOST_TOKENS = 768
 """Of what a response answers and the response: to read a longer one again for each place would take
 longer than to write its critique."""
-POINTS_PER_NAT = 0.05
+_POINTS_PER_NAT = 0.05
 """A nat of surprise counts as so many points of the rating; chosen with the card's thresholds."""
 
 
@@ -149,7 +149,7 @@ class Proofreader:
         best: list[Correction | None] = [None] * len(read)
         for number, corrections in enumerate(tried):
             evidence = {
-                made: gain + surprise * POINTS_PER_NAT
+                made: gain + surprise * _POINTS_PER_NAT
                 for made, surprise in corrections.items()
                 if (gain := ratings[number, made] - ratings[number, None]) > 0
             }
