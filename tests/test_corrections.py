@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.corrections import WORD, Correction, beyond_finding, correction, said_of
+from autoj.corrections import (
+    WORD,
+    Correction,
+    beyond_finding,
+    correction,
+    goes_on_alike,
+    said_of,
+)
 from autoj.verdicts.claims import read_sentences
 
 
@@ -31,7 +38,7 @@ def corrected(response: str, old: str, expected: str, *, inside: int = 0) -> str
         ("It may not be.", "not", " be so", "It may be."),
         ("not so", "not", "so it", "so"),
         ("Canberra is", "Canberra", "Sydney is", "Sydney is"),
-        ("über Lyon", "Lyon", " Paris,", "über Paris"),
+        ("über Lyon", "Lyon", " Paris, ", "über Paris"),
         ("It is.", "is", " is.", None),
         ("It is.", "is", " ** is", None),
         ("240 kJ.", "kJ", " 000 J", None),
@@ -45,10 +52,10 @@ def corrected(response: str, old: str, expected: str, *, inside: int = 0) -> str
         ("The answer is correct.", "correct", " not c", None),
         ("It is here.", "here", "\n\nThe library", None),
         ("It is _not_ so.", "not", "very so", None),
-        ("max_value is 3", "max", "min_value", None),
+        ("max_value is 3", "max", "min_value", "min_value is 3"),
         ("return a-b", "a-b", " a + b", None),
         ("x.append(y)", "x.append", "x.extend(y", "x.extend(y)"),
-        ("यह किताब है", "किताब", " कलम है", None),
+        ("यह किताब है", "किताब", " कलम है", "यह कलम है"),
         ("two cafe\u0301s here", "cafe", " bars here", None),
         ("see " + "a" * 60 + " now", "a" * 60, " b now", None),
         ("答案是七。", "案", "八。", None),
@@ -92,16 +99,63 @@ def test_a_finding_is_told_from_the_rest() -> None:
 TEXTS = st.text(st.sampled_from("ab1 .,'\"\n[]é🕛七"), max_size=30)
 
 
+@pytest.mark.parametrize(
+    ("response", "old", "expected", "replaced"),
+    [
+        ("All saw it.", "All", "No one noticed it.", ("All saw", "No one noticed")),
+        ("return n * f(n);", ");", " - 1);", ("f(n)", "f(n - 1)")),
+        ("WHERE x = NULL is", " =", " IS NULL is", ("=", "IS")),
+        ("It takes O(n²), as it", "(", "(log n), as", ("O(n²)", "O(log n)")),
+        ("It takes O(n²), as it", "²", " log n). So", ("O(n²)", "O(n log n)")),
+        ("It should be so now.", " be", " not be so", ("be", "not be")),
+        ("It should be so now.", " be", " always be so", None),
+        ("It is so, and then some", " so", " thus, and", ("so", "thus")),
+        ("It has 46, no 8 desks", ",", " desks or", (", no 8", "")),
+        ("in 1831. It", "31", "13. Then", ("1831", "1813")),
+        ("It was\nred then", "\nred", " red then", None),
+        ("It was red then", " red", "\nblue then", None),
+        ("It was red [[1]] then", " red", " blue [[1]] then", ("red", "blue")),
+        ("It was [red] then", " [", " (red) then", None),
+        ('It was "red" then', ' "', " blue then", None),
+        ("It was red then", " red", " " + "a" * 70 + " then", None),
+        ("It was 1,000 then", " 1", " 1000 then", None),
+        ("It is Well-known now", " Well", " well known now", None),
+    ],
+)  # fmt: skip
+def test_what_stands_there_until_both_go_on_alike_is_replaced(
+    response: str, old: str, expected: str, replaced: tuple[str, str] | None
+) -> None:
+    made = correction(response, response.index(old), expected)
+    assert (made and (made.old, made.new)) == replaced
+    if made is not None:
+        assert response[made.start : made.end] == made.old
+
+
+@pytest.mark.parametrize(
+    ("expected", "is_alike"),
+    [(" no one", False), (" no one noticed", False), (" no one noticed it", False),
+     (" no one noticed it.", True), (" everyone there sa", False), (" everyone there saw i", True)],
+)  # fmt: skip
+def test_short_words_do_not_tell_that_both_go_on_alike(expected: str, *, is_alike: bool) -> None:
+    assert goes_on_alike("Almost everybody saw it.", 6, expected) == is_alike
+
+
 @given(TEXTS, st.integers(0, 30), TEXTS)
-def test_a_correction_changes_one_word(response: str, place: int, expected: str) -> None:
+def test_a_correction_changes_what_stands_there(response: str, place: int, expected: str) -> None:
     made = correction(response, min(place, len(response)), expected)
     if made is None:
         return
-    assert WORD.fullmatch(made.old)
     assert response[made.start : made.end] == made.old != made.new
+    assert not set('"[]\n`') & set(made.old + made.new)
     after = made.made_in(response)
     assert after.startswith(response[: made.start] + made.new)
     assert after.endswith(response[made.end :].lstrip(" "))
+
+
+def test_what_is_too_much_is_left_out_with_one_space() -> None:
+    made = correction("It has 46, no 8 desks", 9, " desks or")
+    assert made is not None
+    assert made.made_in("It has 46, no 8 desks") == "It has 46 desks"
 
 
 @given(TEXTS, st.integers(0, 30))

@@ -1,8 +1,9 @@
-"""Corrections of one word in a response, and the sentence of a critique that names one."""
+"""Corrections of a word or a few in a response, and the sentence of a critique that names one."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
 from typing import NamedTuple
 
@@ -18,6 +19,16 @@ _NEAR = 80
 """Characters that are looked at on each side of a word."""
 _LONGEST = 40
 """Characters of a word; what is longer is an address or data."""
+_PIECE = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|_+|[^\w\s]")
+"""A word or a mark; of code, what may stand for another one."""
+_MOST_PIECES = 6
+"""Of a text that is replaced, and of the one in its place."""
+_MOST_CHARACTERS = 60
+_TELLING = 3
+"""Letters of a word after which two texts go on alike; after a shorter one or a mark the next one
+must be alike, too."""
+_NEGATIONS = frozenset(("not", "never", "no"))
+_ENDS = ".,;:!?*"
 # A writing without spaces has no words that could be told apart.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7ff\uf900-\ufaff]")
 
@@ -54,17 +65,17 @@ def read_thresholds(option: object) -> Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """One word of a response with another in its place, or none."""
+    """A word of a response, or a few, with others in their place, or with none."""
 
     start: int
-    """The first character of the word in the response."""
+    """The first character that is replaced."""
     old: str
     new: str
-    """Empty where the word is one too many."""
+    """Empty where the old text is too much."""
 
     @property
     def end(self) -> int:
-        """The character behind the word."""
+        """The character behind the old text."""
         return self.start + len(self.old)
 
     def made_in(self, response: str) -> str:
@@ -73,29 +84,157 @@ class Correction:
         >>> Correction(start=4, old="not", new="").made_in("may not be")
         'may be'
         """
-        rest = response[self.end :]
-        return response[: self.start] + (self.new + rest if self.new else rest.lstrip(" "))
+        before, rest = response[: self.start], response[self.end :]
+        is_between = not before or before[-1].isspace()
+        return before + (rest.lstrip(" ") if not self.new and is_between else self.new + rest)
 
 
 def correction(response: str, place: int, expected: str) -> Correction | None:
-    """The correction that follows from what was expected in the place of a word.
+    """The correction that follows from what was expected in a place of a response.
 
     Args:
         response: the response.
         place: the character from which on it was to go on otherwise; inside a word, its beginning
             stays.
-        expected: how it was to go on; at least to the end of a word.
+        expected: how it was to go on: to where both texts go on alike, or at least to the end of a
+            word.
 
     Returns:
-        None where no word would be replaced by another one.
+        What stands between the place and where both go on alike; where they never do, one word with
+        another one in its place; None where neither can be told.
 
     >>> correction("It has 64 desks.", 6, " 46 desks")
     Correction(start=7, old='64', new='46')
-    >>> correction("It has 164 desks.", 8, "46 desks")
+    >>> correction("return n * f(n);", 14, " - 1);")
+    Correction(start=11, old='f(n)', new='f(n - 1)')
+    >>> correction("It takes O(n²), as it", 10, "(log n), as")
+    Correction(start=9, old='O(n²)', new='O(log n)')
+    >>> correction("It has 164 desks.", 8, "46 chairs")
     Correction(start=7, old='164', new='146')
     >>> correction("It may not be so.", 6, " be so")
     Correction(start=7, old='not', new='')
     """
+    made = _of_phrase(response, place, expected)
+    if made is None and _is_whole(expected):
+        return _of_word(response, place, expected)
+    return made
+
+
+def goes_on_alike(response: str, place: int, expected: str) -> bool:
+    """True where a text that is being written has come back to the response's own.
+
+    >>> goes_on_alike("It has 64 desks.", 6, " 46")
+    False
+    >>> goes_on_alike("It has 64 desks.", 6, " 46 desks.")
+    True
+    """
+    return _of_phrase(response, place, expected) is not None
+
+
+def _of_phrase(response: str, place: int, expected: str) -> Correction | None:
+    """What stands from the place to where both texts go on alike."""
+    rest = response[place:].lstrip(" ")
+    if not rest or rest[0].isspace() or expected.lstrip(" ")[:1].isspace():
+        return None
+    place = len(response) - len(rest)
+    start = _beginning(response, place)
+    # A word may end where the response's goes on.
+    text = response[start:place] + expected if start < place else expected.lstrip(" ")
+    old, new = _pieces(response[start:]), _pieces(text)
+    meeting = _meeting(old, new, len(text))
+    if meeting is None:
+        return None
+    n_old, n_new = meeting
+    end = start + (old[n_old - 1].end() if n_old else 0)
+    written = text[: new[n_new - 1].end() if n_new else 0]
+    if not n_old:
+        # A word that is missing is a matter of taste, but for a denial and inside of code.
+        is_inside = start > 0 and not response[start - 1].isspace()
+        if not is_inside and _NEGATIONS.isdisjoint(written.casefold().split()):
+            return None
+        written = " " * expected.startswith(" ") * is_inside + text[: new[n_new].start()]
+    return _between_spaces(response, start, end, written)
+
+
+def _beginning(response: str, place: int) -> int:
+    """The first character of the word that a character stands inside."""
+    first = max(0, place - _LONGEST)
+    found = (each for each in _PIECE.finditer(response, first, place + _LONGEST))
+    return next((each.start() for each in found if each.start() < place < each.end()), place)
+
+
+def _pieces(text: str) -> list[re.Match[str]]:
+    return list(islice(_PIECE.finditer(text, 0, 4 * _MOST_CHARACTERS), _MOST_PIECES + 3))
+
+
+def _meeting(
+    old: list[re.Match[str]], new: list[re.Match[str]], n_written: int
+) -> tuple[int, int] | None:
+    """The numbers of pieces of two texts after which they go on alike, with the smallest sum."""
+    for both in range(1, 2 * _MOST_PIECES + 1):
+        for n_old in range(max(0, both - _MOST_PIECES), min(both, _MOST_PIECES) + 1):
+            if _is_alike(old[n_old:], new[both - n_old :], n_written):
+                return n_old, both - n_old
+    return None
+
+
+def _is_alike(old: list[re.Match[str]], new: list[re.Match[str]], n_written: int) -> bool:
+    """True where two texts begin alike, for long enough to tell."""
+    if not old or not new or old[0][0] != new[0][0]:
+        return False
+    # The last word may still be written.
+    is_cut = new[0].end() == n_written and new[0][0][-1].isalnum()
+    if is_cut or len(new[0][0]) >= _TELLING:
+        return not is_cut
+    if len(new) == 1:
+        return len(old) == 1
+    if len(old) == 1:
+        return False
+    both = old[1][0], new[1][0]
+    is_begun = new[1].end() == n_written and both[0].startswith(both[1])
+    return both[0] == both[1] or is_begun or set(both) <= set(_ENDS)
+
+
+def _between_spaces(response: str, start: int, end: int, written: str) -> Correction | None:
+    """The correction of what stands between spaces around a place; None where none can be shown."""
+    first = max(0, start - _LONGEST)
+    before = response[first:start]
+    behind = response[end : end + _LONGEST]
+    head = "" if before[-1:].isspace() or not before.strip() else before.split()[-1]
+    tail = "" if behind[:1].isspace() or not behind.strip() else behind.split()[0]
+    # What is too much is left out as it stands.
+    if not written:
+        head = tail = ""
+    old, new = head + response[start:end] + tail, head + written + tail
+    start -= len(head)
+    while old[-1:] == new[-1:] and old[-1:] and old[-1] in _ENDS:
+        old, new = old[:-1], new[:-1]
+    while old[:1] == new[:1] and old[:1] and old[0] in _ENDS:
+        old, new, start = old[1:], new[1:], start + 1
+    return Correction(start=start, old=old, new=new) if _may_stand_for(old, new) else None
+
+
+def _may_stand_for(old: str, new: str) -> bool:
+    """True for a text that can be quoted, and one that says something else."""
+    both = old + new
+    return not (
+        not old
+        or _plain(old) == _plain(new)
+        or max(len(old), len(new)) > _MOST_CHARACTERS
+        or _OUTSIDE.search(both)
+        or _UNSPACED.search(both)
+        or not any(map(str.isalnum, both))
+        or (_is_number(old) != _is_number(new) and new != "" and " " not in both)
+    )
+
+
+def _plain(text: str) -> str:
+    """A text without what is a matter of taste."""
+    return re.sub(r"[\s,'’`*.-]", "", text.casefold())
+
+
+def _of_word(response: str, place: int, expected: str) -> Correction | None:
+    """One word with another one in its place."""
     start = place
     while start < len(response) and response[start].isspace():
         start += 1
@@ -123,20 +262,6 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
     if _is_number(old[0]) != _is_number(new[0]):
         return None
     return Correction(start=old.start(), old=old[0], new=new[0])
-
-
-def is_whole(expected: str) -> bool:
-    """True where a text that is being written has a word, and something behind it.
-
-    >>> is_whole(" 7."), is_whole(" 7.5"), is_whole(" 7 h"), is_whole(" ***")
-    (False, False, True, True)
-    """
-    text = expected.lstrip()
-    found = WORD.match(text)
-    if found is None:
-        return bool(text)
-    behind = text[found.end() :]
-    return bool(behind) and (behind[0].isspace() or len(behind) > 1)
 
 
 def said_of(made: Correction, response: str) -> str:
@@ -179,6 +304,20 @@ def _word_around(response: str, place: int) -> re.Match[str] | None:
         first -= 1
     found = WORD.finditer(response, first, place + _NEAR)
     return next((word for word in found if word.start() <= place < word.end()), None)
+
+
+def _is_whole(expected: str) -> bool:
+    """True where a text that is being written has a word, and something behind it.
+
+    >>> _is_whole(" 7."), _is_whole(" 7.5"), _is_whole(" 7 h"), _is_whole(" ***")
+    (False, False, True, True)
+    """
+    text = expected.lstrip()
+    found = WORD.match(text)
+    if found is None:
+        return bool(text)
+    behind = text[found.end() :]
+    return bool(behind) and (behind[0].isspace() or len(behind) > 1)
 
 
 def _may_replace(old: re.Match[str], new: re.Match[str]) -> bool:

@@ -233,7 +233,7 @@ class Proofreading:
     """A response that is read for a wrong word before a critique is written of it.
 
     The engine looks for words that the response's own beginning makes very unlikely, rates the
-    response with the likeliest word in the place of each, and names the one for whose correction
+    response with what was likelier in the place of each, and names the one for whose correction
     there is most evidence.
     """
 
@@ -253,6 +253,9 @@ class Proofreading:
     """The least difference, in nats, of the likeliest word and the one that stands there."""
     evidence: float
     """The least evidence: the points that the rating gains, and 0.05 for each nat of surprise."""
+    mistake: str | None = None
+    """The sentence that names what rules found, such as a wrong sum; the engine then looks no
+    further (`autoj.mistakes`)."""
 
     def question(self, response: str) -> tuple[Message, ...]:
         """The question of the rating, about another response."""

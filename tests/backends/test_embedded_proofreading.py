@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autoj.backends._choices import ChoiceTrie, build_trie
@@ -18,6 +19,7 @@ from autoj.corrections import Correction
 from autoj.judges import load_card
 from autoj.records import Completion, Message, Proofreading
 from tests.backends.test_embedded import requests
+from tests.backends.toy_llama import VOCABULARY
 
 TRUE = "The library has 46 desks and 3 cats 🐈 in June."
 
@@ -61,8 +63,14 @@ END = 0x80
 class KnowsTheTruth:
     """A model that expects `TRUE`, whatever stands there, and rates by `rates`."""
 
-    def __init__(self, rates: Callable[[str], float], surprise: float = 9.0) -> None:
-        self.rates, self.surprise = rates, surprise
+    def __init__(
+        self,
+        rates: Callable[[str], float],
+        surprise: float = 9.0,
+        excess: float = 9.0,
+        favours: int | None = None,
+    ) -> None:
+        self.rates, self.surprise, self.excess, self.favours = rates, surprise, excess, favours
         self.n_scored = 0
 
     def likeliest(self, tries: Sequence[ChoiceTrie]) -> list[Likeliest]:
@@ -75,13 +83,39 @@ class KnowsTheTruth:
         places = range(len(trie.root) - start, len(read) - start + 1)
         tokens = [true[at] if at < len(true) else END for at in places]
         wrong = [token != own for token, own in zip(tokens, trie.tokens, strict=False)]
-        return Likeliest(tokens, [self.surprise * each for each in wrong])
+        surprises = [self.surprise * each for each in wrong]
+        excess = [
+            self.excess * each + (at == self.favours and len(trie.tokens) > at)
+            for at, each in enumerate(wrong)
+        ]
+        return Likeliest(tokens, surprises, excess)
 
     def score(self, tries: Sequence[ChoiceTrie]) -> list[tuple[float, ...]]:
         self.n_scored += len(tries)
         rated = [self.rates(decode(trie.root).split("Rate this: ")[1]) for trie in tries]
         # The mean of 1 and 9 by the probability of 9.
         return [(0.0, each) for each in rated]
+
+
+class Expects(KnowsTheTruth):
+    """Goes on from where it is with the rest of the truth, in a response of another length."""
+
+    def __init__(self, truth: str, planted: str) -> None:
+        super().__init__(lambda text: 1.0 if truth in text else -1.0)
+        self.truth, self.planted = truth.encode(), planted.encode()
+
+    def _likeliest(self, trie: ChoiceTrie) -> Likeliest:
+        read = bytes([*trie.root, *trie.tokens])
+        start = read.index(b">") + 1
+        tokens = [self._next(read[start:at]) for at in range(len(trie.root), len(read) + 1)]
+        wrong = [token != own for token, own in zip(tokens, trie.tokens, strict=False)]
+        nats = [self.surprise * each for each in wrong]
+        return Likeliest(tokens, nats, nats)
+
+    def _next(self, read: bytes) -> int:
+        if self.truth.startswith(read):
+            return self.truth[len(read)] if len(read) < len(self.truth) else END
+        return self.planted[len(read)] if self.planted.startswith(read + b" ") else END
 
 
 def knows(text: str) -> float:
@@ -120,6 +154,32 @@ def test_a_word_that_is_less_surprising_needs_more_of_a_gain() -> None:
 
     assert found(planted, KnowsTheTruth(slightly, surprise=7.1)) is not None
     assert found(planted, KnowsTheTruth(slightly, surprise=6.9)) is None
+
+
+def test_a_few_words_are_replaced_until_the_response_goes_on_as_expected() -> None:
+    planted = TRUE.replace("3 cats", "5 or 6 cats")
+    made = found(planted, Expects(TRUE, planted))
+    assert made is not None
+    assert (made.old, made.new) == ("5 or 6", "3")
+
+
+def test_where_a_response_could_go_on_in_many_ways_nothing_is_looked_at() -> None:
+    model = KnowsTheTruth(knows, excess=2.4)
+    assert found(TRUE.replace("46", "64"), model) is None
+    assert model.n_scored == 0
+
+
+def test_the_places_with_the_greatest_excess_are_looked_at() -> None:
+    """Six wrong words, the right one of which is the sixth by its surprise alone."""
+    planted = TRUE
+    for old, new in (("The", "She"), ("has", "hat"), ("46", "64"), ("desks", "dusks"),
+                     ("and", "end"), ("3", "5"), ("June", "Juno")):  # fmt: skip
+        planted = planted.replace(old, new)
+    chosen = len(planted[: planted.index("Juno")].encode()) + 3
+    model = KnowsTheTruth(lambda text: 1.0 if "June" in text else -1.0, favours=chosen)
+    made = found(planted, model)
+    assert made is not None
+    assert (made.old, made.new) == ("Juno", "June")
 
 
 def test_where_the_answer_would_have_ended_nothing_is_wrong() -> None:
@@ -187,6 +247,10 @@ def test_the_likeliest_token_is_that_of_the_scores(folder: Path) -> None:
         own, best = model.score([two])[0]
         assert best - own == pytest.approx(chain.surprises[at], abs=1e-4)
         assert best > own
+    whole = build_trie([[*tokens[:42], each] for each in range(VOCABULARY)])
+    scores = np.array(model.score([whole])[0])
+    entropy = -float(np.sum(np.exp(scores) * scores))
+    assert chain.excess[42 - 12] == pytest.approx(-scores[tokens[42]] - entropy, abs=1e-3)
 
 
 def proofread(backend: EmbeddedBackend, response: str) -> tuple[list[Completion], list[str]]:
@@ -213,6 +277,25 @@ def test_a_finding_opens_the_critique(
     assert opened.completion_tokens > 0
     assert not plain.text.startswith('"Has')
     assert opened.prompt_tokens > plain.prompt_tokens
+
+
+def test_what_rules_found_opens_the_critique_and_the_response_is_not_read(
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "_scorer", None)
+    said = "The list has only two points, which breaks the request for three."
+    asked = replace(
+        requests("single-verdict")[0],
+        choices=None,
+        prefix=None,
+        proofreading=proofreading("Has 64 desks.", mistake=said),
+    )
+    streamed: list[str] = []
+    (opened,) = backend.complete([asked], lambda _, text: streamed.append(text))
+    assert isinstance(opened, Completion)
+    assert opened.text.startswith(said)
+    assert len(opened.text) > len(said)
+    assert "".join(streamed) == opened.text
 
 
 def test_without_a_finding_the_critique_is_what_it_was(backend: EmbeddedBackend) -> None:

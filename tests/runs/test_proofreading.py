@@ -67,7 +67,7 @@ def test_each_response_is_proofread_by_the_question_that_rated_it() -> None:
         assert read.question(text) == first.messages
         assert [turn.content for turn in read.conversation] == ["Hello.", "Hi.", CASE.query]
         assert (read.values[0], read.values[-1], len(read.values)) == (1.0, 10.0, 10)
-        assert (read.surprise, read.evidence) == (5.0, 0.75)
+        assert (read.surprise, read.evidence) == (4.0, 0.7)
 
 
 def test_the_question_about_another_response_is_the_protocols_own() -> None:
@@ -76,6 +76,18 @@ def test_the_question_about_another_response_is_the_protocols_own() -> None:
     (expected, _) = plan_case(other, asked, Roomy(CARD))  # type: ignore[arg-type]
     assert expected.request is not None
     assert planned(asked)[0].proofreading.question("64 desks") == expected.request.messages
+
+
+def test_what_rules_find_is_part_of_the_question() -> None:
+    listed = replace(CASE, query="Name three cats.", responses=(Response(text="- a\n- b"),))
+    asked = spec()
+    (item,) = plan_follow(listed, replace(VERDICT, ratings=(7.4,)), asked, Roomy(CARD))  # type: ignore[arg-type]
+    assert item.request is not None
+    assert item.request.proofreading is not None
+    assert item.request.proofreading.mistake == (
+        "The list has only two points, which breaks the request for three."
+    )
+    assert [each.proofreading.mistake for each in planned(asked)] == [None, None]
 
 
 def test_only_critiques_have_other_keys() -> None:
@@ -120,7 +132,7 @@ def test_a_killed_run_asks_for_its_other_critiques_by_its_own_thresholds(
     second = Recorder(answers, changed)
     judge(cases, spec(changed), tmp_path / "run", backend=second)
     critiques = [each for each in (*first.asked, *second.asked) if each.choices is None]
-    assert {each.proofreading and each.proofreading.surprise for each in critiques} == {5.0}
+    assert {each.proofreading and each.proofreading.surprise for each in critiques} == {4.0}
     assert len({each.key for each in critiques}) == len(critiques)
     assert all(each.choices is None for each in second.asked)
 

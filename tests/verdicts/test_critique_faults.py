@@ -80,6 +80,8 @@ def test_long_hostile_texts_are_read_quickly() -> None:
         ("It is correct. The year is wrong.", 2.0, False),
         ('"in 1831" seems wrong: it should say "1813", not "1831".', 8.0, False),
         ('"in 1831" seems wrong: it should not say "in". The name is wrong.', 8.0, True),
+        ("The list has only two points, which breaks the request for three.", 8.0, False),
+        ('"3 + 4 = 8" is wrong: it comes to 7. The name is wrong.', 8.0, True),
         ("It is correct and helpful.", None, False),
     ],
 )

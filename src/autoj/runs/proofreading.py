@@ -5,6 +5,7 @@ from hashlib import sha256
 
 from autoj.corrections import read_thresholds
 from autoj.errors import ConfigError
+from autoj.mistakes import mistake_by_rules
 from autoj.protocols.base import ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import Case, Message, Proofreading
@@ -59,6 +60,7 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
             values=tuple(map(float, RATINGS)),
             surprise=thresholds.surprise,
             evidence=thresholds.evidence,
+            mistake=mistake_by_rules(case.query, response),
         ),
     )
 

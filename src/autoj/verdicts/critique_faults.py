@@ -6,7 +6,7 @@ Answers are kept as they were written; this is derived from them each time they 
   times; the critique is cut before the second time.
 - "contradicts its verdict": prose that calls the response correct, helpful or excellent and finds
   no fault, beside a rating of at most 4; that claims an error and has no praise, beside one of at
-  least 7, where one wrong word that is named first contradicts nothing; or a critique of a pair
+  least 7, where one mistake that is named first contradicts nothing; or a critique of a pair
   that calls another response the better one than its verdict does. The prose is left out.
 - "empty response": a critique of a response without a word says only that.
 """
@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 
 from autoj.corrections import beyond_finding
 from autoj.critiques import strip_rating
+from autoj.mistakes import beyond_mistake
 from autoj.records import Case, CaseOutline, Verdict, Winner
 from autoj.verdicts.claims import read_sentences
 
@@ -151,8 +152,8 @@ def _contradicts_rating(prose: str, rating: float | None) -> bool:
     if rating <= LOW:
         acclaims = any(_ACCLAIM.search(each.own_words) and each.praises for each in sentences)
         return acclaims and not any(each.finds_fault for each in sentences)
-    # One wrong word may stand in a good response.
-    beyond = read_sentences(beyond_finding(prose))
+    # One mistake may stand in a good response.
+    beyond = read_sentences(beyond_mistake(beyond_finding(prose)))
     claims = any(each.claims_error for each in beyond)
     return claims and not any(each.praises for each in beyond)
 

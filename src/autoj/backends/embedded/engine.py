@@ -181,21 +181,23 @@ class EmbeddedBackend:
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
 
     def _openings(self, requests: Sequence[Request], *, by_halves: bool) -> dict[str, str]:
-        """The beginnings of the answers about responses in which a wrong word was found, by key.
+        """The beginnings of the answers about responses in which a mistake was found, by key.
 
         Args:
             requests: those of one window.
             by_halves: True keeps one half of the engine in memory at a time: a run's next window
                 changes them again, and takes minutes.
         """
+        asked = {each.key: each.proofreading for each in requests if each.proofreading is not None}
+        openings = {key: each.mistake for key, each in asked.items() if each.mistake is not None}
         read = {
-            each.key: each.proofreading
-            for each in requests
+            key: each
+            for key, each in asked.items()
             # A response with a control token would be read otherwise than it is shown.
-            if each.proofreading is not None and not self._is_controlled(each.proofreading.response)
+            if key not in openings and not self._is_controlled(each.response)
         }
         if not read:
-            return {}
+            return openings
         if by_halves:
             with MAPPING:
                 self._writer = None
@@ -208,11 +210,10 @@ class EmbeddedBackend:
             del proofreader
             with MAPPING:
                 self._choice_model = None
-        return {
-            key: said_of(made, proofread.response)
-            for (key, proofread), made in found
-            if made is not None
-        }
+        for (key, proofread), made in found:
+            if made is not None:
+                openings[key] = said_of(made, proofread.response)
+        return openings
 
     def _is_controlled(self, text: str) -> bool:
         return broken_up(text, self._control) != text
@@ -273,12 +274,20 @@ class EmbeddedBackend:
             return
         for output in writing.handle.read().values():
             writing.tokens.extend(output.generated_ids)
-            if on_text is not None:
-                on_text(writing.request.key, self._tokenizer.decode(output.generated_ids))
             if output.finish_reason == openvino_genai.GenerationFinishReason.STOP:
                 writing.finish = "stop"
             elif output.finish_reason == openvino_genai.GenerationFinishReason.LENGTH:
                 writing.finish = "length"
+        if on_text is not None:
+            self._stream(writing, on_text)
+
+    def _stream(self, writing: "_Writing", on_text: OnText) -> None:
+        """Hands on what was not handed on yet: a token may end in the middle of a character."""
+        text = self._tokenizer.decode(writing.tokens)
+        whole = text if writing.finish else text.rstrip("\ufffd")
+        if len(whole) > writing.n_streamed:
+            on_text(writing.request.key, whole[writing.n_streamed :])
+            writing.n_streamed = len(whole)
 
     def _written(self, writing: "_Writing") -> Completion:
         return Completion(
@@ -328,6 +337,8 @@ class _Writing:
     opening: str = ""
     """The beginning of the answer, before the generated text."""
     tokens: list[int] = field(default_factory=list)
+    n_streamed: int = 0
+    """Characters of the generated text that were handed on."""
     finish: Literal["stop", "length"] | None = None
 
 

@@ -158,6 +158,9 @@ class Likeliest(NamedTuple):
     """After the root, and after each node."""
     surprises: list[float]
     """For each node, the log-probability of the likeliest token less that of the node's own."""
+    excess: list[float]
+    """For each node, the nats of its own token beyond those that any token has there on average:
+    what could go on in many ways surprises little."""
 
 
 class ChoiceModel:
@@ -220,15 +223,17 @@ class ChoiceModel:
         return [self._likeliest(trie, states) for trie, states in self._states(tries)]
 
     def _likeliest(self, trie: ChoiceTrie, states: npt.NDArray[np.float32]) -> Likeliest:
-        found = Likeliest([], [])
+        found = Likeliest([], [], [])
         for start in range(0, len(states), _HEAD_ROWS):
             logprobs = self._head([states[start : start + _HEAD_ROWS]])[0]
             standing = trie.tokens[start : start + _HEAD_ROWS]
             best = logprobs.argmax(axis=-1)
             rows = np.arange(len(standing))
-            surprise = logprobs[rows, best[rows]] - logprobs[rows, standing]
+            own = logprobs[rows, standing]
+            entropy = -(np.exp(logprobs[rows]) * logprobs[rows]).sum(axis=-1)
             found.tokens.extend(best.tolist())
-            found.surprises.extend(surprise.tolist())
+            found.surprises.extend((logprobs[rows, best[rows]] - own).tolist())
+            found.excess.extend((-own - entropy).tolist())
         return found
 
     def _states(

@@ -17,13 +17,17 @@ import numpy as np
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.model import ChoiceModel, Likeliest
-from autoj.corrections import Correction, correction, is_whole
+from autoj.corrections import Correction, correction, goes_on_alike
 from autoj.records import Message, Proofreading
 
-_MOST_PLACES = 4
-"""Places that are looked at in a response, those with the greatest surprise first."""
-_MOST_STEPS = 6
-"""Tokens of a word that is expected instead, with what follows it."""
+_MOST_PLACES = 5
+"""Places that are looked at in a response, those with the greatest excess of surprise first."""
+_LEAST_EXCESS = 2.5
+"""Nats; where a response could go on in many ways, an unlikely word says little."""
+_MOST_STEPS = 7
+"""Tokens of what is expected instead, until it comes back to the response's own words."""
+_CODE = frozenset("=<>+*/%&|^)")
+"""Marks that may be wrong in code."""
 _MOST_TOKENS = 768
 """Of what a response answers and the response: to read a longer one again for each place would take
 longer than to write its critique."""
@@ -45,6 +49,8 @@ class _Place:
     """Those that were read up to it, and then the expected ones."""
     n_read: int
     expected: str
+    ends: bool = False
+    """True where the response was expected to end behind `expected`."""
 
 
 class Proofreader:
@@ -66,10 +72,7 @@ class Proofreader:
         self._write_out(places)
         tried: list[dict[Correction, float]] = [{} for _ in read]
         for place in places:
-            response = place.proofreading.response
-            if not is_whole(place.expected):
-                continue
-            made = correction(response, place.start, place.expected)
+            made = correction(place.proofreading.response, place.start, place.expected)
             if made is not None:
                 tried[place.number].setdefault(made, place.surprise)
         return self._best(read, tried)
@@ -93,11 +96,13 @@ class Proofreader:
     def _places(
         self, number: int, read: Proofreading, trie: ChoiceTrie, likeliest: Likeliest
     ) -> Iterator[_Place]:
-        """The places of one response, those with the greatest surprise first."""
-        surprises = likeliest.surprises
-        for at in sorted(range(len(surprises)), key=lambda at: -surprises[at]):
-            if surprises[at] < read.surprise:
+        """The places of one response, those with the greatest excess of surprise first."""
+        surprises, excess = likeliest.surprises, likeliest.excess
+        for at in sorted(range(len(excess)), key=lambda at: -excess[at]):
+            if excess[at] < _LEAST_EXCESS:
                 return
+            if surprises[at] < read.surprise:
+                continue
             # A part of a character decodes to nothing or to a mark.
             before = self._decode(list(trie.tokens[:at])).rstrip("\ufffd")
             expected = self._decode([likeliest.tokens[at]])
@@ -114,23 +119,26 @@ class Proofreader:
                 )
 
     def _is_word(self, token: int) -> bool:
-        return any(map(str.isalnum, self._decode([token])))
+        text = self._decode([token])
+        return any(map(str.isalnum, text)) or not _CODE.isdisjoint(text)
 
     def _write_out(self, places: Sequence[_Place]) -> None:
-        """Lets each place's expected word be written to its end, all of them side by side."""
+        """Lets what each place expects be written, all side by side, until it is known."""
         for _ in range(_MOST_STEPS):
             tries = [
                 (place, _chain(place.tokens, len(place.tokens)))
                 for place in places
-                if not is_whole(place.expected)
+                if not place.ends
+                and not goes_on_alike(place.proofreading.response, place.start, place.expected)
             ]
             for batch in in_batches(arranged(tries)):
                 likeliest = self._model.likeliest([trie for _, trie in batch])
                 for (place, _), found in zip(batch, likeliest, strict=True):
                     place.tokens += found.tokens
                     # The answer may end there.
-                    ends = not self._decode(found.tokens)
-                    place.expected = self._decode(place.tokens[place.n_read :]) + "\n" * ends
+                    place.ends = not self._decode(found.tokens)
+                    place.expected = self._decode(place.tokens[place.n_read :])
+                    place.expected += "\n" * place.ends
 
     def _best(
         self, read: Sequence[Proofreading], tried: Sequence[Mapping[Correction, float]]
