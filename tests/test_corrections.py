@@ -55,7 +55,7 @@ def corrected(response: str, old: str, expected: str, *, inside: int = 0) -> str
         ("max_value is 3", "max", "min_value", "min_value is 3"),
         ("return a-b", "a-b", " a + b", None),
         ("x.append(y)", "x.append", "x.extend(y", "x.extend(y)"),
-        ("यह किताब है", "किताब", " कलम है", "यह कलम है"),
+        ("यह किताब है", "किताब", " कलम है", None),
         ("two cafe\u0301s here", "cafe", " bars here", None),
         ("see " + "a" * 60 + " now", "a" * 60, " b now", None),
         ("答案是七。", "案", "八。", None),
@@ -110,7 +110,14 @@ TEXTS = st.text(st.sampled_from("ab1 .,'\"\n[]é🕛七"), max_size=30)
         ("It should be so now.", " be", " not be so", ("be", "not be")),
         ("It should be so now.", " be", " always be so", None),
         ("It is so, and then some", " so", " thus, and", ("so", "thus")),
-        ("It has 46, no 8 desks", ",", " desks or", (", no 8", "")),
+        ("It has 46, no 8 desks", ",", " desks or", None),
+        ("It is never, ever so", " never", " ever so", ("never,", "")),
+        ("It was (never) so good", "never", ") so good", None),
+        ("It was never so good", " never", " so good", ("never", "")),
+        ("I won't go there", "'t", " go there", None),
+        ("It ended, and so on", ",", " then and so", ("ended,", "ended then")),
+        ("It was re\u0301d then", " re", " blue then", None),
+        ("It was 6\u202e4 then", " 6", " 46 then", None),
         ("in 1831. It", "31", "13. Then", ("1831", "1813")),
         ("It was\nred then", "\nred", " red then", None),
         ("It was red then", " red", "\nblue then", None),
@@ -153,9 +160,9 @@ def test_a_correction_changes_what_stands_there(response: str, place: int, expec
 
 
 def test_what_is_too_much_is_left_out_with_one_space() -> None:
-    made = correction("It has 46, no 8 desks", 9, " desks or")
+    made = correction("It was never so good", 6, " so good")
     assert made is not None
-    assert made.made_in("It has 46, no 8 desks") == "It has 46 desks"
+    assert made.made_in("It was never so good") == "It was so good"
 
 
 @given(TEXTS, st.integers(0, 30))

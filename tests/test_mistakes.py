@@ -81,7 +81,7 @@ TWO = "It rains e.g. in St. Ives. It costs 3.50 there."
     ("query", "response", "said"),
     [
         ("Explain rain in one sentence.", TWO, "two sentences, which breaks the request for one"),
-        ("Explain rain in exactly 3 sentences.", TWO, "two sentences, which breaks the request"),
+        ("Explain rain in exactly 5 sentences.", TWO, "two sentences, which breaks the request"),
         ("Explain rain in at most one sentence", TWO, "two sentences, which breaks the limit of"),
         ("Explain rain in less than two sentences", TWO, "two sentences, which breaks the limit"),
         ("Explain rain in two sentences.", TWO, None),
@@ -96,7 +96,6 @@ TWO = "It rains e.g. in St. Ives. It costs 3.50 there."
         ('Translate "Explain rain in one sentence."', TWO, None),
         ("Explain rain in exactly 4 words.", TWO, "ten words, which breaks the request for four"),
         ("Explain rain in 4 words or less.", TWO, "ten words, which breaks the limit of four"),
-        ("Explain rain within 4 words.", TWO, "ten words, which breaks the limit of four"),
         (
             "Explain rain using fewer than 10 words.",
             TWO,
@@ -156,6 +155,78 @@ def test_nothing_is_said_of_long_or_empty_texts() -> None:
     assert mistake_by_rules("Name the four seasons. " + "a" * 2_000, LIST) is None
 
 
+FALSE_ALARMS = [
+    # What a second reader tried against an earlier version of the rules.
+    ("x", "3 × 1,000,000 = 3 million and 3/4 = 75 percent and 30 × 2 = 1 hour"),
+    ("x", "Pages 10 – 20 = 11, and 1939 - 1945 = 6"),
+    ("x", "11:00 + 2 = 13:00. Then 1:30 + 45 = 2:15."),
+    ("x", "log 100 + 3 = 5. sin 30 + 1 = 1.5."),
+    ("x", "1 + 2 + ... 9 + 10 = 55. … 9 + 10 = 55."),
+    ("x", "80 + 90 + 100 / 3 = 90."),
+    ("x", "1.000 + 500 = 1.500."),
+    ("x", "3.14 × 5 × 5 = 78.54. 1500 × 3.28 = 4,921."),
+    ("x", "3 × 33 = 100, nearly."),
+    ("x", "In base 2:\n10 + 10 = 100."),
+    ("x", "A wrong way:\n2 + 3 × 4 = 20."),
+    ("If 5 + 3 = 28, 7 + 3 = ?", "7 + 3 = 410."),
+    ("x", "٣ + ٣ = ٧ and ١2 + 3 = 9"),
+    ("in ſix sentences", "One. Two. Three."),
+    ("Give me ſeven tips", "- a\n- b"),
+    ("How do I list 10 files in bash?", "- ls\n- head"),
+    ("Why do doctors recommend eight glasses?", "- thirst\n- health"),
+    ("Translate 'List five animals'", "- a\n- b"),
+    ("List 2024 Olympic events", "- a\n- b"),
+    ("Suggest four player board games", "- a\n- b"),
+    ("List five tips or fewer", "- a\n- b"),
+    ("List five tips if you can", "- a\n- b"),
+    ("List 3 pros and 3 cons", "- a\n- b"),
+    ("Give me three hundred eggs", "- a\n- b"),
+    ("Name five fruits.", "- Citrus: orange, lemon\n- Berries: straw and blue"),
+    ("Name the three laws.", "Inertia, F=ma, action.\n\nNotes:\n- a\n- b"),
+    ("Name the three laws.", "**One**\n- a\n- b\n**Two**\n- x"),
+    ("Name the three laws.", "- a\n- b\n+ c"),
+    ("Name the three laws.", "1. a\n2. b\n**3.** c"),
+    ("Answer in 2 to 3 sentences.", "It rains."),
+    ("Answer in 3 sentences maximum.", "It rains."),
+    ("How many commas can be in one sentence?", "Many. It depends."),
+    ("I wrote my essay in one sentence. Is that bad?", "Yes. It is."),
+    ("Explain it in one sentence.", "He was born c. 1900, e.g. in Mt. Ida, says Gen. Lee."),
+    ("Explain it in one sentence.", "Why me? he asked... and Yahoo! was gone (Panic!)."),
+    ("Explain it in two sentences.", "It rains in the U.S. It is wet."),
+    ("Explain it in two sentences.", "Eat vitamin C. It is good"),
+    ("Is alot just one word?", "No it is two"),
+    ("She said only two words. What were they?", "They were good and bye"),
+    ("Tell me exactly two words that start with x.", "xylophone and xenon"),
+    ("Answer in just three words.", "Calm, warm and wide"),
+    ("Answer in exactly three words.", "I cannot help with that request."),
+    ('Why should I avoid the word "very"?', "It is very weak."),
+    ('I don\'t use the term "AI".', "AI is new."),
+    ('Do not use the word "cat" more than twice.', "The cat sat."),
+    ("Do not use the word 'can't'.", "I can do it."),
+    ("Do not use the word 'leaf'.", "It is leaf-like."),
+    ('Do not use the word "delve".', "I left out the word delve."),
+]
+
+
+@pytest.mark.parametrize(("query", "response"), FALSE_ALARMS)
+def test_what_may_be_right_is_let_pass(query: str, response: str) -> None:
+    assert mistake_by_rules(query, response) is None
+
+
+def test_large_results_are_exact() -> None:
+    assert mistake_by_rules("x", "999999 × 999999 = 3.") == (
+        '"999999 × 999999 = 3" is wrong: it comes to 999,998,000,001.'
+    )
+    assert mistake_by_rules("x", "12,345,678,901,234 + 1 = 3.") is None
+    assert mistake_by_rules("x", "1 ÷ 999999999999 = 5.") is None
+
+
+def test_what_is_quoted_is_short_and_on_one_line() -> None:
+    assert mistake_by_rules("x", "1 +" + " " * 15_000 + "1 = 3.") is None
+    for mark in "\r\x0b\x0c\x1c\x85\u2028\u2029\xa0\u3000":
+        assert mistake_by_rules("x", f"1 +{mark}1 = 3.") is None
+
+
 HOSTILE = st.text(st.sampled_from("12 +-×/=().,[]\"\n“'a-•*\\timeswordsentences"), max_size=80)
 
 
@@ -168,7 +239,16 @@ def test_any_text_is_read_and_no_mark_of_it_comes_into_the_critique(one: str, ot
 
 @pytest.mark.parametrize(
     "text",
-    ["1 + " * 5_000, "1" * 20_000, " " * 20_000, "- a\n" * 5_000, '"' * 20_000, "a. " * 6_000],
+    [
+        "1 + 1 = 3, " * 1_800 + " not",
+        "1 + 1 = 2, " * 1_800,
+        "1 + " * 5_000,
+        "1" * 20_000,
+        " " * 20_000,
+        "- a\n" * 5_000,
+        '"' * 20_000,
+        "a. " * 6_000,
+    ],
 )
 def test_hostile_texts_end(text: str) -> None:
     query = "Explain rain in one sentence. List four."

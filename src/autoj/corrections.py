@@ -11,7 +11,10 @@ WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*")
 """A word or a number; marks inside it belong to it."""
 _MARKS = re.compile(r"[.,-]")
 _SAID = re.compile(r'"[^"\n]+" seems wrong: it should (?:not )?say "[^"\n]+"(?:, not "[^"\n]+")?\.')
-_OUTSIDE = re.compile(r"[\"“”\[\]`:]|[^\S ]|[\x00-\x1f\x7f-\x9f]")
+_OUTSIDE = re.compile(
+    r"[\"“”\[\]`:]|[^\S ]|[\x00-\x1f\x7f-\x9f]"
+    r"|[\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 """Ends the passage that is quoted around a word: no mark of a critique may come from a response."""
 _BEFORE, _AFTER = 3, 2
 """Words of the passage that are quoted before and after the wrong one."""
@@ -27,6 +30,10 @@ _MOST_CHARACTERS = 60
 _TELLING = 3
 """Letters of a word after which two texts go on alike; after a shorter one or a mark the next one
 must be alike, too."""
+_WRONG = re.compile(r"[^\W_]|[=<>+*/%&|^)]")
+"""A word, or a mark that may be wrong in code."""
+_PARTS = frozenset(("Mn", "Mc", "Me", "Cf"))
+"""Categories of characters that belong to the one before them, or are not seen."""
 _NEGATIONS = frozenset(("not", "never", "no"))
 _ENDS = ".,;:!?*"
 # A writing without spaces has no words that could be told apart.
@@ -138,6 +145,7 @@ def _of_phrase(response: str, place: int, expected: str) -> Correction | None:
         return None
     place = len(response) - len(rest)
     start = _beginning(response, place)
+    lead = " " * (expected[:1] == " " and response[place - 1 : place] not in ("", " "))
     # A word may end where the response's goes on.
     text = response[start:place] + expected if start < place else expected.lstrip(" ")
     old, new = _pieces(response[start:]), _pieces(text)
@@ -147,13 +155,23 @@ def _of_phrase(response: str, place: int, expected: str) -> Correction | None:
     n_old, n_new = meeting
     end = start + (old[n_old - 1].end() if n_old else 0)
     written = text[: new[n_new - 1].end() if n_new else 0]
+    if not n_new and not _is_apart(response, start, end):
+        return None
     if not n_old:
         # A word that is missing is a matter of taste, but for a denial and inside of code.
         is_inside = start > 0 and not response[start - 1].isspace()
         if not is_inside and _NEGATIONS.isdisjoint(written.casefold().split()):
             return None
-        written = " " * expected.startswith(" ") * is_inside + text[: new[n_new].start()]
+        written = text[: new[n_new].start()]
+    if start == place and written:
+        written = lead + written
     return _between_spaces(response, start, end, written)
+
+
+def _is_apart(response: str, start: int, end: int) -> bool:
+    """True where nothing is left hanging if a text is left out: no mark belongs to it."""
+    before, behind = response[:start][-1:], response[end:][:1]
+    return before in ("", " ", "\n") and behind in ("", " ", "\n", ".", "!", "?")
 
 
 def _beginning(response: str, place: int) -> int:
@@ -197,14 +215,13 @@ def _is_alike(old: list[re.Match[str]], new: list[re.Match[str]], n_written: int
 
 def _between_spaces(response: str, start: int, end: int, written: str) -> Correction | None:
     """The correction of what stands between spaces around a place; None where none can be shown."""
-    first = max(0, start - _LONGEST)
-    before = response[first:start]
-    behind = response[end : end + _LONGEST]
-    head = "" if before[-1:].isspace() or not before.strip() else before.split()[-1]
-    tail = "" if behind[:1].isspace() or not behind.strip() else behind.split()[0]
     # What is too much is left out as it stands.
-    if not written:
-        head = tail = ""
+    head = tail = ""
+    if written:
+        head = re.split(r"\s", response[max(0, start - _LONGEST) : start])[-1]
+        tail = re.split(r"\s", response[end : end + _LONGEST])[0]
+    if max(len(head), len(tail)) == _LONGEST:
+        return None
     old, new = head + response[start:end] + tail, head + written + tail
     start -= len(head)
     while old[-1:] == new[-1:] and old[-1:] and old[-1] in _ENDS:
@@ -218,7 +235,10 @@ def _may_stand_for(old: str, new: str) -> bool:
     """True for a text that can be quoted, and one that says something else."""
     both = old + new
     return not (
-        not old
+        not _WRONG.search(old)
+        or any(unicodedata.category(char) in _PARTS for char in both)
+        # "won't" is not "won".
+        or (old.startswith(new) and old[len(new) : len(new) + 1] in ("'", "’"))
         or _plain(old) == _plain(new)
         or max(len(old), len(new)) > _MOST_CHARACTERS
         or _OUTSIDE.search(both)
@@ -254,7 +274,8 @@ def _of_word(response: str, place: int, expected: str) -> Correction | None:
         return None
     following, behind = response[old.end() :].lstrip(" "), text[new.end() :].lstrip(" ")
     if (next_word := WORD.match(following)) is not None and next_word[0] == new[0]:
-        return Correction(start=old.start(), old=old[0], new="")
+        is_apart = _is_apart(response, old.start(), old.end())
+        return Correction(start=old.start(), old=old[0], new="") if is_apart else None
     # A word is missing before the old one, which would still stand there.
     if behind and (behind.startswith(old[0]) or old[0].startswith(behind)):
         return None
@@ -333,7 +354,7 @@ def _may_replace(old: re.Match[str], new: re.Match[str]) -> bool:
 def _is_cut(word: re.Match[str]) -> bool:
     """True where a word goes on with marks that are no letters, as in "_private" and in Hindi."""
     before, behind = word.string[: word.start()][-1:], word.string[word.end() :][:1]
-    return "_" in (before, behind) or unicodedata.category(behind or " ").startswith("M")
+    return "_" in (before, behind) or unicodedata.category(behind or " ") in _PARTS
 
 
 def _is_number(word: str) -> bool:

@@ -1,13 +1,14 @@
 """Mistakes of a response that counting and adding up show, and the sentence that names one.
 
-Small judges do not count. So what a query asks for in numbers (points, sentences, words), a word
-that it forbids, and the sums that a response states are checked by rules. Each rule passes over
-what it cannot be sure of: a request in several parts, a range, a text with a list in it.
+Small judges do not count. So plain requests (a number of points, sentences or words, a word that is
+not to be used) and the sums that a response states are checked by rules. A rule that may be wrong
+says nothing: requests are read where a sentence of the query begins with them, counts have a lowest
+and a highest reading, and sums have to stand by themselves.
 """
 
 import re
 from collections.abc import Iterator
-from math import isclose
+from fractions import Fraction
 
 _NUMBERS = tuple(
     re.findall(
@@ -17,73 +18,122 @@ _NUMBERS = tuple(
     )
 )
 _COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(_NUMBERS[1:])})"
+# Without ASCII, letters that fold to those of "six" and digits of other writings would match.
+_FLAGS = re.IGNORECASE | re.ASCII
 _LONGEST_QUERY = 2_000
 _LONGEST_RESPONSE = 20_000
 """Characters; longer texts are seldom what a short request is about, and take long to read."""
 
 _QUOTED = re.compile(r"\"[^\"]{1,2000}\"|“[^”]{1,2000}”|```.{1,2000}?```", re.S)
+_POLITE = r"(?:please\s+|now\s+|(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
+_STARTS = re.compile(r"(?:\A|[.!?\n])\s*\Z")
+"""What stands before a request: the sentence before it has ended."""
+_TASK = re.compile(
+    rf"(?:\A|[.!?\n])\s*{_POLITE}(?:answer|explain|describe|summari[sz]e|sum up|write|tell|give"
+    r"|define|compare|rewrite|rephrase|say|state|respond|reply|condense|shorten|in|using|limit|keep|use)\b"
+    r"[^.!?\n]*\Z",
+    _FLAGS,
+)
+"""A sentence that asks for a text, up to what it says of its length."""
+_OF_A_TEXT = re.compile(
+    r"\b(?:translat\w+|rewrite this sentence|sql|bash|code|script|function|program)\b", _FLAGS
+)
+"""A request that speaks of another text, or of one in which nothing can be counted."""
 _SEVERAL = re.compile(
     r"\b(?:then|after(?:wards| that)|followed by|also|finally|each|every|per|both|title|headline"
-    r"|subject|reason|or|paragraphs?|stanzas?|lines?|bullets?|steps?|table|code|function|script"
-    r"|story|dialogue|and (?:give|say|add|list|explain|tell|name|state|provide|translate|include"
-    r"|end|write|show))\b",
-    re.IGNORECASE,
+    r"|subject|reason|or|to|how many|paragraphs?|stanzas?|lines?|bullets?|steps?|table|story"
+    r"|dialogue|and (?:give|say|add|list|explain|tell|name|state|provide|include|end|write"
+    r"|show))\b",
+    _FLAGS,
 )
 """A request for more than one thing, or for a text that is not plain prose."""
 _BOUND = (
     r"(?P<bound>exactly|only|just|precisely|at most|no more than|not more than|up to|under"
     r"|max(?:imum)?(?: of)?|fewer than|less than)"
 )
+_NO_BOUND_BEHIND = (
+    r"(?!\s+(?:max\w*|at|or|each|per|that|which|of|for|long|meaning|you|with|a day)\b)"
+)
 _SENTENCES_ASKED = re.compile(
-    rf"\b(?:in|with|using|into|to|be|of)\s+(?:{_BOUND}\s+)?{_COUNT}\s+"
-    r"(?:short |simple |complete |single |plain |concise |brief ){0,2}sentences?\b",
-    re.IGNORECASE,
+    rf"\b(?:in|with|using|into)\s+(?:{_BOUND}\s+)?{_COUNT}\s+"
+    r"(?:short |simple |complete |single |plain |concise |brief ){0,2}sentences?\b"
+    rf"{_NO_BOUND_BEHIND}",
+    _FLAGS,
 )
-_WORDS_ASKED = re.compile(rf"\b{_BOUND}\s+{_COUNT}\s+words?\b(?!\s+(?:each|per))", re.IGNORECASE)
+_WORDS_ASKED = re.compile(rf"\b{_BOUND}\s+{_COUNT}\s+words?\b{_NO_BOUND_BEHIND}", _FLAGS)
 _WORDS_OR_LESS = re.compile(
-    rf"\b{_COUNT}\s+words?\s+or\s+(?:less|fewer)\b|\bwithin\s+(?P<within>\d{{1,4}})\s+words\b",
-    re.IGNORECASE,
+    rf"\b{_COUNT}\s+words?\s+or\s+(?:less|fewer)\b{_NO_BOUND_BEHIND}", _FLAGS
 )
-_AT_MOST = re.compile(r"most|more|up|max", re.IGNORECASE)
-_BELOW = re.compile(r"under|fewer|less", re.IGNORECASE)
-_POINTS_ASKED = re.compile(
-    r"\b(?:list|name|give|suggest|provide|recommend|identify|share|tell|state|mention|what are)\b"
-    rf"(?: me| us)?(?: the| exactly| at least| a list of| a list with){{0,2}}\s+{_COUNT}\s+"
-    r"(?!or\b|to\b|of\b|words?\b|sentences?\b|paragraphs?\b|pages?\b|lines?\b|letters?\b|stanzas?\b"
-    r"|seconds?\b|minutes?\b|hours?\b|days?\b|weeks?\b|months?\b|years?\b|times?\b|stars?\b)[a-z]",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<mark>\d{1,3}[.)]|[-*•])[ \t]+(?=\S)")
-_FORBIDDEN = re.compile(
-    r"\b(?:without|avoid(?:ing)?|do not|don't|never|may not|must not|cannot)\s+"
-    r"(?:us(?:e|ing) |mention(?:ing)? |say(?:ing)? |includ(?:e|ing) |contain(?:ing)? )?"
-    r"(?:the )?(?:word|term|phrase)\s+[\"“'](?P<word>\w[\w -]{0,28}\w)[\"”']",
-    re.IGNORECASE,
-)
+_AT_MOST = re.compile(r"most|more|up|max", _FLAGS)
+_BELOW = re.compile(r"under|fewer|less", _FLAGS)
 
-_PREFACE = re.compile(r"\A\s*(?:sure|certainly|of course|absolutely|here(?:'s| is| are))\b", re.I)
-_ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|vs|etc|approx|No|Inc|Ltd|Co|e\.g|i\.e|a\.m|p\.m|U\.S|U\.K|[A-Z])\."
+_POINTS_ASKED = re.compile(
+    rf"{_POLITE}\b(?:list|name|give|suggest|provide|recommend|identify|share|tell|state|mention)"
+    rf"(?: me| us)?(?: the| exactly| a list of)?\s+{_COUNT}\s+"
+    r"(?:main |key |different |best |good |common |famous |important |popular |interesting "
+    r"|possible |creative |new |short |simple |unique |other |real |healthy |easy |top |major "
+    r"|basic |useful |practical |primary |natural |great |most [a-z]+ ){0,2}"
+    r"(?!words|sentences|paragraphs|pages|lines|letters|stanzas|seconds|minutes|hours|days|weeks"
+    r"|months|years|times|stars|percents|points|pros|cons|syllables)(?:[a-z]{2,}[^s\W]s|people)\b",
+    _FLAGS,
 )
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*(?=\s|\Z)")
+_BOUNDED = re.compile(
+    rf"\b(?:or (?:fewer|less|more|so)|at most|at least|max|up to|if|as many|bonus"
+    rf"|don't|do not|summari[sz]e|and (?:an?|{'|'.join(_NUMBERS[1:])}|\d+))\b",
+    _FLAGS,
+)
+_ITEM = re.compile(r"(?P<mark>\d{1,3}[.)]|[-*•])[ \t]+(?=\S)")
+_NO_ITEM = re.compile(r"\W|\d|\Z")
+_FORBIDDEN = re.compile(
+    r"\b(?:without|avoid|do not|don't|never)\s+"
+    r"(?:us(?:e|ing)\s+|mention(?:ing)?\s+|say(?:ing)?\s+|includ(?:e|ing)\s+)?"
+    r"(?:the\s+)?(?:word|term|phrase)\s+[\"“'](?P<word>\w[\w' -]{0,28}\w)[\"”']"
+    r"(?=\s*(?:[.,;!)\n]|\Z))",
+    _FLAGS,
+)
+_SPOKEN_OF = re.compile(r"\b(?:I|we|they|he|she|it|one|why|how|what|who|does|did)\b|\?", _FLAGS)
+_REFUSES = re.compile(
+    r"\A\s*(?:sure|certainly|of course|absolutely|here(?:'s| is| are)|sorry"
+    r"|I(?:'m| am) (?:sorry|unable)|I (?:can't|cannot|won't)|as an ai)\b",
+    _FLAGS,
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Gen|Lt|Col|Capt|Sgt|Rev|Sen|Rep|Gov|Hon|Fig|Ave|Corp|Bros"
+    r"|vs|etc|approx|incl|No|Inc|Ltd|Co|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Vol|pp?|al|ca?"
+    r"|e\.g|i\.e|a\.m|p\.m|[A-Za-z])\."
+)
+_SURE_END = re.compile(r"[.!?…][\"'”’*_]*\s+(?=[\"'“‘*_]*[A-Z])")
+_MAYBE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)")
 
 _FIGURE = r"\d{1,12}(?:,\d{3}){0,3}(?:\.\d{1,9})?"
-_SIGN = r"(?:\s*(?:[+×*·÷−/]|\\times|\\cdot|\\div)\s*|\s+[x–-]\s+)"
+_SIGN = r"(?:[ \t]{0,2}(?:[+×*·÷−]|\\times|\\cdot|\\div)[ \t]{0,2}|[ \t]{1,2}[x/–-][ \t]{1,2})"
 _EQUATION = re.compile(
-    rf"(?<![\w.,])(?P<left>[$£€]?{_FIGURE}(?:{_SIGN}[$£€]?{_FIGURE}){{1,8}})\s*=\s*"
-    rf"[$£€]?(?P<right>{_FIGURE})(?![\w%!^²³°]|[.,]\d|{_SIGN}\S|\s*(?:r|rem\w*|mod\w*|[({{\\/])\b|\s*[(\\=/])"
+    rf"(?<![\w.,:\"“'‘])(?P<left>[$£€]?{_FIGURE}(?:{_SIGN}[$£€]?{_FIGURE}){{1,6}})[ \t]{{0,2}}="
+    rf"[ \t]{{0,2}}[$£€]?(?P<right>{_FIGURE})(?=[ \t]*(?:,(?!\d)|[;)!\n$]|\.(?!\d)|\Z))",
+    re.ASCII,
 )
+_MOST_EQUATIONS = 50
+_MOST_QUOTED = 60
 _BEFORE_SUM = re.compile(
-    r"(?:[-+×*·÷−–/^(){}\[\]<>%²³√\\]|\b(?:of|to|by|plus|minus|times|over|and|than|mod|per)|\d\s)\s*\Z"
+    r"(?:\A|[\n;:,(=$>]|[^.]\.|\b(?:is|are|be|gives?|get|so|then|have|because|since|makes|as"
+    r"|and so))[ \t]*\Z",
+    _FLAGS,
 )
-"""What a sum follows that is not the whole of it."""
+"""What a sum that stands by itself follows."""
 _UNSURE = re.compile(
-    r"\b(?:not|wrong|false|incorrect|mistake\w*|error\w*|instead|if|suppose|claim\w*|mod\w*|binary|hex\w*"
-    r"|octal|base|clock|joke|about|approximately|roughly|around)\b|n't\b|≈|~|≠",
+    r"\b(?:not|wrong|false|incorrect|mistake\w*|error\w*|instead|if|suppose|claim\w*|joke|about"
+    r"|approximately|roughly|around|nearly|almost|rounded|right answer|left to right)\b"
+    r"|n't\b|[≈~≠?]",
+    re.IGNORECASE,
+)
+_NEAR = 200
+_OTHER_ARITHMETIC = re.compile(
+    r"\b(?:mod\w*|binary|hex\w*|octal|base|clock|xor|boolean|logic|strings?|javascript|synergy|orwell"
+    r"|1984|average|mean|median)\b|Z_",
     re.IGNORECASE,
 )
 _SAID = re.compile(
-    r"\"[^\"\n]+\" is wrong: it comes to [\d,.-]+\.(?=\s|\Z)"
+    r"\"[^\"\n]+\" is wrong: it comes to [\d,.]+\.(?=\s|\Z)"
     r"|The response has the forbidden word \"[^\"\n]+\"\."
     r"|The (?:response|list) has (?:only )?[\w,]+ (?:words?|sentences?|points?), which breaks the"
     r" (?:request for|limit of) [\w,]+\."
@@ -94,8 +144,9 @@ def mistake_by_rules(query: str, response: str) -> str | None:
     r"""The sentence of a critique that names what a rule finds wrong; None where none does.
 
     Args:
-        query: the last turn that the response answers, in English.
-        response: the response; texts above 20,000 characters are not read.
+        query: the last turn that the response answers, in English; one of more than 2,000
+            characters is not read.
+        response: the whole response; nor is one of more than 20,000.
 
     >>> mistake_by_rules("Name the three primary colours.", "- red\n- blue")
     'The list has only two points, which breaks the request for three.'
@@ -105,9 +156,10 @@ def mistake_by_rules(query: str, response: str) -> str | None:
     if len(query) > _LONGEST_QUERY or len(response) > _LONGEST_RESPONSE or not response.strip():
         return None
     asked = _QUOTED.sub(" ", query)
+    if (found := _wrong_sum(query, response)) or _OF_A_TEXT.search(asked):
+        return found
     return (
-        _wrong_sum(query, response)
-        or _forbidden(query, response)
+        _forbidden(query, response)
         or _points(asked, response)
         or _sentences(asked, response)
         or _words(asked, response)
@@ -126,66 +178,83 @@ def beyond_mistake(critique: str) -> str:
 
 def _wrong_sum(query: str, response: str) -> str | None:
     """An equation of plain numbers whose sides differ."""
-    for found in _EQUATION.finditer(response):
-        start = found.start()
-        line = response[response.rfind("\n", 0, start) + 1 :].split("\n", 1)[0]
-        if (
-            _BEFORE_SUM.search(response[max(0, start - 12) : start])
-            or _UNSURE.search(line)
-            or found[0] in query
-            or "\n" in found[0]
-        ):
-            continue
+    if _EQUATION.search(query) or _OTHER_ARITHMETIC.search(f"{query}\n{response}"):
+        return None
+    for number, found in enumerate(_EQUATION.finditer(response)):
+        if number == _MOST_EQUATIONS:
+            return None
+        start, end = found.span()
         value = _value(found["left"])
         if value is None or _may_be(value, found["left"], found["right"]):
             continue
+        near = response[max(0, start - _NEAR) : end + _NEAR]
+        before = response[max(0, start - 12) : start]
         # Between dollar signs stands a formula.
-        said = found[0].lstrip("$") if response[found.end() :][:1] == "$" else found[0]
+        said = found[0].lstrip("$") if response[end : end + 1] == "$" else found[0]
+        if len(said) > _MOST_QUOTED or _UNSURE.search(near) or not _BEFORE_SUM.search(before):
+            continue
         return f'"{said}" is wrong: it comes to {_written(value)}.'
     return None
 
 
-def _value(text: str) -> float | None:
-    """The value of numbers with signs between them, products before sums; None without one."""
-    parts = re.findall(rf"{_FIGURE}|\\times|\\cdot|\\div|[-+×*·÷−–/x]", text)
-    total, product, sign = 0.0, _number(parts[0]), 1.0
+def _value(text: str) -> Fraction | None:
+    """The value of numbers with signs between them, products before sums.
+
+    None where it is not plain: a division by zero, one beside a sum (a mean without its brackets),
+    a difference below zero (a range), points that may divide thousands, or a huge number.
+    """
+    parts = re.findall(rf"{_FIGURE}|\\times|\\cdot|\\div|[-+×*·÷−–/x]", text, re.ASCII)
+    total, product, sign = Fraction(0), _number(parts[0]), 1
     for operator, figure in zip(parts[1::2], parts[2::2], strict=True):
         number = _number(figure)
         if operator in "+-−–":
-            total, product, sign = total + sign * product, number, 1.0 if operator == "+" else -1.0
+            total, product, sign = total + sign * product, number, 1 if operator == "+" else -1
         elif operator in ("÷", "/", "\\div"):
-            if number == 0:
+            if number == 0 or set("+-−–") & set(parts[1::2]):
                 return None
             product /= number
         else:
             product *= number
-    return total + sign * product
+    total += sign * product
+    is_plain = Fraction(1, 1000) < total < 10**12 and not re.search(r"\.\d{3}(?!\d)", text)
+    return total if is_plain else None
 
 
-def _may_be(value: float, left: str, right: str) -> bool:
-    """True where a stated result is the value, rounded or cut to the digits that it has."""
-    stated = _number(right)
+def _may_be(value: Fraction, left: str, right: str) -> bool:
+    """True where a stated result is the value, rounded or cut to the digits that it has.
+
+    Factors with decimals may be rounded themselves: a two-hundredth of the value is let pass.
+    """
+    difference = abs(value - _number(right))
     n_decimals = len(right.partition(".")[2])
     is_rounded = n_decimals or "." in left or re.search(r"[/÷]|\\div", left)
-    step = 10.0**-n_decimals if is_rounded else 0.0
-    return abs(value - stated) < step or isclose(value, stated, rel_tol=1e-9)
+    step = Fraction(1, 10**n_decimals) if is_rounded else Fraction(0)
+    has_factor = "." in left and re.search(r"[×*·x/÷\\]", left) is not None
+    return difference == 0 or difference < step or (has_factor and difference <= value / 200)
 
 
-def _number(text: str) -> float:
-    return float(text.replace(",", ""))
+def _number(text: str) -> Fraction:
+    return Fraction(text.replace(",", ""))
 
 
-def _written(value: float) -> str:
-    return f"{round(value, 4):,.10g}"
+def _written(value: Fraction) -> str:
+    if value.denominator == 1:
+        return f"{value.numerator:,}"
+    return f"{float(value):,.4f}".rstrip("0").rstrip(".")
 
 
 def _forbidden(query: str, response: str) -> str | None:
+    """A word that the query forbids, where the response uses it."""
     for found in _FORBIDDEN.finditer(query):
-        word = found["word"].strip(" .,;")
-        stands = re.search(
-            rf"(?<![\w\"“'*]){re.escape(word)}(?![\w\"”'*])", response, re.IGNORECASE
-        )
-        if word and stands is not None:
+        sentence = re.split(r"[.!?\n]", query[: found.start()])[-1]
+        word = re.escape(found["word"])
+        if _SPOKEN_OF.search(sentence) or query[found.end() :].lstrip(")\n ")[:1] == "?":
+            continue
+        # After "the word" or in quotation marks it is spoken of, and not used.
+        if re.search(rf"\b(?:word|term|phrase)s?\b[^\n]{{0,20}}{word}", response, _FLAGS):
+            continue
+        used = rf"(?<![\w\"“‘'*-]){word}(?![\w\"”’'*-])"
+        if (stands := re.search(used, response, re.IGNORECASE)) is not None:
             return f'The response has the forbidden word "{stands[0]}".'
     return None
 
@@ -193,58 +262,79 @@ def _forbidden(query: str, response: str) -> str | None:
 def _points(asked: str, response: str) -> str | None:
     """A list that is shorter than was asked for."""
     requests = list(_POINTS_ASKED.finditer(asked))
-    if len(requests) != 1 or re.search(
-        r"\b(?:or|to)\s*\Z|\d\s*[-–]\s*\Z", asked[: requests[0].start("count")]
-    ):
+    if len(requests) != 1 or _BOUNDED.search(asked):
         return None
-    n_asked = _counted(requests[0]["count"])
-    items = list(_ITEM.finditer(response))
-    outer = min((len(item["indent"]) for item in items), default=0)
-    marks = [item["mark"] for item in items if len(item["indent"]) == outer]
-    is_numbered = {mark[0].isdigit() for mark in marks}
-    if len(is_numbered) != 1 or not 2 <= len(marks) < n_asked:
+    n_asked, n_points = _counted(requests[0]["count"]), _count_points(response)
+    if not _STARTS.search(asked[: requests[0].start()]) or n_asked > len(_NUMBERS):
         return None
-    if is_numbered == {True} and [int(mark[:-1]) for mark in marks] != list(
-        range(1, len(marks) + 1)
-    ):
+    if n_points is None or not 2 <= n_points < n_asked:
         return None
-    n_points = _spelt(len(marks))
-    return f"The list has only {n_points} points, which breaks the request for {_spelt(n_asked)}."
+    return _breaks("list", f"only {_spelt(n_points)}", "points", "request for", n_asked)
+
+
+def _count_points(response: str) -> int | None:
+    """The points of a response that is one list, maybe between a line before it and prose after it.
+
+    None where it is none, or where a point may be several.
+    """
+    lines = [line for line in response.splitlines() if line.strip()]
+    items = [_ITEM.match(line) for line in lines]
+    at = [index for index, item in enumerate(items) if item is not None]
+    marks = [item["mark"] for item in items if item is not None]
+    if not at or at[0] > 1 or len({mark[-1] for mark in marks}) != 1:
+        return None
+    for index, line in enumerate(lines):
+        is_inside = at[0] < index < at[-1]
+        is_own = line[0].isspace() if is_inside else _NO_ITEM.match(line) is None
+        if items[index] is None and not is_own:
+            return None
+    numbers = [int(mark[:-1]) for mark in marks if mark[:-1]]
+    if numbers:
+        return len(marks) if numbers == list(range(1, len(marks) + 1)) else None
+    bullets = [lines[index] for index in range(at[-1] + 1)]
+    return None if any(re.search(r"[,;/&]|\band\b", line) for line in bullets) else len(marks)
 
 
 def _sentences(asked: str, response: str) -> str | None:
     """Another number of sentences than was asked for, in plain prose."""
     requests = list(_SENTENCES_ASKED.finditer(asked))
-    if len(requests) != 1 or _SEVERAL.search(asked) or not _is_prose(response):
+    if len(requests) != 1 or not _is_plain_request(asked, requests[0]) or not _is_prose(response):
         return None
-    text = _ABBREVIATION.sub("x", response.strip())
-    # The last one may have no full stop.
-    n_found = len(_SENTENCE_END.findall(text)) + (_SENTENCE_END.search(text[-4:]) is None)
-    return _beyond(requests[0]["bound"] or "", requests[0]["count"], [n_found], "sentence")
+    text = response.strip()
+    fewest = 1 + len(_SURE_END.findall(_ABBREVIATION.sub("x", text)))
+    most = len(_MAYBE_END.findall(text)) + (_MAYBE_END.search(text[-3:]) is None)
+    counts = [fewest, max(fewest, most)]
+    return _beyond(requests[0]["bound"] or "", requests[0]["count"], counts, "sentence")
 
 
 def _words(asked: str, response: str) -> str | None:
     """More words than were allowed, or another number than was asked for."""
     requests = [*_WORDS_ASKED.finditer(asked), *_WORDS_OR_LESS.finditer(asked)]
-    if len(requests) != 1 or not _is_prose(response):
+    if len(requests) != 1 or not _is_prose(response) or "words)" in response:
         return None
-    if _SEVERAL.search(_WORDS_OR_LESS.sub(" ", asked)):
+    if not _is_plain_request(asked, requests[0]):
         return None
-    groups = requests[0].groupdict()
-    count = groups["count"] or groups["within"]
-    return _beyond(groups.get("bound") or "at most", count, list(_word_counts(response)), "word")
+    bound = requests[0].groupdict().get("bound") or "at most"
+    return _beyond(bound, requests[0]["count"], list(_word_counts(response)), "word")
+
+
+def _is_plain_request(asked: str, request: re.Match[str]) -> bool:
+    """True where a sentence asks for a text of a length, and the query for nothing else."""
+    rest = asked[: request.start()] + " " + asked[request.end() :]
+    return bool(_TASK.search(asked[: request.end()])) and not _SEVERAL.search(rest)
 
 
 def _beyond(bound: str, count: str, found: list[int], unit: str) -> str | None:
     """The sentence about a number that is not as asked; None where it is, by one way to count."""
     n_asked, least = _counted(count), min(found)
+    units = unit + "s" * (least != 1)
     if not _AT_MOST.search(bound) and not _BELOW.search(bound):
         if least <= n_asked <= max(found):
             return None
-        return _breaks("response", _spelt(least), unit + "s" * (least != 1), "request for", n_asked)
+        return _breaks("response", _spelt(least), units, "request for", n_asked)
     if least < n_asked or (least == n_asked and _AT_MOST.search(bound)):
         return None
-    return _breaks("response", _spelt(least), unit + "s" * (least != 1), "limit of", n_asked)
+    return _breaks("response", _spelt(least), units, "limit of", n_asked)
 
 
 def _breaks(what: str, found: str, unit: str, kind: str, n_asked: int) -> str:
@@ -255,14 +345,15 @@ def _word_counts(text: str) -> Iterator[int]:
     """The number of words by the ways to count that people use."""
     spaced = [word for word in text.split() if any(map(str.isalnum, word))]
     yield len(spaced)
+    yield len(text.split())
+    yield len([word for word in spaced if word.casefold() != "and"])
     yield len(re.findall(r"[^\W_]+(?:['’.,][^\W_]+)*", text))
-    yield len(re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*", text))
 
 
 def _is_prose(response: str) -> bool:
-    """True for sentences in one paragraph, and nothing that introduces them."""
+    """True for sentences in one paragraph, with nothing that introduces or refuses them."""
     text = response.strip()
-    return not any(mark in text for mark in '\n:;"“') and _PREFACE.search(text) is None
+    return not any(mark in text for mark in '\n:;"“[') and _REFUSES.search(text) is None
 
 
 def _counted(text: str) -> int:

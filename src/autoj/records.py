@@ -230,11 +230,11 @@ class JudgeCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proofreading:
-    """A response that is read for a wrong word before a critique is written of it.
+    """A response that is read for a wrong word or phrase before a critique is written of it.
 
     The engine looks for words that the response's own beginning makes very unlikely, rates the
-    response with what was likelier in the place of each, and names the one for whose correction
-    there is most evidence.
+    response with what was likelier in the place of each and of those behind it that differ, and
+    names the one for whose correction there is most evidence.
     """
 
     conversation: tuple[Message, ...]
@@ -253,9 +253,6 @@ class Proofreading:
     """The least difference, in nats, of the likeliest word and the one that stands there."""
     evidence: float
     """The least evidence: the points that the rating gains, and 0.05 for each nat of surprise."""
-    mistake: str | None = None
-    """The sentence that names what rules found, such as a wrong sum; the engine then looks no
-    further (`autoj.mistakes`)."""
 
     def question(self, response: str) -> tuple[Message, ...]:
         """The question of the rating, about another response."""
@@ -290,7 +287,9 @@ class Request:
     truncated: bool = False
     """True where a response was cut to fit the judge's context."""
     proofreading: Proofreading | None = None
-    """A response that is proofread first; a wrong word that is found opens the answer."""
+    """A response that is proofread first; what is found to be wrong opens the answer."""
+    opening: str = ""
+    """What the answer begins with, before what is written, such as a mistake that rules found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

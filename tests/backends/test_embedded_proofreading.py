@@ -288,7 +288,7 @@ def test_what_rules_found_opens_the_critique_and_the_response_is_not_read(
         requests("single-verdict")[0],
         choices=None,
         prefix=None,
-        proofreading=proofreading("Has 64 desks.", mistake=said),
+        opening=said,
     )
     streamed: list[str] = []
     (opened,) = backend.complete([asked], lambda _, text: streamed.append(text))

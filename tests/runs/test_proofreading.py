@@ -11,10 +11,11 @@ import pytest
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
+from autoj.protocols.base import OpenedBody, ProofreadBody
 from autoj.records import Case, JudgeCard, Message, Request, Response, Verdict
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
-from autoj.runs.proofreading import as_begun
+from autoj.runs.proofreading import as_begun, with_proofreading
 from autoj.runs.spec import RunSpec
 from autoj.tasks.judge import judge
 
@@ -83,11 +84,21 @@ def test_what_rules_find_is_part_of_the_question() -> None:
     asked = spec()
     (item,) = plan_follow(listed, replace(VERDICT, ratings=(7.4,)), asked, Roomy(CARD))  # type: ignore[arg-type]
     assert item.request is not None
-    assert item.request.proofreading is not None
-    assert item.request.proofreading.mistake == (
+    assert item.request.proofreading is None
+    assert item.request.opening == (
         "The list has only two points, which breaks the request for three."
     )
-    assert [each.proofreading.mistake for each in planned(asked)] == [None, None]
+    assert [each.opening for each in planned(asked)] == ["", ""]
+
+
+def test_nothing_is_counted_in_a_response_that_was_cut() -> None:
+    whole = replace(CASE, query="Name three cats.", responses=(Response(text="- a\n- b\n- c"),))
+    cut = replace(whole, responses=(Response(text="- a\n- b"),))
+    asked = spec()
+    plain = asked.chosen_protocol().follow(cut, replace(VERDICT, ratings=(7.4,)), (0,))
+    assert plain is not None
+    assert isinstance(with_proofreading(plain, cut, whole, (0,), asked), ProofreadBody)
+    assert isinstance(with_proofreading(plain, cut, cut, (0,), asked), OpenedBody)
 
 
 def test_only_critiques_have_other_keys() -> None:

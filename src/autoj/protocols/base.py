@@ -44,6 +44,13 @@ class ProofreadBody(RequestBody):
     proofreading: Proofreading
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedBody(RequestBody):
+    """The request for a critique whose beginning is known."""
+
+    opening: str
+
+
 class JudgeProtocol(Protocol):
     """Builds requests about cases and reads the answers."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from autoj.backends.base import Reader
-from autoj.protocols.base import JudgeProtocol, ProofreadBody, RequestBody
+from autoj.protocols.base import JudgeProtocol, OpenedBody, ProofreadBody, RequestBody
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Fitted, Overflow, Page, check_context, fit, fit_query, may_be_cut
 from autoj.runs.proofreading import with_proofreading
@@ -133,7 +133,7 @@ def follow_rows_of(
         return None
     rows = []
     for page in follow_pages(case, verdict, spec):
-        body = _critique_body(case, verdict, page, spec)
+        body = _critique_body(case, case, verdict, page, spec)
         rows.append(_asked(case, page, spec.draws[0], body, spec, card))
     return rows
 
@@ -157,7 +157,7 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) ->
     """Plans the critiques for a known verdict; empty where there is none."""
 
     def build(fitted: Case, shown: tuple[int, ...]) -> RequestBody:
-        return _critique_body(fitted, verdict, shown, spec)
+        return _critique_body(fitted, case, verdict, shown, spec)
 
     planned: list[Planned] = []
     for page in follow_pages(case, verdict, spec):
@@ -166,10 +166,12 @@ def plan_follow(case: Case, verdict: Verdict, spec: RunSpec, backend: Reader) ->
     return planned
 
 
-def _critique_body(case: Case, verdict: Verdict, page: Page, spec: RunSpec) -> RequestBody:
+def _critique_body(
+    case: Case, whole: Case, verdict: Verdict, page: Page, spec: RunSpec
+) -> RequestBody:
     body = spec.chosen_protocol().follow(case, verdict, page)
     assert body is not None
-    return with_proofreading(body, case, page, spec)
+    return with_proofreading(body, case, whole, page, spec)
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
@@ -245,6 +247,7 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
         decoding=spec.decoding,
         truncated=asked.truncated,
         proofreading=body.proofreading if isinstance(body, ProofreadBody) else None,
+        opening=body.opening if isinstance(body, OpenedBody) else "",
     )
 
 

@@ -6,21 +6,25 @@ from hashlib import sha256
 from autoj.corrections import read_thresholds
 from autoj.errors import ConfigError
 from autoj.mistakes import mistake_by_rules
-from autoj.protocols.base import ProofreadBody, RequestBody
+from autoj.protocols.base import OpenedBody, ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import Case, Message, Proofreading
 from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
 
 
-def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) -> RequestBody:
+def with_proofreading(
+    body: RequestBody, case: Case, whole: Case, page: Page, spec: RunSpec
+) -> RequestBody:
     """The request for a critique, which states what to proofread where the judge's card says so.
 
-    Responses that are rated alone in English are: a critique of a pair is about both.
+    Responses that are rated alone in English are: a critique of a pair is about both. Where rules
+    find a mistake, the critique begins with it, and nothing is left to look for.
 
     Args:
         body: the request without it.
         case: the case, as it is shown.
+        whole: the case before it was cut to fit; in a text that was cut nothing can be counted.
         page: the responses that the critique is about.
         spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`.
 
@@ -46,10 +50,14 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
     asked = protocol.build(case, page)
     if asked.choices is None or len(asked.choices) != len(RATINGS):
         return body
+    same = {each.name: getattr(body, each.name) for each in fields(body)}
+    is_whole = (case.query, response) == (whole.query, whole.responses[index].text)
+    if is_whole and (found := mistake_by_rules(case.query, response)) is not None:
+        return OpenedBody(**same, opening=found)
     marked = protocol.build(replace(case, responses=tuple(responses)), page).messages
     number = next(at for at, message in enumerate(marked) if mark in message.content)
     return ProofreadBody(
-        **{each.name: getattr(body, each.name) for each in fields(body)},
+        **same,
         proofreading=Proofreading(
             conversation=(*case.history, Message(role="user", content=case.query)),
             response=response,
@@ -60,7 +68,6 @@ def with_proofreading(body: RequestBody, case: Case, page: Page, spec: RunSpec) 
             values=tuple(map(float, RATINGS)),
             surprise=thresholds.surprise,
             evidence=thresholds.evidence,
-            mistake=mistake_by_rules(case.query, response),
         ),
     )
 

@@ -188,16 +188,14 @@ class EmbeddedBackend:
             by_halves: True keeps one half of the engine in memory at a time: a run's next window
                 changes them again, and takes minutes.
         """
-        asked = {each.key: each.proofreading for each in requests if each.proofreading is not None}
-        openings = {key: each.mistake for key, each in asked.items() if each.mistake is not None}
         read = {
-            key: each
-            for key, each in asked.items()
+            each.key: each.proofreading
+            for each in requests
             # A response with a control token would be read otherwise than it is shown.
-            if key not in openings and not self._is_controlled(each.response)
+            if each.proofreading is not None and not self._is_controlled(each.proofreading.response)
         }
         if not read:
-            return openings
+            return {}
         if by_halves:
             with MAPPING:
                 self._writer = None
@@ -210,10 +208,11 @@ class EmbeddedBackend:
             del proofreader
             with MAPPING:
                 self._choice_model = None
-        for (key, proofread), made in found:
-            if made is not None:
-                openings[key] = said_of(made, proofread.response)
-        return openings
+        return {
+            key: said_of(made, proofread.response)
+            for (key, proofread), made in found
+            if made is not None
+        }
 
     def _is_controlled(self, text: str) -> bool:
         return broken_up(text, self._control) != text
@@ -243,7 +242,7 @@ class EmbeddedBackend:
         numbers = count()
         while True:
             while _has_room(running) and (request := next(requests, None)) is not None:
-                opening = openings.get(request.key, "")
+                opening = openings.get(request.key, request.opening)
                 if opening and on_text is not None:
                     on_text(request.key, opening)
                 running.append(self._begin(request, next(numbers), opening))
@@ -345,7 +344,8 @@ class _Writing:
 def _kind(request: Request) -> Literal["score", "proofread", "write"]:
     if request.choices is not None:
         return "score"
-    return "write" if request.proofreading is None else "proofread"
+    is_plain = request.proofreading is None and not request.opening
+    return "write" if is_plain else "proofread"
 
 
 def _has_room(running: Sequence[_Writing]) -> bool:

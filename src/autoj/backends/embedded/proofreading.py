@@ -1,11 +1,12 @@
-"""Looks for the word of a response that is wrong, before a critique is written of it.
+"""Looks for what is wrong in a response, before a critique is written of it.
 
 A judge that is asked for a fault mostly names another one than it noticed: of responses with one
 planted error its ratings fall, and its critiques do not say why (`experiments/LOG.md`). So what it
 noticed is read off its own distributions. Where it reads a response as an answer of its own, a
-wrong word is very unlikely, and the likeliest word there is mostly the right one. Most unlikely
-words are not wrong, though: only a correction that the judge itself rates higher is named, by as
-much more as the word was less surprising.
+wrong word is far less likely than words are there on average; and what it would write in its place,
+until it comes back to the response's own words, is mostly right. Most unlikely words are not wrong,
+though: only a correction that the judge itself rates higher is named, by as much more as the word
+was less surprising.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
