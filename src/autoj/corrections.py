@@ -121,10 +121,10 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
     >>> correction("It may not be so.", 6, " be so")
     Correction(start=7, old='not', new='')
     """
-    made = _of_phrase(response, place, expected)
-    if made is None and _is_whole(expected):
-        return _of_word(response, place, expected)
-    return made
+    phrase = _read_phrase(response, place, expected)
+    if phrase is not None:
+        return _of_phrase(response, phrase)
+    return _of_word(response, place, expected) if _is_whole(expected) else None
 
 
 def goes_on_alike(response: str, place: int, expected: str) -> bool:
@@ -135,11 +135,22 @@ def goes_on_alike(response: str, place: int, expected: str) -> bool:
     >>> goes_on_alike("It has 64 desks.", 6, " 46 desks.")
     True
     """
-    return _of_phrase(response, place, expected) is not None
+    return _read_phrase(response, place, expected) is not None
 
 
-def _of_phrase(response: str, place: int, expected: str) -> Correction | None:
-    """What stands from the place to where both texts go on alike."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phrase:
+    """What stands from a place to where both texts go on alike, and what is expected there."""
+
+    start: int
+    end: int
+    n_old: int
+    """Words and marks that stand there."""
+    written: str
+
+
+def _read_phrase(response: str, place: int, expected: str) -> _Phrase | None:
+    """What is to be replaced; None where both texts do not go on alike, as far as is known."""
     rest = response[place:].lstrip(" ")
     if not rest or rest[0].isspace() or expected.lstrip(" ")[:1].isspace():
         return None
@@ -148,23 +159,32 @@ def _of_phrase(response: str, place: int, expected: str) -> Correction | None:
     lead = " " * (expected[:1] == " " and response[place - 1 : place] not in ("", " "))
     # A word may end where the response's goes on.
     text = response[start:place] + expected if start < place else expected.lstrip(" ")
+    lead = lead if start == place else ""
     old, new = _pieces(response[start:]), _pieces(text)
     meeting = _meeting(old, new, len(text))
     if meeting is None:
         return None
     n_old, n_new = meeting
     end = start + (old[n_old - 1].end() if n_old else 0)
-    written = text[: new[n_new - 1].end() if n_new else 0]
-    if not n_new and not _is_apart(response, start, end):
+    # What is put in between goes up to what follows it.
+    last = 0 if not n_new else new[n_new - 1].end() if n_old else new[n_new].start()
+    written = text[:last] and lead + text[:last]
+    return _Phrase(start=start, end=end, n_old=n_old, written=written)
+
+
+def _of_phrase(response: str, phrase: _Phrase) -> Correction | None:
+    """The correction that a phrase comes to; None where it is a matter of taste."""
+    start, end, written = phrase.start, phrase.end, phrase.written
+    # A phrase that is too much is a matter of taste; one word may be wrong, such as a "not".
+    if not written and (phrase.n_old > 1 or not _is_apart(response, start, end)):
         return None
-    if not n_old:
-        # A word that is missing is a matter of taste, but for a denial and inside of code.
-        is_inside = start > 0 and not response[start - 1].isspace()
-        if not is_inside and _NEGATIONS.isdisjoint(written.casefold().split()):
-            return None
-        written = text[: new[n_new].start()]
-    if start == place and written:
-        written = lead + written
+    # "240 kJ" may be expected to go on as "240 000 J", where no word is wrong.
+    if written[:1].isdigit() and response[:start].rstrip(" ")[-1:].isdigit():
+        return None
+    # A word that is missing is a matter of taste, too, but for a denial and inside of code.
+    is_inside = start > 0 and not response[start - 1].isspace()
+    if not phrase.n_old and not is_inside and _NEGATIONS.isdisjoint(written.casefold().split()):
+        return None
     return _between_spaces(response, start, end, written)
 
 
