@@ -113,6 +113,7 @@ TEXTS = st.text(st.sampled_from("ab1 .,'\"\n[]é🕛七"), max_size=30)
         ("It has 46, no 8 desks", ",", " desks or", None),
         ("It is never, ever so", " never", " ever so", None),
         ("It was for ever so good", " for", " so good", None),
+        ("To jobs@leaf.example now", ".", ".co.uk now", None),
         ("It takes 240 kJ of heat", " kJ", " 000 joules of heat", None),
         ("It was (never) so good", "never", ") so good", None),
         ("It was never so good", " never", " so good", ("never", "")),

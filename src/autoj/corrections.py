@@ -32,6 +32,8 @@ _TELLING = 3
 must be alike, too."""
 _WRONG = re.compile(r"[^\W_]|[=<>+*/%&|^)]")
 """A word, or a mark that may be wrong in code."""
+_ADDRESS = re.compile(r"\w@\w|://|\bwww\.")
+"""Part of an address, which could be any."""
 _PARTS = frozenset(("Mn", "Mc", "Me", "Cf"))
 """Categories of characters that belong to the one before them, or are not seen."""
 _NEGATIONS = frozenset(("not", "never", "no"))
@@ -262,6 +264,7 @@ def _may_stand_for(old: str, new: str) -> bool:
         or _plain(old) == _plain(new)
         or max(len(old), len(new)) > _MOST_CHARACTERS
         or _OUTSIDE.search(both)
+        or _ADDRESS.search(both)
         or _UNSPACED.search(both)
         or not any(map(str.isalnum, both))
         or (_is_number(old) != _is_number(new) and new != "" and " " not in both)
