@@ -81,6 +81,7 @@ TWO = "It rains e.g. in St. Ives. It costs 3.50 there."
     ("query", "response", "said"),
     [
         ("Explain rain in one sentence.", TWO, "two sentences, which breaks the request for one"),
+        ("Explain rain in one sentence of at most 35 words.", TWO, "two sentences, which breaks"),
         ("Explain rain in exactly 5 sentences.", TWO, "two sentences, which breaks the request"),
         ("Explain rain in at most one sentence", TWO, "two sentences, which breaks the limit of"),
         ("Explain rain in less than two sentences", TWO, "two sentences, which breaks the limit"),

@@ -57,7 +57,7 @@ _NO_BOUND_BEHIND = (
 _SENTENCES_ASKED = re.compile(
     rf"\b(?:in|with|using|into)\s+(?:{_BOUND}\s+)?{_COUNT}\s+"
     r"(?:short |simple |complete |single |plain |concise |brief ){0,2}sentences?\b"
-    rf"{_NO_BOUND_BEHIND}",
+    r"(?!\s+(?:max\w*|at|or|each|per)\b)",
     _FLAGS,
 )
 _WORDS_ASKED = re.compile(rf"\b{_BOUND}\s+{_COUNT}\s+words?\b{_NO_BOUND_BEHIND}", _FLAGS)
