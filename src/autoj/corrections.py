@@ -142,7 +142,7 @@ def goes_on_alike(response: str, place: int, expected: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Phrase:
-    """What stands from a place to where both texts go on alike, and what is expected there."""
+    """A text that stands from a place to where both go on alike, and what is expected there."""
 
     start: int
     end: int
@@ -152,7 +152,7 @@ class _Phrase:
 
 
 def _read_phrase(response: str, place: int, expected: str) -> _Phrase | None:
-    """What is to be replaced; None where both texts do not go on alike, as far as is known."""
+    """The text to be replaced; None where both do not go on alike, as far as is known."""
     rest = response[place:].lstrip(" ")
     if not rest or rest[0].isspace() or expected.lstrip(" ")[:1].isspace():
         return None

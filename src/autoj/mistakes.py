@@ -27,7 +27,7 @@ _LONGEST_RESPONSE = 20_000
 _QUOTED = re.compile(r"\"[^\"]{1,2000}\"|“[^”]{1,2000}”|```.{1,2000}?```", re.S)
 _POLITE = r"(?:please\s+|now\s+|(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
 _STARTS = re.compile(r"(?:\A|[.!?\n])\s*\Z")
-"""What stands before a request: the sentence before it has ended."""
+"""The end of the sentence before a request."""
 _TASK = re.compile(
     rf"(?:\A|[.!?\n])\s*{_POLITE}(?:answer|explain|describe|summari[sz]e|sum up|write|tell|give"
     r"|define|compare|rewrite|rephrase|say|state|respond|reply|condense|shorten|in|using|limit|keep|use)\b"
@@ -119,7 +119,7 @@ _BEFORE_SUM = re.compile(
     r"|and so))[ \t]*\Z",
     _FLAGS,
 )
-"""What a sum that stands by itself follows."""
+"""Comes before a sum that stands by itself."""
 _UNSURE = re.compile(
     r"\b(?:not|wrong|false|incorrect|mistake\w*|error\w*|instead|if|suppose|claim\w*|joke|about"
     r"|approximately|roughly|around|nearly|almost|rounded|right answer|left to right)\b"

@@ -289,7 +289,7 @@ class Request:
     proofreading: Proofreading | None = None
     """A response that is proofread first; what is found to be wrong opens the answer."""
     opening: str = ""
-    """What the answer begins with, before what is written, such as a mistake that rules found."""
+    """The beginning of the answer, before what is written, such as a mistake that rules found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

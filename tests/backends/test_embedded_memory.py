@@ -280,9 +280,8 @@ def test_a_half_is_loaded_and_the_other_freed_under_the_lock(folder, monkeypatch
     monkeypatch.setattr(backend, "_load_writer", load, raising=False)
     backend._choice_model = None if not writing else backend._choice_model
     backend._writer = None if writing else backend._writer
-    asked = [
-        type("Request", (), {"choices": None if writing else (" a", " b"), "proofreading": None})
-    ]
+    fields = {"choices": None if writing else (" a", " b"), "proofreading": None, "opening": ""}
+    asked = [type("Request", (), fields)]
     with pytest.raises(BackendError, match="no such model"):
         list(backend.complete(asked))
     assert taken == [True]
