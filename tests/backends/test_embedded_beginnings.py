@@ -165,7 +165,8 @@ def test_batches_of_other_shapes_take_no_more_memory(folder):
     told = subprocess.run(
         [sys.executable, "-c", GROWN, str(folder)], capture_output=True, text=True, check=True
     )
-    assert float(told.stdout) < 60
+    # By the processor 20 to 78, and 123 to 180 where all kernels are kept.
+    assert float(told.stdout) < 95
 
 
 def test_a_graph_that_adds_a_bias_to_its_last_attention_is_refused():
