@@ -30,8 +30,8 @@ _MOST_CHARACTERS = 60
 _TELLING = 3
 """Letters of a word after which two texts go on alike; after a shorter one or a mark the next one
 must be alike, too."""
-_WRONG = re.compile(r"[^\W_]|[=<>+*/%&|^)]")
-"""A word, or a mark that may be wrong in code."""
+_CODE = "=<>+*/%&|^)"
+"""Marks that may be wrong in code."""
 _ADDRESS = re.compile(r"\w@\w|://|\bwww\.")
 """Part of an address, which could be any."""
 _PARTS = frozenset(("Mn", "Mc", "Me", "Cf"))
@@ -43,7 +43,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7ff\uf900-\ufaff]"
 
 
 class Thresholds(NamedTuple):
-    """The least surprise and the least evidence with which a word is named (`Proofreading`)."""
+    """The least surprise and the least evidence with which a mistake is named (`Proofreading`)."""
 
     surprise: float
     evidence: float
@@ -67,7 +67,7 @@ def read_thresholds(option: object) -> Thresholds:
     ]
     if len(found) < len(values) or set(given) - set(Thresholds._fields):
         raise ValueError(
-            "proofread has two thresholds above 0, such as {surprise: 5.0, evidence: 0.75}"
+            "proofread has two thresholds above 0, such as {surprise: 4.0, evidence: 0.7}"
         )
     return Thresholds(*found)
 
@@ -129,6 +129,15 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
     return _of_word(response, place, expected) if _is_whole(expected) else None
 
 
+def may_be_wrong(text: str) -> bool:
+    """True for a text with a word, or with a mark that may be wrong in code.
+
+    >>> may_be_wrong(" desks"), may_be_wrong(" ="), may_be_wrong(", ")
+    (True, True, False)
+    """
+    return any(char.isalnum() or char in _CODE for char in text)
+
+
 def goes_on_alike(response: str, place: int, expected: str) -> bool:
     """True where a text that is being written has come back to the response's own.
 
@@ -158,10 +167,13 @@ def _read_phrase(response: str, place: int, expected: str) -> _Phrase | None:
         return None
     place = len(response) - len(rest)
     start = _beginning(response, place)
-    lead = " " * (expected[:1] == " " and response[place - 1 : place] not in ("", " "))
-    # A word may end where the response's goes on.
-    text = response[start:place] + expected if start < place else expected.lstrip(" ")
-    lead = lead if start == place else ""
+    lead = ""
+    if start < place:
+        # A word may end where the response's goes on.
+        text = response[start:place] + expected
+    else:
+        text = expected.lstrip(" ")
+        lead = " " * (text != expected and response[place - 1 : place] not in ("", " "))
     old, new = _pieces(response[start:]), _pieces(text)
     meeting = _meeting(old, new, len(text))
     if meeting is None:
@@ -257,7 +269,7 @@ def _may_stand_for(old: str, new: str) -> bool:
     """True for a text that can be quoted, and one that says something else."""
     both = old + new
     return not (
-        not _WRONG.search(old)
+        not may_be_wrong(old)
         or any(unicodedata.category(char) in _PARTS for char in both)
         # "won't" is not "won".
         or (old.startswith(new) and old[len(new) : len(new) + 1] in ("'", "’"))

@@ -170,7 +170,7 @@ def test_where_a_response_could_go_on_in_many_ways_nothing_is_looked_at() -> Non
 
 
 def test_the_places_with_the_greatest_excess_are_looked_at() -> None:
-    """Six wrong words, the right one of which is the sixth by its surprise alone."""
+    """Of seven words that surprise alike, the last one, for which there is no room by order."""
     planted = TRUE
     for old, new in (("The", "She"), ("has", "hat"), ("46", "64"), ("desks", "dusks"),
                      ("and", "end"), ("3", "5"), ("June", "Juno")):  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.model import ChoiceModel, Likeliest
-from autoj.corrections import Correction, correction, goes_on_alike
+from autoj.corrections import Correction, correction, goes_on_alike, may_be_wrong
 from autoj.records import Message, Proofreading
 
 _MOST_PLACES = 5
@@ -27,8 +27,6 @@ _LEAST_EXCESS = 2.5
 """Nats; where a response could go on in many ways, an unlikely word says little."""
 _MOST_STEPS = 7
 """Tokens of what is expected instead, until it comes back to the response's own words."""
-_CODE = frozenset("=<>+*/%&|^)")
-"""Marks that may be wrong in code."""
 _MOST_TOKENS = 768
 """Of what a response answers and the response: to read a longer one again for each place would take
 longer than to write its critique."""
@@ -108,7 +106,8 @@ class Proofreader:
             before = self._decode(list(trie.tokens[:at])).rstrip("\ufffd")
             expected = self._decode([likeliest.tokens[at]])
             # Nothing is expected but an end, or no word stands there, or part of a character.
-            if expected and self._is_word(trie.tokens[at]) and read.response.startswith(before):
+            may_be = may_be_wrong(self._decode([trie.tokens[at]]))
+            if expected and may_be and read.response.startswith(before):
                 yield _Place(
                     proofreading=read,
                     number=number,
@@ -118,10 +117,6 @@ class Proofreader:
                     n_read=len(trie.root) + at,
                     expected=expected,
                 )
-
-    def _is_word(self, token: int) -> bool:
-        text = self._decode([token])
-        return any(map(str.isalnum, text)) or not _CODE.isdisjoint(text)
 
     def _write_out(self, places: Sequence[_Place]) -> None:
         """Lets what each place expects be written, all side by side, until it is known."""
