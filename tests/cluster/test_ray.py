@@ -220,6 +220,12 @@ def children_in(folder: Path) -> dict[int, int]:
     return found
 
 
+def kill_raylet(driver: int) -> None:
+    """Kills the process that starts the workers of a driver, and that ends what they leave."""
+    (own,) = (p for p in psutil.Process(driver).children(recursive=True) if p.name() == "raylet")
+    own.kill()
+
+
 def wait_for(what: Callable[[], bool], seconds: float = 300) -> None:
     until = time.monotonic() + seconds
     while not what():
@@ -237,6 +243,11 @@ def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
             child, parent = next(iter(children_in(tmp_path).items()))
             os.kill(parent, signal.SIGKILL)
             wait_for(lambda: child not in children_in(tmp_path))
+            # All at once, as where memory runs out: Ray is left no time to end anything.
+            wait_for(lambda: bool(children_in(tmp_path)))
+            for parent in children_in(tmp_path).values():
+                os.kill(parent, signal.SIGKILL)
+            kill_raylet(process.pid)
         finally:
             process.kill()
     wait_for(lambda: not children_in(tmp_path))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from autoj.cluster.process_group import end_group_with_me
 from autoj.cluster.shard_runs import ShardProgress, ShardRuns
 from autoj.cluster.stored_shards import shared_shards
 from autoj.cluster.worker import ShardError, ShardOutcome, ShardRun, judge_shard
@@ -177,6 +178,7 @@ def _gpus_of(card: JudgeCard, ray: Any) -> float:
 
 def _judge_in_worker(cases: Cases, shard: ShardRun, folder: str) -> ShardOutcome:
     """Judges a shard from the driver's working directory, so that relative paths mean the same."""
+    end_group_with_me()
     # A machine that shares a store alone may have no such folder, and need none.
     if shard.store is None or Path(folder).is_dir():
         os.chdir(folder)
