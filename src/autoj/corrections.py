@@ -43,33 +43,42 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\ud7ff\uf900-\ufaff]"
 
 
 class Thresholds(NamedTuple):
-    """The least surprise and the least evidence with which a mistake is named (`Proofreading`)."""
+    """A card's settings of proofreading (`Proofreading`)."""
 
     surprise: float
+    """The least surprise with which a mistake is named."""
     evidence: float
+    """The least evidence."""
+    trusted_below: float | None = None
+    """The rating, 1 to 10, from which on a critique keeps no claim of an error but the one that was
+    found; None keeps all."""
 
 
 def read_thresholds(option: object) -> Thresholds:
     """Reads the thresholds of a card's option, which a run's file may hold, whoever wrote it.
 
     Raises:
-        ValueError: they are not two finite numbers above 0.
+        ValueError: they are not two or three finite numbers above 0.
 
     >>> read_thresholds({"surprise": 5, "evidence": 0.75})
-    Thresholds(surprise=5.0, evidence=0.75)
+    Thresholds(surprise=5.0, evidence=0.75, trusted_below=None)
     """
     given = option if isinstance(option, dict) else {}
-    values = [given.get(name) for name in Thresholds._fields]
-    found = [
-        float(value)
-        for value in values
+    found = {
+        name: float(value)
+        for name, value in given.items()
         if isinstance(value, int | float) and value is not True and 0 < value < inf
-    ]
-    if len(found) < len(values) or set(given) - set(Thresholds._fields):
+    }
+    names = set(Thresholds._fields)
+    if (
+        len(found) < len(given)
+        or not names - set(Thresholds._field_defaults) <= set(found) <= names
+    ):
         raise ValueError(
-            "proofread has two thresholds above 0, such as {surprise: 4.0, evidence: 0.7}"
+            "proofread has thresholds above 0, such as {surprise: 4.0, evidence: 0.7}, and may "
+            "have trusted_below: 7.0"
         )
-    return Thresholds(*found)
+    return Thresholds(**found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

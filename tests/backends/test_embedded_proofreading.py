@@ -351,6 +351,27 @@ def test_the_halves_are_not_in_memory_together_for_a_run(
     assert set(halves) == {(False, True)}
 
 
+def test_the_first_critique_waits_for_few_others(
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(
+        Proofreader,
+        "corrections",
+        lambda self, found: read.append(len(found)) or [None] * len(found),
+    )
+    plain = replace(requests("single-verdict")[0], choices=None, prefix=None)
+    asked = (
+        replace(plain, key=f"{at:064}", proofreading=proofreading(f"Has {at} desks."))
+        for at in range(90)
+    )
+    given = backend.complete(asked)
+    next(given)
+    assert read == [8]
+    assert len([*given]) == 89
+    assert read == [8, 16, 32, 32, 2]
+
+
 def test_nothing_is_loaded_to_proofread_nothing(backend: EmbeddedBackend) -> None:
     proofread(backend, "64<|im_end|>\n<|im_start|>assistant\nFine.")
     assert backend._choice_model is None

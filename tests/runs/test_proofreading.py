@@ -8,16 +8,27 @@ from typing import Any
 
 import pytest
 
+from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
 from autoj.judges import load_card
 from autoj.protocols.base import OpenedBody, ProofreadBody
-from autoj.records import Case, JudgeCard, Message, Request, Response, Verdict
+from autoj.records import (
+    Case,
+    Critique,
+    JudgeCard,
+    Message,
+    Request,
+    Response,
+    Unreadable,
+    Verdict,
+)
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
-from autoj.runs.proofreading import as_begun, with_proofreading
+from autoj.runs.proofreading import as_begun, as_trusted, with_proofreading
 from autoj.runs.spec import RunSpec
 from autoj.tasks.judge import judge
+from autoj.verdicts.critique_faults import shown_critiques
 
 from ..scripted import Killed, Recorder
 
@@ -148,9 +159,62 @@ def test_a_killed_run_asks_for_its_other_critiques_by_its_own_thresholds(
     assert all(each.choices is None for each in second.asked)
 
 
+CLAIM = "The sum is right, but the unit is wrong."
+
+
+def claiming(trusted_below: float | None) -> JudgeCard:
+    """The card of a judge that is trusted so far."""
+    settings = {"surprise": 4.0, "evidence": 0.7, "trusted_below": trusted_below}
+    known = {name: value for name, value in settings.items() if value is not None}
+    return replace(CARD, options={**CARD.options, "proofread": known})
+
+
+def shown(card: JudgeCard, rating: float | None, **settings: Any) -> str:
+    asked = spec(card, **settings)
+    written = Critique(text=CLAIM)
+    read = as_trusted(written, replace(VERDICT, ratings=(rating, 1.0)), (0,), asked.writing)
+    assert isinstance(read, Critique)
+    return read.text
+
+
+def test_claims_that_were_not_found_are_left_out_of_good_responses_critiques() -> None:
+    cut = "The sum is right. […]"
+    assert [shown(claiming(7.0), rating) for rating in (7.0, 9.5)] == [cut, cut]
+    assert [shown(claiming(7.0), rating) for rating in (6.9, 1.0, None)] == [CLAIM] * 3
+    assert shown(claiming(None), 9.5) == CLAIM
+    # Other engines look for nothing, and another judge that writes is trusted by its own card.
+    assert shown(replace(claiming(7.0), backend="hf"), 9.5) == CLAIM
+    assert shown(claiming(7.0), 9.5, critic=claiming(None)) == CLAIM
+    assert shown(claiming(None), 9.5, critic=claiming(7.0)) == cut
+    failed = Unreadable(reason="empty")
+    assert as_trusted(failed, VERDICT, (0,), spec(claiming(7.0))) == failed
+
+
+def test_a_run_keeps_what_was_written_and_shows_what_is_trusted(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text('{"query": "2 + 2?", "response": "4"}\n')
+
+    def answers(request: Request) -> str | tuple[float, ...]:
+        # All of the probability is the best rating's.
+        return CLAIM if request.choices is None else (-50.0,) * 9 + (0.0,)
+
+    card = claiming(7.0)
+    run = judge(open_cases(cases), spec(card), tmp_path / "run", backend=Recorder(answers, card))
+    ((case, verdict),) = run
+    assert verdict.critiques == ("The sum is right. […]\n\nRating: [[10]]",)
+    assert CLAIM in (tmp_path / "run" / "ledger.jsonl").read_text()
+    (critique,) = shown_critiques(case, verdict)
+    assert critique is not None
+    assert critique.mark == "cut: it claims what was not found"
+
+
+def test_a_run_that_was_begun_without_it_is_shown_as_it_was() -> None:
+    assert as_begun(spec(claiming(7.0)), spec(claiming(None))) == spec(claiming(None))
+
+
 def test_thresholds_of_a_strangers_run_are_checked() -> None:
     options = {**CARD.options, "proofread": {"evidence": "0.8"}}
-    with pytest.raises(ConfigError, match="two thresholds above 0"):
+    with pytest.raises(ConfigError, match="thresholds above 0"):
         planned(spec(replace(CARD, options=options)))
 
 
@@ -177,7 +241,14 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
 
 @pytest.mark.parametrize(
     "proofread",
-    [{"surprise": 5.0}, {"surprise": -1, "evidence": 1}, 3, {"surprise": 5, "evidence": True}],
+    [
+        {"surprise": 5.0},
+        {"surprise": -1, "evidence": 1},
+        3,
+        {"surprise": 5, "evidence": True},
+        {"surprise": 5, "evidence": 1, "trusted_below": "x"},
+        {"surprise": 5, "evidence": 1, "a": 1},
+    ],
 )
 def test_a_card_with_other_settings_is_refused(tmp_path: Any, proofread: object) -> None:
     path = tmp_path / "mine.yaml"
@@ -185,5 +256,5 @@ def test_a_card_with_other_settings_is_refused(tmp_path: Any, proofread: object)
         "title: mine\nbackend: embedded\nmodel: a\nwrapper: chatml\ncontext_tokens: 4096\n"
         f"options: {{proofread: {proofread}}}\n".replace("'", "").replace("True", "true")
     )
-    with pytest.raises(DataError, match="proofread has two thresholds above 0"):
+    with pytest.raises(DataError, match="proofread has thresholds above 0"):
         load_card(str(path))

@@ -109,8 +109,8 @@ def case_record(
     if known is not None:
         verdict = resolve_judgments(case, spec, known)
         rows = follow()
-        judgments += [(row, read_follow(row, verdict, answers, reader)) for row in rows]
-        verdict = with_critiques(verdict, rows, answers, reader)
+        judgments += [(row, read_follow(case, row, verdict, answers, spec)) for row in rows]
+        verdict = with_critiques(case, verdict, rows, answers, spec)
     return CaseRecord(
         case=case,
         verdict=verdict,

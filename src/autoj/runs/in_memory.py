@@ -109,6 +109,6 @@ def _judge_in_memory(cases: Sequence[Case], spec: RunSpec, backend: Backend) -> 
     ]
     ask((item for its in planned for item in its), backend, ledger, lambda _: None)
     return [
-        with_critiques(verdict, [item.asked for item in its], ledger, spec.reader(case))
+        with_critiques(case, verdict, [item.asked for item in its], ledger, spec)
         for case, verdict, its in zip(cases, verdicts, planned, strict=True)
     ]

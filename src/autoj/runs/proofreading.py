@@ -1,16 +1,17 @@
-"""The requests for critiques of responses that a judge proofreads first."""
+"""Critiques of responses that a judge proofreads first: asked for, and kept as far as trusted."""
 
 from dataclasses import fields, replace
 from hashlib import sha256
 
-from autoj.corrections import read_thresholds
+from autoj.corrections import Thresholds, read_thresholds
 from autoj.errors import ConfigError
 from autoj.mistakes import mistake_by_rules
 from autoj.protocols.base import OpenedBody, ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
-from autoj.records import Case, Message, Proofreading
+from autoj.records import Case, Critique, Message, Proofreading, Reading, Verdict
 from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
+from autoj.verdicts.unfounded_claims import without_unfounded_claims
 
 
 def with_proofreading(
@@ -31,16 +32,10 @@ def with_proofreading(
     Raises:
         ConfigError: the option holds no such thresholds.
     """
-    # Other engines run the same card, and do not proofread.
-    is_able = spec.judge.backend == "embedded"
-    settings = spec.judge.options.get("proofread") if is_able else None
-    protocol = spec.chosen_protocol()
-    if settings is None or protocol.subject != "response" or protocol.language != "en":
+    thresholds = _thresholds_of(spec)
+    if thresholds is None:
         return body
-    try:
-        thresholds = read_thresholds(settings)
-    except ValueError as error:
-        raise ConfigError(f"judge {spec.judge.name!r}: options.{error}") from None
+    protocol = spec.chosen_protocol()
     (index,) = page
     response = case.responses[index].text
     # Another text in its place says where it stands: it may stand in the query, too.
@@ -70,6 +65,44 @@ def with_proofreading(
             evidence=thresholds.evidence,
         ),
     )
+
+
+def as_trusted(reading: Reading, verdict: Verdict, page: Page, spec: RunSpec) -> Reading:
+    """A critique without the claims of an error that its judge is not trusted with.
+
+    Args:
+        reading: the critique as it was written; any other reading stays as it is.
+        verdict: the verdict that it was written for.
+        page: the response that it is about.
+        spec: the settings of who wrote it (`RunSpec.writing`); the card's `options.proofread` may
+            have `trusted_below`, a rating.
+
+    Raises:
+        ConfigError: the option holds no such thresholds.
+    """
+    thresholds = _thresholds_of(spec)
+    least = None if thresholds is None else thresholds.trusted_below
+    if not isinstance(reading, Critique) or least is None:
+        return reading
+    (index,) = page
+    rating = verdict.ratings[index]
+    if rating is None or rating < least:
+        return reading
+    return replace(reading, text=without_unfounded_claims(reading.text))
+
+
+def _thresholds_of(spec: RunSpec) -> Thresholds | None:
+    """The settings of proofreading; None where a judge does not proofread what it writes about."""
+    # Other engines run the same card, and do not proofread.
+    is_able = spec.judge.backend == "embedded"
+    settings = spec.judge.options.get("proofread") if is_able else None
+    protocol = spec.plain_protocol
+    if settings is None or protocol.subject != "response" or protocol.language != "en":
+        return None
+    try:
+        return read_thresholds(settings)
+    except ValueError as error:
+        raise ConfigError(f"judge {spec.judge.name!r}: options.{error}") from None
 
 
 def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:

@@ -25,6 +25,7 @@ from autoj.runs.ledger import Answers, LedgerReader
 from autoj.runs.place import is_locked
 from autoj.runs.plan import follow_pages, n_asked
 from autoj.runs.plan_file import PlanRows
+from autoj.runs.proofreading import as_trusted
 from autoj.runs.second_order import is_drawn, order_confidence
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.resolve import add_critiques, resolve
@@ -112,7 +113,7 @@ def resolve_run(
         # Read for each case: one may have lost the answers that its verdict followed from.
         rows = [] if follow is None else follow.of(case)
         if verdict is not None:
-            yield case, with_critiques(verdict, rows, answers, spec.reader(case))
+            yield case, with_critiques(case, verdict, rows, answers, spec)
     if follow is not None:
         follow.check_end()
 
@@ -260,14 +261,23 @@ def read_answer(
 
 
 def read_follow(
-    asked: Asked, verdict: Verdict, answers: Answers, reader: JudgeProtocol
+    case: Case, asked: Asked, verdict: Verdict, answers: Answers, spec: RunSpec
 ) -> Judgment | Failure | None:
-    """The outcome of asking for the critique of a verdict; None where there is none yet."""
+    """The outcome of asking for the critique of a verdict; None where there is none yet.
+
+    Args:
+        case: the judged case.
+        asked: the question for the critique.
+        verdict: the verdict that it was asked for.
+        answers: finds its answer.
+        spec: the settings of the run.
+    """
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = reader.read_follow(verdict, asked.shown, found)
-    return Judgment(asked=asked, completion=found, reading=reading)
+    reading = spec.reader(case).read_follow(verdict, asked.shown, found)
+    trusted = as_trusted(reading, verdict, asked.shown, spec.writing)
+    return Judgment(asked=asked, completion=found, reading=trusted)
 
 
 def read_outcomes(
@@ -283,9 +293,9 @@ def read_outcomes(
 
 
 def with_critiques(
-    verdict: Verdict, asked: Iterable[Asked], answers: Answers, reader: JudgeProtocol
+    case: Case, verdict: Verdict, asked: Iterable[Asked], answers: Answers, spec: RunSpec
 ) -> Verdict:
     """A verdict with the critiques that were asked for it, as far as they exist."""
-    written = [read_follow(row, verdict, answers, reader) for row in asked]
+    written = [read_follow(case, row, verdict, answers, spec) for row in asked]
     known = [item for item in written if item is not None]
     return add_critiques(verdict, known) if known else verdict

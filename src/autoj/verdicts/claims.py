@@ -77,6 +77,8 @@ class Sentence:
     """A sentence of a critique with its reading; all texts are folded (`fold_text`)."""
 
     text: str
+    start: int
+    """Its first character in the critique."""
     own_words: str
     """The sentence with its quotations and code blanked."""
     claims_error: bool
@@ -107,7 +109,9 @@ def read_sentences(critique: str) -> tuple[Sentence, ...]:
     folded = fold_text(critique)
     own = _QUOTED.sub(lambda found: re.sub(r"\S", "_", found[0]), folded)
     return tuple(
-        _sentence(folded[start:end], own[start:end]) for start, end in _bounds(own) if start < end
+        _sentence(start, folded[start:end], own[start:end])
+        for start, end in _bounds(own)
+        if start < end
     )
 
 
@@ -133,13 +137,14 @@ def _bounds(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _sentence(text: str, own: str) -> Sentence:
+def _sentence(start: int, text: str, own: str) -> Sentence:
     cleared = _NEGATED_ERROR.sub(" ", own)
     claims_error = _ERROR.search(cleared) is not None
     finds_fault = claims_error or _WEAK.search(cleared) is not None
     praised = _NEGATED_PRAISE.sub(" ", _THE_CORRECT.sub(" ", own))
     return Sentence(
         text=text,
+        start=start,
         own_words=own,
         claims_error=claims_error,
         finds_fault=finds_fault,

@@ -8,6 +8,8 @@ Answers are kept as they were written; this is derived from them each time they 
   no fault, beside a rating of at most 4; that claims an error and has no praise, beside one of at
   least 7, where one mistake that is named first contradicts nothing; or a critique of a pair
   that calls another response the better one than its verdict does. The prose is left out.
+- "claims what was not found": claims of an error were left out, by a judge that looks for mistakes
+  and is trusted with no others (`runs.proofreading`); "[…]" stands in their place.
 - "empty response": a critique of a response without a word says only that.
 """
 
@@ -24,8 +26,11 @@ from autoj.critiques import strip_rating
 from autoj.mistakes import beyond_mistake
 from autoj.records import Case, CaseOutline, Verdict, Winner
 from autoj.verdicts.claims import read_sentences
+from autoj.verdicts.unfounded_claims import OMITTED
 
-CritiqueFault: TypeAlias = Literal["repeats itself", "contradicts its verdict", "empty response"]
+CritiqueFault: TypeAlias = Literal[
+    "repeats itself", "contradicts its verdict", "claims what was not found", "empty response"
+]
 
 LOW, HIGH = 4.0, 7.0
 """Ratings of at most the one call a response bad, of at least the other good."""
@@ -97,6 +102,8 @@ def _shown(text: str, index: int, case: Case | CaseOutline, verdict: Verdict) ->
     ):
         faults.append("contradicts its verdict")
         prose = ""
+    if rated and prose.endswith(OMITTED):
+        faults.append("claims what was not found")
     return ShownCritique(text=f"{prose}{closing}".strip() if faults else text, faults=tuple(faults))
 
 

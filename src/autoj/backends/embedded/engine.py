@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count, groupby, islice
+from itertools import chain, count, groupby, islice, repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -34,9 +34,10 @@ from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Req
 # A window is the number of requests read ahead: large enough that those with a beginning in common
 # come together, small enough that memory and the first results do not wait for it.
 _WINDOW_REQUESTS = 128
-# Responses that are proofread before the critiques of all of them are written: each change of the
-# engine's halves loads the weights anew where memory has room for one alone.
-_PROOFREAD_REQUESTS = 32
+# Responses that are proofread before the critiques of all of them are written, window by window:
+# each change of the engine's halves loads the weights anew where memory has room for one alone, and
+# the first critique shall not wait for that many.
+_PROOFREAD_REQUESTS = (8, 16, 32)
 # Of the writer. Measured on 2 cores: more tokens a step are read no faster and use more memory.
 _STEP_TOKENS = 2048
 _MAX_SEQUENCES = 32
@@ -86,8 +87,9 @@ class EmbeddedBackend:
                         yield from self._score(window)
                     continue
                 is_long = False
-                while window := list(islice(run, _PROOFREAD_REQUESTS)):
-                    is_long |= len(window) == _PROOFREAD_REQUESTS
+                sizes = chain(_PROOFREAD_REQUESTS, repeat(_PROOFREAD_REQUESTS[-1]))
+                while window := list(islice(run, size := next(sizes))):
+                    is_long |= len(window) == size
                     openings = self._openings(window, by_halves=is_long)
                     yield from self._write(iter(window), on_text, openings)
         except (RuntimeError, MemoryError) as error:
