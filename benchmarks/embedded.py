@@ -8,11 +8,12 @@ transformers reads the same GGUF file. Its one-at-a-time greedy decoding, with a
 values, is tried with the weights dequantised to float32 and to bfloat16 and with the weights kept
 packed; the fastest of these is what the embedded judge is compared with. llama.cpp reads it with
 `--llama-cpp` (`pip install xllamacpp`): critiques one at a time, and verdicts as a prompt read with
-one token written.
+one token written. `--prefill` reads prompts beside the machine's own matrix products alone.
 
     pip install -e '.[embedded,bench]'
     python -m benchmarks.embedded
     python -m benchmarks.embedded --judge embedded-1.5b-base --variant bfloat16 --llama-cpp
+    python -m benchmarks.embedded --judge embedded-1.5b-base --prefill
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ N_PROMPTS = 16
 TARGET_CRITIQUES = 10
 TARGET_VERDICTS = 25
 TARGET_PREFILL_TOKENS_PER_SECOND = 2_500
+TARGET_SHARE_OF_8_BITS = 0.5
 
 # What a model computes per prompt token: two operations per weight that is not an embedding, and
 # the attention of its layers, so wide, to half of the prompt, for keys and for values.
@@ -199,14 +201,20 @@ def transformers(texts: list[str], judge: str, variant: str, n_batch: int) -> An
     return ask
 
 
-def gemm() -> Answer:
-    """The machine's own speed: square matrix products in bfloat16, through OpenVINO."""
+def gemm(bits: int) -> Answer:
+    """The machine's own speed: square matrix products in bfloat16 or 8 bits, through OpenVINO."""
     import openvino
     from openvino import opset13
 
     left = opset13.parameter([_GEMM_SIDE, _GEMM_SIDE], np.float32, name="left")
     weights = np.random.default_rng(0).random((_GEMM_SIDE, _GEMM_SIDE), np.float32)
-    product = opset13.matmul(left, opset13.constant(weights), False, True)
+    if bits == 8:
+        # Ranges that are known beforehand: nothing but the product is left to compute.
+        ends = map(np.float32, (0, 1, 0, 1))
+        one, other = opset13.fake_quantize(left, *ends, 256), _in_8_bits(weights)
+    else:
+        one, other = left, opset13.constant(weights)
+    product = opset13.matmul(one, other, False, True)
     model = openvino.Model([opset13.result(product)], [left], "product")
     compiled = openvino.Core().compile_model(
         model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16", "PERFORMANCE_HINT": "LATENCY"}
@@ -220,6 +228,15 @@ def gemm() -> Answer:
         return 0, 0
 
     return multiply
+
+
+def _in_8_bits(weights: Any) -> Any:
+    """Weights from 0 to 1 in 8 bits, with one scale for each row."""
+    from openvino import opset13
+
+    packed = opset13.constant(np.round(weights * 127).astype(np.int8))
+    scales = opset13.constant(np.full((len(weights), 1), 1 / 127, np.float32))
+    return opset13.multiply(opset13.convert(packed, np.float32), scales)
 
 
 # The report.
@@ -262,7 +279,7 @@ def asked_in_turn(options: argparse.Namespace) -> list[Engine]:
         Engine("embedded, critiques", cores, embedded, written, judge),
         Engine("embedded, pairwise-verdict", cores, embedded, scored, judge),
         Engine(f"{name}, batch of 16", cores, transformers, texts, judge, variant, N_PROMPTS),
-        Engine("matrix product", cores, gemm),
+        Engine("bfloat16 matrix product", cores, gemm, 16),
     ]
     of_some = [Engine(f"{name}, one at a time", cores, transformers, texts, judge, variant, 1)]
     if options.llama_cpp:
@@ -277,6 +294,41 @@ def asked_in_turn(options: argparse.Namespace) -> list[Engine]:
             engine.ask(everything if engine in of_all else some)
     critiques, verdicts, batched, product = of_all
     return [critiques, verdicts, of_some[0], batched, *of_some[1:], product]
+
+
+def print_shares(judge: str, verdicts: Engine, product: Engine, target: str = "") -> None:
+    """Prints the speed of a matrix product, and the share of it that the prefill reaches."""
+    prefill = [work.read_per_second for work in verdicts.work]
+    gflops = [2e-9 * _GEMM_SIDE**3 * work.n_done / work.seconds for work in product.work]
+    shares = [
+        tokens * _FLOP_PER_TOKEN[judge] / 1e9 / speed
+        for tokens, speed in zip(prefill, gflops, strict=True)
+    ]
+    print(f"| {product.title}, billion operations/s | {spread(gflops, 0)} | |")
+    print(f"| share of it that the prefill reaches | {spread(shares, 2)} | {target} |")
+
+
+def measure_prefill(options: argparse.Namespace) -> None:
+    """Reads prompts beside the machine's matrix products, in turn, and prints a table."""
+    backend = load(load_card(options.judge))
+    scored = requests_of(backend, "pairwise-verdict")
+    backend.close()
+    verdicts = Engine("embedded, pairwise-verdict", options.cores, embedded, scored, options.judge)
+    products = [
+        Engine("8-bit matrix product", options.cores, gemm, 8),
+        Engine("bfloat16 matrix product", options.cores, gemm, 16),
+    ]
+    for _ in range(options.rounds):
+        for engine in (verdicts, *products):
+            wait_for_quiet(options.patience)
+            engine.ask(tuple(range(N_PROMPTS)))
+    print("| figure | measured | target |\n|---|---|---|")
+    prefill = [work.read_per_second for work in verdicts.work]
+    print(f"| prompt tokens/s, pairwise-verdict | {spread(prefill, 0)} | |")
+    print_shares(options.judge, verdicts, products[0], f"at least {TARGET_SHARE_OF_8_BITS}")
+    print_shares(options.judge, verdicts, products[1])
+    for engine in (verdicts, *products):
+        engine.close()
 
 
 def main() -> None:
@@ -301,7 +353,11 @@ def main() -> None:
     )
     parser.add_argument("--variant", choices=_VARIANTS, help="of transformers; default: fastest")
     parser.add_argument("--llama-cpp", action="store_true", help="ask llama.cpp, too")
+    parser.add_argument("--prefill", action="store_true", help="measure the prefill alone")
     options = parser.parse_args()
+    if options.prefill:
+        measure_prefill(options)
+        return
     *engines, product = asked_in_turn(options)
     critiques, verdicts, alone, batched, *others = engines
     print(f"{N_PROMPTS} prompts, {options.rounds} rounds: median (min-max)\n")
@@ -319,12 +375,6 @@ def main() -> None:
             f"| {engine.close():,.0f} | {elsewhere:.0%} |"
         )
     prefill = [work.read_per_second for work in verdicts.work]
-    gflops = [2e-9 * _GEMM_SIDE**3 * work.n_done / work.seconds for work in product.work]
-    shares = [
-        tokens * _FLOP_PER_TOKEN[options.judge] / 1e9 / speed
-        for tokens, speed in zip(prefill, gflops, strict=True)
-    ]
-    product.close()
     print("\n| figure | measured | target |\n|---|---|---|")
     print(
         "| critiques per minute, embedded / transformers one at a time "
@@ -344,8 +394,8 @@ def main() -> None:
         "| prompt tokens/s, pairwise-verdict "
         f"| {spread(prefill, 0)} | at least {TARGET_PREFILL_TOKENS_PER_SECOND:,} |"
     )
-    print(f"| bfloat16 matrix product, GFLOP/s | {spread(gflops, 0)} | |")
-    print(f"| share of it that the prefill reaches | {spread(shares, 2)} | |")
+    print_shares(options.judge, verdicts, product)
+    product.close()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded import EmbeddedBackend
 from autoj.backends.embedded.model import ChoiceModel, Likeliest
-from autoj.backends.embedded.proofreading import Proofreader, _chain
+from autoj.backends.embedded.proofreading import Proofreader, _chain, _Place
 from autoj.corrections import Correction
 from autoj.judges import load_card
 from autoj.records import Completion, Message, Proofreading
@@ -161,6 +161,30 @@ def test_a_few_words_are_replaced_until_the_response_goes_on_as_expected() -> No
     made = found(planted, Expects(TRUE, planted))
     assert made is not None
     assert (made.old, made.new) == ("5 or 6", "3")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("46", "64"), ("3 cats", "5 or 6 cats"), ("46 desks and 3", "46 d"), ("🐈 in", "🐕 in")],
+)
+def test_what_is_read_along_changes_nothing_and_saves_readings(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    planted = TRUE.replace(old, new)
+
+    class Counts(Expects):
+        n_readings = 0
+
+        def likeliest(self, tries: Sequence[ChoiceTrie]) -> list[Likeliest]:
+            self.n_readings += 1
+            return super().likeliest(tries)
+
+    drafted = Counts(TRUE, planted)
+    made = found(planted, drafted)
+    monkeypatch.setattr(_Place, "draft", lambda place: ())
+    one_by_one = Counts(TRUE, planted)
+    assert found(planted, one_by_one) == made
+    assert drafted.n_readings <= max(3, one_by_one.n_readings // 2)
 
 
 def test_where_a_response_could_go_on_in_many_ways_nothing_is_looked_at() -> None:

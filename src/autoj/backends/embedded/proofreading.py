@@ -25,7 +25,7 @@ _MOST_PLACES = 5
 """Places that are looked at in a response, those with the greatest excess of surprise first."""
 _LEAST_EXCESS = 2.5
 """Nats; where a response could go on in many ways, an unlikely word says little."""
-_MOST_STEPS = 7
+_MOST_WRITTEN = 8
 """Tokens of what is expected instead, until it comes back to the response's own words."""
 _MOST_TOKENS = 768
 """Of what a response answers and the response: to read a longer one again for each place would take
@@ -44,12 +44,32 @@ class _Place:
     start: int
     """The first character of the token in the response."""
     surprise: float
+    own: tuple[int, ...]
+    """The response's own tokens from there on, as many as matter."""
     tokens: list[int]
     """Those that were read up to it, and then the expected ones."""
     n_read: int
     expected: str
     ends: bool = False
     """True where the response was expected to end behind `expected`."""
+
+    @property
+    def n_left(self) -> int:
+        """The number of tokens that may still be written; 0 where it is known what is expected."""
+        response = self.proofreading.response
+        if self.ends or goes_on_alike(response, self.start, self.expected):
+            return 0
+        return _MOST_WRITTEN - (len(self.tokens) - self.n_read)
+
+    def draft(self) -> tuple[int, ...]:
+        """The tokens that probably come next: the response's own, behind the one written last.
+
+        Where that one is not among them, one token stands for one.
+        """
+        written = self.tokens[self.n_read :]
+        last = written[-1]
+        place = self.own.index(last) if last in self.own else len(written) - 1
+        return self.own[place + 1 :][: self.n_left - 1]
 
 
 class Proofreader:
@@ -113,28 +133,37 @@ class Proofreader:
                     number=number,
                     start=len(before),
                     surprise=surprises[at],
+                    own=trie.tokens[at : at + 2 * _MOST_WRITTEN],
                     tokens=[*trie.root, *trie.tokens[:at], likeliest.tokens[at]],
                     n_read=len(trie.root) + at,
                     expected=expected,
                 )
 
     def _write_out(self, places: Sequence[_Place]) -> None:
-        """Lets what each place expects be written, all side by side, until it is known."""
-        for _ in range(_MOST_STEPS):
-            tries = [
-                (place, _chain(place.tokens, len(place.tokens)))
-                for place in places
-                if not place.ends
-                and not goes_on_alike(place.proofreading.response, place.start, place.expected)
-            ]
+        """Lets what each place expects be written, all side by side, until it is known.
+
+        What a text mostly comes back to is read along with it, and holds as far as it is what would
+        have been written: so most places need two readings, and not one for each token.
+        """
+        while tries := [
+            (place, _chain([*place.tokens, *place.draft()], len(place.tokens)))
+            for place in places
+            if place.n_left
+        ]:
             for batch in in_batches(arranged(tries)):
                 likeliest = self._model.likeliest([trie for _, trie in batch])
-                for (place, _), found in zip(batch, likeliest, strict=True):
-                    place.tokens += found.tokens
-                    # The answer may end there.
-                    place.ends = not self._decode(found.tokens)
-                    place.expected = self._decode(place.tokens[place.n_read :])
-                    place.expected += "\n" * place.ends
+                for (place, trie), found in zip(batch, likeliest, strict=True):
+                    self._take(place, trie.tokens, found.tokens)
+
+    def _take(self, place: _Place, drafted: Sequence[int], likeliest: Sequence[int]) -> None:
+        """Writes the likeliest tokens on, up to behind the first that was not drafted."""
+        for at, token in enumerate(likeliest):
+            place.tokens.append(token)
+            # The answer may end there.
+            place.ends = not self._decode([token])
+            place.expected = self._decode(place.tokens[place.n_read :]) + "\n" * place.ends
+            if not place.n_left or at == len(drafted) or drafted[at] != token:
+                return
 
     def _best(
         self, read: Sequence[Proofreading], tried: Sequence[Mapping[Correction, float]]
