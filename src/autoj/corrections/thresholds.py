@@ -1,0 +1,43 @@
+"""Settings of proofreading, as a card has them."""
+
+from math import inf
+from typing import NamedTuple
+
+
+class Thresholds(NamedTuple):
+    """A card's settings of proofreading (`Proofreading`)."""
+
+    surprise: float
+    """The least surprise with which a mistake is named."""
+    evidence: float
+    """The least evidence."""
+    trusted_below: float | None = None
+    """The rating, 1 to 10, from which on a critique keeps no claim of an error but the one that was
+    found; None keeps all."""
+
+
+def read_thresholds(option: object) -> Thresholds:
+    """Reads the thresholds of a card's option, which a run's file may hold, whoever wrote it.
+
+    Raises:
+        ValueError: they are not two or three finite numbers above 0.
+
+    >>> read_thresholds({"surprise": 5, "evidence": 0.75})
+    Thresholds(surprise=5.0, evidence=0.75, trusted_below=None)
+    """
+    given = option if isinstance(option, dict) else {}
+    found = {
+        name: float(value)
+        for name, value in given.items()
+        if isinstance(value, int | float) and value is not True and 0 < value < inf
+    }
+    names = set(Thresholds._fields)
+    if (
+        len(found) < len(given)
+        or not names - set(Thresholds._field_defaults) <= set(found) <= names
+    ):
+        raise ValueError(
+            "proofread has thresholds above 0, such as {surprise: 4.0, evidence: 0.7}, and may "
+            "have trusted_below: 7.0"
+        )
+    return Thresholds(**found)
