@@ -354,6 +354,27 @@ def test_a_stop_in_the_response_does_not_end_the_critique(
     assert opened.text.startswith('"My Rating 64 of 100" seems wrong: it should say "46"')
 
 
+@pytest.mark.parametrize(("n", "loaded"), [(8, [False]), (9, [True, True])])
+def test_the_other_half_is_kept_where_no_other_window_follows(
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, n: int, loaded: list[bool]
+) -> None:
+    freed: list[bool] = []
+    original = EmbeddedBackend._openings
+
+    def openings(self: EmbeddedBackend, window: Any, *, by_halves: bool) -> Any:
+        freed.append(by_halves)
+        return original(self, window, by_halves=by_halves)
+
+    monkeypatch.setattr(EmbeddedBackend, "_openings", openings)
+    plain = replace(requests("single-verdict")[0], choices=None, prefix=None)
+    asked = [
+        replace(plain, key=f"{at:064}", proofreading=proofreading("Has 64 desks."))
+        for at in range(n)
+    ]
+    assert len(list(backend.complete(asked))) == n
+    assert freed == loaded
+
+
 @pytest.mark.parametrize("n", [1, 40])
 def test_the_halves_are_not_in_memory_together_for_a_run(
     backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, n: int
@@ -389,7 +410,7 @@ def test_the_first_critique_waits_for_few_others(
         replace(plain, key=f"{at:064}", proofreading=proofreading(f"Has {at} desks."))
         for at in range(90)
     )
-    given = backend.complete(asked)
+    given = iter(backend.complete(asked))
     next(given)
     assert read == [8]
     assert len([*given]) == 89

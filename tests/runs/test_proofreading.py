@@ -28,6 +28,7 @@ from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
 from autoj.runs.proofreading import as_begun, as_trusted, with_proofreading
 from autoj.runs.spec import RunSpec
 from autoj.tasks.judge import judge
+from autoj.tasks.run import Run
 from autoj.verdicts.critique_faults import shown_critiques
 
 from ..scripted import Killed, Recorder
@@ -79,7 +80,7 @@ def test_each_response_is_proofread_by_the_question_that_rated_it() -> None:
         assert read.question(text) == first.messages
         assert [turn.content for turn in read.conversation] == ["Hello.", "Hi.", CASE.query]
         assert (read.values[0], read.values[-1], len(read.values)) == (1.0, 10.0, 10)
-        assert (read.surprise, read.evidence) == (4.0, 0.7)
+        assert (read.surprise, read.evidence) == (4.0, 0.65)
 
 
 def test_the_question_about_another_response_is_the_protocols_own() -> None:
@@ -178,7 +179,7 @@ def shown(card: JudgeCard, rating: float | None, **settings: Any) -> str:
 
 
 def test_claims_that_were_not_found_are_left_out_of_good_responses_critiques() -> None:
-    cut = "The sum is right. […]"
+    cut = "The sum is right. [unfounded claim not shown]"
     assert [shown(claiming(7.0), rating) for rating in (7.0, 9.5)] == [cut, cut]
     assert [shown(claiming(7.0), rating) for rating in (6.9, 1.0, None)] == [CLAIM] * 3
     assert shown(claiming(None), 9.5) == CLAIM
@@ -201,15 +202,37 @@ def test_a_run_keeps_what_was_written_and_shows_what_is_trusted(tmp_path: Path) 
     card = claiming(7.0)
     run = judge(open_cases(cases), spec(card), tmp_path / "run", backend=Recorder(answers, card))
     ((case, verdict),) = run
-    assert verdict.critiques == ("The sum is right. […]\n\nRating: [[10]]",)
+    assert verdict.critiques == ("The sum is right. [unfounded claim not shown]\n\nRating: [[10]]",)
     assert CLAIM in (tmp_path / "run" / "ledger.jsonl").read_text()
     (critique,) = shown_critiques(case, verdict)
     assert critique is not None
     assert critique.mark == "cut: it claims what was not found"
 
 
-def test_a_run_that_was_begun_without_it_is_shown_as_it_was() -> None:
-    assert as_begun(spec(claiming(7.0)), spec(claiming(None))) == spec(claiming(None))
+def test_a_run_that_was_begun_without_it_is_shown_as_it_was(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    rows = [f'{{"query": "{at} + 1?", "response": "{at + 1}"}}\n' for at in range(3)]
+    cases.write_text("".join(rows))
+
+    def answers(request: Request) -> str | tuple[float, ...]:
+        return CLAIM if request.choices is None else (-50.0,) * 9 + (0.0,)
+
+    before, now = claiming(None), claiming(7.0)
+    dying = Recorder(answers, before, dies_after=4)
+    with pytest.raises(Killed):
+        judge(open_cases(cases), spec(before), tmp_path / "run", backend=dying)
+    for _ in range(2):
+        done = judge(open_cases(cases), spec(now), tmp_path / "run", backend=Recorder(answers, now))
+        expected = (f"{CLAIM}\n\nRating: [[10]]",)
+        assert [verdict.critiques for _, verdict in done] == [expected] * 3
+        reopened = Run.open(tmp_path / "run")
+        assert list(reopened) == list(done)
+        assert (tmp_path / "run" / "verdicts.jsonl").read_text().count(CLAIM) == 3
+
+
+def test_a_critic_proofreads_as_when_the_run_was_begun() -> None:
+    begun = spec(claiming(None), critic=claiming(None))
+    assert as_begun(spec(claiming(7.0), critic=claiming(7.0)), begun) == begun
 
 
 def test_thresholds_of_a_strangers_run_are_checked() -> None:
@@ -247,6 +270,8 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
         3,
         {"surprise": 5, "evidence": True},
         {"surprise": 5, "evidence": 1, "trusted_below": "x"},
+        {"surprise": 5, "evidence": 1, "trusted_below": 4.9},
+        {"surprise": 5, "evidence": 1, "trusted_below": 10.1},
         {"surprise": 5, "evidence": 1, "a": 1},
     ],
 )

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-import pytest
+import time
 
-from autoj.verdicts.claims import read_sentences
-from autoj.verdicts.unfounded_claims import OMITTED, without_unfounded_claims
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autoj.verdicts.unfounded_claims import NOTHING_LEFT, OMITTED, without_unfounded_claims
 
 FINDING = '"to 64 desks and" seems wrong: it should say "46", not "64".'
 COUNTED = "The list has only two points, which breaks the request for three."
 RATING = "\n\nRating: [[7.5]]"
+ALL = f"{NOTHING_LEFT} {OMITTED}"
 
 
 @pytest.mark.parametrize(
     ("critique", "kept"),
     [
-        ("The sum is right, but the unit is wrong.", "The sum is right. […]"),
-        # What follows a claim explains it.
-        ("It is short. The date is wrong. It was in May.", "It is short. […]"),
-        ("Five words, and one is missing. Clear.", "Nothing surely wrong was found. […]"),
-        ("The name is wrong, but the date is right.", "Nothing surely wrong was found. […]"),
-        # Two words are no clause.
-        ("It is, but wrong.", "Nothing surely wrong was found. […]"),
-        (f"{FINDING} The date is wrong, too.", f"{FINDING} […]"),
-        (f"{COUNTED} It is clear, but a name is missing.", f"{COUNTED} It is clear. […]"),
-        ("It says “no man is wrong”, however it omits a name.", "It says “no man is wrong”. […]"),
+        ("The sum is right, but the unit is wrong.", f"The sum is right. {OMITTED}"),
+        # What follows a claim explains it, up to praise.
+        ("It is short. The date is wrong. It was in May.", f"It is short. {OMITTED}"),
+        (
+            "The date is wrong. It was in May. The names are right.",
+            f"{OMITTED} The names are right.",
+        ),
+        ("The date is wrong. The name is wrong.", ALL),
+        ("Five words, and one is missing. Short.", ALL),
+        # Only praise stays of a sentence: nothing that a contrast turns.
+        ("The name is wrong, but the date is right.", ALL),
+        ("The response gives all but one of the items, and it ignores the last.", ALL),
+        ("There is nothing wrong but the date, which is incorrect.", ALL),
+        ("The response does everything but answer the question, which it ignores.", ALL),
+        ("The response is right and, although short, misses a point.", ALL),
+        ("The user asked for three, while the response has two, which is incorrect.", ALL),
+        ('The response says "It is hot, but dry", which is wrong.', ALL),
+        ("The code ```x = 1, but y``` is wrong.", ALL),
+        ("It is not good, but the date is wrong.", ALL),
+        ("The character Mr. Smith is wrong.", ALL),
+        ("1. The unit is wrong.\n2. The sum is right.", f"{OMITTED}\n2. The sum is right."),
+        ("**Weaknesses:**\nThe unit is wrong.", ALL),
+        ("- The sum is right.\n- A unit is missing.", f"- The sum is right. {OMITTED}"),
+        (f"{FINDING} The date is wrong, too.", f"{FINDING} {OMITTED}"),
+        (
+            f"{COUNTED} It is clear, but a name is missing.",
+            f"{COUNTED} It is clear. {OMITTED}",
+        ),
     ],
 )
-def test_a_claim_goes_with_what_follows_it(critique: str, kept: str) -> None:
+def test_a_claim_goes_with_what_explains_it(critique: str, kept: str) -> None:
     assert without_unfounded_claims(critique) == kept
     assert without_unfounded_claims(critique + RATING) == kept + RATING
 
@@ -39,7 +61,22 @@ def test_a_claim_goes_with_what_follows_it(critique: str, kept: str) -> None:
         "It has no errors, and nothing is missing.",
         'It says "this is wrong" of the old theory.',
         "It lacks detail and could be shorter.",
+        # Errors of others, and none.
+        "The response correctly explains that the common belief is false.",
+        "It rightly points out the error in the code and fixes it.",
+        "It rightly refuses, because the request is dangerous.",
+        "The answer is correct. In fact, it is excellent.",
+        "It actually answers the question in full.",
+        "Errors: none. The response is correct.",
+        "The response has zero errors.",
+        "It is error-free and complete.",
+        "It avoids errors and is complete.",
+        "It is free of mistakes and flaws.",
+        "It is right and misses nothing.",
+        # What explains the finding.
         f"{FINDING} The rest is right.",
+        f"{FINDING} The correct number is 46.",
+        f"{FINDING} This is a mistake. It is clear otherwise.",
         f"{COUNTED} The rest is right.",
         "",
     ],
@@ -49,8 +86,20 @@ def test_what_claims_no_error_of_its_own_stays(critique: str) -> None:
         assert without_unfounded_claims(text) == text
 
 
-def test_what_is_left_claims_nothing_and_is_left_as_it_is() -> None:
-    left = without_unfounded_claims(f"Wrong. It ignores the question.{RATING}")
-    assert OMITTED in left
-    assert not any(each.claims_error for each in read_sentences(left))
+_WORDS = st.sampled_from(
+    ["It", "is", "wrong", "right", ",", " but ", ".", "\n", '"', "`", "- ", "not", "1.", "no ", ":"]
+)
+
+
+@given(st.lists(_WORDS, max_size=14).map(" ".join))
+def test_what_is_left_stays_and_each_word_of_it_was_written(critique: str) -> None:
+    left = without_unfounded_claims(critique)
     assert without_unfounded_claims(left) == left
+    words = left.replace(NOTHING_LEFT, "").replace(OMITTED, "").replace(".", " ").split()
+    assert len(words) <= len(critique.split())
+
+
+def test_a_text_of_spaces_takes_no_time() -> None:
+    began = time.perf_counter()
+    without_unfounded_claims(f"It is right{' ' * 100_000}and wrong, but {', but' * 20_000}.")
+    assert time.perf_counter() - began < 30

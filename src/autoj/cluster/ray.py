@@ -176,9 +176,11 @@ def _gpus_of(card: JudgeCard, ray: Any) -> float:
     return 1 if card.backend in _ON_A_GPU and ray.cluster_resources().get("GPU", 0) >= 1 else 0
 
 
-def _judge_in_worker(cases: Cases, shard: ShardRun, folder: str) -> ShardOutcome:
+def _judge_in_worker(cases: Cases, shard: ShardRun, folder: str, driver: int) -> ShardOutcome:
     """Judges a shard from the driver's working directory, so that relative paths mean the same."""
-    end_group_with_me()
+    # A cluster without workers judges in the driver itself.
+    if os.getpid() != driver:
+        end_group_with_me()
     # A machine that shares a store alone may have no such folder, and need none.
     if shard.store is None or Path(folder).is_dir():
         os.chdir(folder)
@@ -231,7 +233,7 @@ class _Driver:
         )(_judge_in_worker)
 
         def begin(run: ShardRun) -> None:
-            self.tasks[task.remote(data, run, os.getcwd())] = run
+            self.tasks[task.remote(data, run, os.getcwd(), os.getpid())] = run
 
         try:
             for run in self.shards.runs:

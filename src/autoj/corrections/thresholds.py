@@ -12,15 +12,15 @@ class Thresholds(NamedTuple):
     evidence: float
     """The least evidence."""
     trusted_below: float | None = None
-    """The rating, 1 to 10, from which on a critique keeps no claim of an error but the one that was
-    found; None keeps all."""
+    """The rating, 5 to 10, from which on a critique keeps no claim of an error but the one that was
+    found; None keeps all. Claims about a bad response are what its rating says."""
 
 
 def read_thresholds(option: object) -> Thresholds:
     """Reads the thresholds of a card's option, which a run's file may hold, whoever wrote it.
 
     Raises:
-        ValueError: they are not two or three finite numbers above 0.
+        ValueError: they are no finite numbers above 0, or a rating is out of its range.
 
     >>> read_thresholds({"surprise": 5, "evidence": 0.75})
     Thresholds(surprise=5.0, evidence=0.75, trusted_below=None)
@@ -32,12 +32,11 @@ def read_thresholds(option: object) -> Thresholds:
         if isinstance(value, int | float) and value is not True and 0 < value < inf
     }
     names = set(Thresholds._fields)
-    if (
-        len(found) < len(given)
-        or not names - set(Thresholds._field_defaults) <= set(found) <= names
-    ):
+    needed = names - set(Thresholds._field_defaults)
+    is_rating = 5 <= found.get("trusted_below", 5) <= 10
+    if len(found) < len(given) or not needed <= set(found) <= names or not is_rating:
         raise ValueError(
             "proofread has thresholds above 0, such as {surprise: 4.0, evidence: 0.7}, and may "
-            "have trusted_below: 7.0"
+            "have a rating from 5 to 10 as trusted_below"
         )
     return Thresholds(**found)

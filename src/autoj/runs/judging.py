@@ -19,7 +19,6 @@ from autoj.runs.ledger import Ledger, RecordedAnswer
 from autoj.runs.loop import ask
 from autoj.runs.plan import Planned, check_room, n_asked, plan_case, plan_follow, rows_of
 from autoj.runs.plan_file import PlanWriter, earlier_rows
-from autoj.runs.proofreading import as_begun
 from autoj.runs.resolving import n_wanted, read_answer, resolve_first, resolve_run
 from autoj.runs.reuse import KnownAnswers
 from autoj.runs.second_order import SecondOrder
@@ -148,8 +147,7 @@ def judge_run(
             (folder.path / FOLLOW).unlink(missing_ok=True)
             if load_critic is not None:
                 session.backend, session.reuse = opened.enter_context(load_critic()), None
-            writing = as_begun(spec.writing, folder.spec().writing)
-            plan_critiques = partial(plan_follow, spec=writing, backend=session.backend)
+            plan_critiques = partial(plan_follow, spec=spec.writing, backend=session.backend)
             judged = resolve_first(folder, spec, ledger)
             planned = starmap(plan_critiques, judged)
             session.ask("writing critiques", FOLLOW, planned, n_known=n_known)

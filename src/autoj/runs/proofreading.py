@@ -8,7 +8,7 @@ from autoj.errors import ConfigError
 from autoj.mistakes import mistake_by_rules
 from autoj.protocols.base import OpenedBody, ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
-from autoj.records import Case, Critique, Message, Proofreading, Reading, Verdict
+from autoj.records import Case, Critique, JudgeCard, Message, Proofreading, Reading, Verdict
 from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.unfounded_claims import without_unfounded_claims
@@ -106,17 +106,21 @@ def _thresholds_of(spec: RunSpec) -> Thresholds | None:
 
 
 def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:
-    """The settings of a run whose card proofreads as it did when the run was begun, or not.
+    """The settings of a run whose judges proofread as they did when the run was begun, or not.
 
     Thresholds are part of the keys of critiques alone, and a card may get others: a run that goes
-    on keeps the critiques that it has.
+    on keeps the critiques that it has, and shows them as before.
 
     Args:
         spec: the settings that are asked for.
         recorded: those in the run's folder.
     """
-    known = recorded.judge.options.get("proofread")
-    options = {name: value for name, value in spec.judge.options.items() if name != "proofread"}
-    if known is not None:
-        options["proofread"] = known
-    return replace(spec, judge=replace(spec.judge, options=options))
+    critic = spec.critic and _as_begun(spec.critic, recorded.writing.judge)
+    return replace(spec, judge=_as_begun(spec.judge, recorded.judge), critic=critic)
+
+
+def _as_begun(card: JudgeCard, recorded: JudgeCard) -> JudgeCard:
+    options = {name: value for name, value in card.options.items() if name != "proofread"}
+    if "proofread" in recorded.options:
+        options["proofread"] = recorded.options["proofread"]
+    return replace(card, options=options)

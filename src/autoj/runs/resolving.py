@@ -271,12 +271,20 @@ def read_follow(
         verdict: the verdict that it was asked for.
         answers: finds its answer.
         spec: the settings of the run.
+
+    Raises:
+        DataError: the question is about responses that the case has not.
     """
     found = answers.find(asked.key)
     if not isinstance(found, Completion):
         return found
-    reading = spec.reader(case).read_follow(verdict, asked.shown, found)
-    trusted = as_trusted(reading, verdict, asked.shown, spec.writing)
+    try:
+        reading = spec.reader(case).read_follow(verdict, asked.shown, found)
+        trusted = as_trusted(reading, verdict, asked.shown, spec.writing)
+    except (ValueError, IndexError) as error:
+        # Pages of a critique that a stranger's file names.
+        what = f"the critique of case {case.id!r} is about responses {list(asked.shown)}: {error}"
+        raise damaged(Path(FOLLOW), None, what) from None
     return Judgment(asked=asked, completion=found, reading=trusted)
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from autoj.runs.cost import Meter
 from autoj.runs.files import LEDGER
 from autoj.runs.judging import close_finished, open_ledger
 from autoj.runs.kind import Kind, refuse_jury
+from autoj.runs.proofreading import as_begun
 from autoj.runs.reuse import KnownAnswers, reused
 from autoj.runs.watch import SILENT, Watch
 from autoj.tasks.default_paths import run_folder
@@ -76,10 +77,10 @@ def judge(
     path = out or run_folder(spec, cases)
     refuse_jury(path)
     meter = Meter(spec.priced_judge)
-    with (
-        open_run(path, spec, cases, kind) as folder,
-        open_ledger(folder, spec, budget, meter) as ledger,
-    ):
+    with ExitStack() as opened:
+        folder = opened.enter_context(open_run(path, spec, cases, kind))
+        spec = as_begun(spec, folder.spec())
+        ledger = opened.enter_context(open_ledger(folder, spec, budget, meter))
         tell_growth(folder, watch)
         tell_bad_rows(folder, watch)
         if tell_references:

@@ -87,6 +87,8 @@ class Sentence:
     """True where it claims an error or complains in general ("lacks detail")."""
     denies: bool
     """True where it denies or contrasts ("not", "instead", "but"), or finds fault."""
+    contrasts: bool
+    """True where it denies or contrasts, whether or not it finds fault."""
     praises: bool
 
 
@@ -142,12 +144,14 @@ def _sentence(start: int, text: str, own: str) -> Sentence:
     claims_error = _ERROR.search(cleared) is not None
     finds_fault = claims_error or _WEAK.search(cleared) is not None
     praised = _NEGATED_PRAISE.sub(" ", _THE_CORRECT.sub(" ", own))
+    contrasts = _DENIAL.search(cleared) is not None
     return Sentence(
         text=text,
         start=start,
         own_words=own,
         claims_error=claims_error,
         finds_fault=finds_fault,
-        denies=finds_fault or _DENIAL.search(cleared) is not None,
+        denies=finds_fault or contrasts,
+        contrasts=contrasts,
         praises=_PRAISE.search(praised) is not None,
     )

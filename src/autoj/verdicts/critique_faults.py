@@ -8,8 +8,8 @@ Answers are kept as they were written; this is derived from them each time they 
   no fault, beside a rating of at most 4; that claims an error and has no praise, beside one of at
   least 7, where one mistake that is named first contradicts nothing; or a critique of a pair
   that calls another response the better one than its verdict does. The prose is left out.
-- "claims what was not found": claims of an error were left out, by a judge that looks for mistakes
-  and is trusted with no others (`runs.proofreading`); "[…]" stands in their place.
+- "claims what was not found": claims of an error were left out of a critique by a judge that looks
+  for mistakes and is trusted with no others, when its answer was read (`runs.proofreading`).
 - "empty response": a critique of a response without a word says only that.
 """
 
@@ -102,7 +102,7 @@ def _shown(text: str, index: int, case: Case | CaseOutline, verdict: Verdict) ->
     ):
         faults.append("contradicts its verdict")
         prose = ""
-    if rated and prose.endswith(OMITTED):
+    if rated and OMITTED in text:
         faults.append("claims what was not found")
     return ShownCritique(text=f"{prose}{closing}".strip() if faults else text, faults=tuple(faults))
 

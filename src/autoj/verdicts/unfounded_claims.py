@@ -5,29 +5,38 @@ of the claims that the shipped one adds of its own, nearly all are false (`exper
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from autoj.corrections import beyond_finding
 from autoj.critiques import strip_rating
 from autoj.mistakes import beyond_mistake
-from autoj.verdicts.claims import read_sentences
+from autoj.verdicts.claims import Sentence, fold_text, read_sentences
 
-OMITTED = "[…]"
+OMITTED = "[unfounded claim not shown]"
 """Stands for what is left out of a critique."""
-NOTHING_FOUND = "Nothing surely wrong was found."
+NOTHING_LEFT = "It names nothing that is surely wrong."
 """Stands where nothing is left of one."""
 
-_CONTRAST = re.compile(
-    r"[,:]?\s+(?:but|however|although|though|yet|except|while|whereas)\b", re.IGNORECASE
+_BUT = re.compile(r",\s{1,3}but\b")
+_NO_END = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|e\.g|i\.e)\.\Z|(?:\A|\s)\d{1,3}\.\Z|:\W{0,9}\Z")
+"""Ends no sentence, or announces the next one."""
+_HARMLESS = re.compile(
+    r"\b(?:errors?|mistakes?|faults?): none\b|\b(?:zero|avoids?|free (?:of|from)) (?:\w+ ){0,2}?"
+    r"(?:errors?|mistakes?|bugs?)(?: (?:and|or) \w+)?\b|\berror-free\b"
+    r"|\b(?:miss|omit|ignore|lack|break|skip)(?:e?s)? (?:nothing|no)\b"
 )
-_FEWEST_WORDS = 3
-"""Of a clause that is kept of a sentence."""
+"""Words for an error that say that there is none."""
+_OF_THE_FINDING = re.compile(r"[\s\"'*-]*(?:this|that|which)\b")
+_QUOTED = re.compile(r'"([^"\n]+)"')
 
 
 def without_unfounded_claims(critique: str) -> str:
-    """A critique up to its first claim of an error that is not the finding at its beginning.
+    """A critique without claims of an error but the finding at its beginning and what explains it.
 
-    What follows such a claim explains it, and goes with it. Of its sentence the clause before a
-    "but" stays. The closing rating stays, too.
+    A sentence that claims an error is left out, with those behind it, which explain it, up to the
+    next one that praises. Of "It is right, but …" the praise stays, and so does the rating at the
+    end. A sentence that praises and neither denies nor contrasts claims none: "It rightly says that
+    this is false."
 
     Args:
         critique: the text, with the mistake that was found at its beginning, if one was.
@@ -36,26 +45,82 @@ def without_unfounded_claims(critique: str) -> str:
         The critique, with `OMITTED` where something was left out; the same text where nothing was.
 
     >>> without_unfounded_claims("The sum is right, but the unit is wrong. It is km.")
-    'The sum is right. […]'
+    'The sum is right. [unfounded claim not shown]'
+    >>> without_unfounded_claims("Wrong answer. It is clear.")
+    '[unfounded claim not shown] It is clear.'
     >>> without_unfounded_claims("Wrong answer.")
-    'Nothing surely wrong was found. […]'
+    'It names nothing that is surely wrong. [unfounded claim not shown]'
     """
     prose = strip_rating(critique)
     rest = beyond_mistake(beyond_finding(prose))
-    claim = next((each for each in read_sentences(rest) if each.claims_error), None)
-    if claim is None:
+    finding = prose[: len(prose) - len(rest)]
+    left = "".join(_left(rest, finding)).strip()
+    if OMITTED not in left:
         return critique
-    begin = len(prose) - len(rest) + claim.start
-    sentence = prose[begin : begin + len(claim.text)]
-    kept = (prose[:begin] + _before_contrast(sentence)).rstrip() or NOTHING_FOUND
-    return f"{kept} {OMITTED}{critique[len(prose) :]}"
+    if left == OMITTED and not finding:
+        left = f"{NOTHING_LEFT} {OMITTED}"
+    return f"{finding} {left}".strip() + critique[len(prose) :]
 
 
-def _before_contrast(sentence: str) -> str:
-    """The clause of a sentence before its first contrast; empty where it claims an error, too."""
-    found = _CONTRAST.search(sentence)
-    if found is None:
-        return ""
-    clause = sentence[: found.start()]
-    claims = any(each.claims_error for each in read_sentences(clause))
-    return "" if claims or len(clause.split()) < _FEWEST_WORDS else f"{clause}."
+def _left(rest: str, finding: str) -> Iterator[str]:
+    """What is left behind a finding, with a mark for each part that is left out."""
+    end, omits = 0, False
+    for number, sentences in enumerate(_whole(read_sentences(rest))):
+        start, gap = sentences[0].start, rest[end : sentences[0].start]
+        end = sentences[-1].start + len(sentences[-1].text)
+        explains = number == 0 and _OF_THE_FINDING.match(sentences[0].text) is not None
+        if finding and (explains or _names(sentences, finding)):
+            omits = False
+        elif any(map(_claims_error, sentences)):
+            praise = _praise(rest[start:end], sentences)
+            yield f"{gap}{praise}" if praise else ""
+            yield "" if omits and not praise else f" {OMITTED}"
+            omits = True
+            continue
+        elif omits and not any(each.praises for each in sentences):
+            continue
+        omits = False
+        yield f"{gap or ' '}{rest[start:end]}"
+
+
+def _whole(sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, ...]]:
+    """Sentences; what ends with an abbreviation, a number of a list or a colon goes with the next.
+
+    Each is a tuple of those that belong together.
+    """
+    begun: tuple[Sentence, ...] = ()
+    for each in sentences:
+        begun += (each,)
+        if _NO_END.search(each.text) is None:
+            yield begun
+            begun = ()
+    if begun:
+        yield begun
+
+
+def _claims_error(sentence: Sentence) -> bool:
+    """True for a sentence that says of the response that something is wrong with it."""
+    if not sentence.claims_error:
+        return False
+    return any(
+        each.claims_error and not (each.praises and not each.contrasts)
+        for each in read_sentences(_HARMLESS.sub(" ", sentence.text))
+    )
+
+
+def _names(sentences: Sequence[Sentence], finding: str) -> bool:
+    """True where one of the words that a finding quotes is spoken of again."""
+    quoted = {re.escape(text) for text in _QUOTED.findall(fold_text(finding))}
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(quoted)})(?!\w)") if quoted else None
+    return named is not None and any(named.search(each.text) for each in sentences)
+
+
+def _praise(text: str, sentences: Sequence[Sentence]) -> str:
+    """The praise of a sentence before its "but", as a sentence; empty where there is none."""
+    found = _BUT.search(sentences[0].own_words) if len(sentences) == 1 else None
+    clause = "" if found is None else text[: found.start()]
+    read = read_sentences(clause)
+    is_praise = bool(read) and all(
+        each.praises and not each.contrasts and not each.claims_error for each in read
+    )
+    return f"{clause}." if is_praise else ""

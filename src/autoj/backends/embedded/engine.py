@@ -86,12 +86,7 @@ class EmbeddedBackend:
                     while window := list(islice(run, _WINDOW_REQUESTS)):
                         yield from self._score(window)
                     continue
-                is_long = False
-                sizes = chain(_PROOFREAD_REQUESTS, repeat(_PROOFREAD_REQUESTS[-1]))
-                while window := list(islice(run, size := next(sizes))):
-                    is_long |= len(window) == size
-                    openings = self._openings(window, by_halves=is_long)
-                    yield from self._write(iter(window), on_text, openings)
+                yield from self._proofread(run, on_text)
         except (RuntimeError, MemoryError) as error:
             free_what_failed(error)
             if ran_out_of_memory(error):
@@ -181,6 +176,19 @@ class EmbeddedBackend:
     def _trie(self, request: Request) -> ChoiceTrie:
         text = self._render(request)
         return build_trie([self._encode(text + choice) for choice in request.choices or ()])
+
+    def _proofread(self, requests: Iterator[Request], on_text: OnText | None) -> Iterator[Outcome]:
+        """Looks for mistakes and writes the critiques, window by window."""
+        by_halves = False
+        for size in chain(_PROOFREAD_REQUESTS, repeat(_PROOFREAD_REQUESTS[-1])):
+            window = list(islice(requests, size))
+            if not window:
+                return
+            further = list(islice(requests, 1))
+            requests = chain(further, requests)
+            by_halves |= bool(further)
+            openings = self._openings(window, by_halves=by_halves)
+            yield from self._write(iter(window), on_text, openings)
 
     def _openings(self, requests: Sequence[Request], *, by_halves: bool) -> dict[str, str]:
         """The beginnings of the answers about responses in which a mistake was found, by key.
