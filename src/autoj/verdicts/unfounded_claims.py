@@ -63,7 +63,7 @@ def without_unfounded_claims(critique: str) -> str:
 
 
 def _left(rest: str, finding: str) -> Iterator[str]:
-    """What is left behind a finding, with a mark for each part that is left out."""
+    """The parts of a critique behind its finding, with a mark for each that is left out."""
     end, omits = 0, False
     for number, sentences in enumerate(_whole(read_sentences(rest))):
         start, gap = sentences[0].start, rest[end : sentences[0].start]

@@ -163,6 +163,8 @@ def test_notes_are_saved_as_rows_that_bench_and_construct_read(running, report, 
     page.select_option("#case .note-form select >> nth=1", "a")
     page.fill("#case .note-form input", 'It says "cheese".')
     page.evaluate("document.activeElement.blur()")
+    # A browser hands what one page keeps on to the next in its own time.
+    page.wait_for_timeout(500)
     page.reload()
     assert page.inner_text("#n-notes") == "1"
     with page.expect_download() as waiting:
