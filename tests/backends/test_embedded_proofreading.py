@@ -354,9 +354,9 @@ def test_a_stop_in_the_response_does_not_end_the_critique(
     assert opened.text.startswith('"My Rating 64 of 100" seems wrong: it should say "46"')
 
 
-@pytest.mark.parametrize(("n", "loaded"), [(8, [False]), (9, [True, True])])
+@pytest.mark.parametrize(("n", "expected"), [(8, [False]), (9, [True, True])])
 def test_the_other_half_is_kept_where_no_other_window_follows(
-    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, n: int, loaded: list[bool]
+    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch, n: int, expected: list[bool]
 ) -> None:
     freed: list[bool] = []
     original = EmbeddedBackend._openings
@@ -372,7 +372,7 @@ def test_the_other_half_is_kept_where_no_other_window_follows(
         for at in range(n)
     ]
     assert len(list(backend.complete(asked))) == n
-    assert freed == loaded
+    assert freed == expected
 
 
 @pytest.mark.parametrize("n", [1, 40])

@@ -102,4 +102,5 @@ def test_what_is_left_stays_and_each_word_of_it_was_written(critique: str) -> No
 def test_a_text_of_spaces_takes_no_time() -> None:
     began = time.perf_counter()
     without_unfounded_claims(f"It is right{' ' * 100_000}and wrong, but {', but' * 20_000}.")
+    without_unfounded_claims("a:\n" * 50_000)
     assert time.perf_counter() - began < 30

@@ -20,6 +20,7 @@ NOTHING_LEFT = "It names nothing that is surely wrong."
 _BUT = re.compile(r",\s{1,3}but\b")
 _NO_END = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|e\.g|i\.e)\.\Z|(?:\A|\s)\d{1,3}\.\Z|:\W{0,9}\Z")
 """Ends no sentence, or announces the next one."""
+# Not among the denials of `claims`: by these, benches of stored runs are counted.
 _HARMLESS = re.compile(
     r"\b(?:errors?|mistakes?|faults?): none\b|\b(?:zero|avoids?|free (?:of|from)) (?:\w+ ){0,2}?"
     r"(?:errors?|mistakes?|bugs?)(?: (?:and|or) \w+)?\b|\berror-free\b"
@@ -88,14 +89,14 @@ def _whole(sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, ...]]:
 
     Each is a tuple of those that belong together.
     """
-    begun: tuple[Sentence, ...] = ()
+    begun: list[Sentence] = []
     for each in sentences:
-        begun += (each,)
+        begun.append(each)
         if _NO_END.search(each.text) is None:
-            yield begun
-            begun = ()
+            yield tuple(begun)
+            begun.clear()
     if begun:
-        yield begun
+        yield tuple(begun)
 
 
 def _claims_error(sentence: Sentence) -> bool:
