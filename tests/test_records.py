@@ -20,8 +20,8 @@ WRITTEN = [
     "BudgetedVerdict", "MarkedVerdict", "ScoredCompletion", "Verdict", "WrittenCompletion",
 ]  # fmt: skip
 PARTS = {
-    "Decoding", "Message", "Calibration", "Proofreading", "PublishedFigure", "Response",
-    "ResponseOutline", "SureThreshold",
+    "Calibration", "CorrectionCheck", "Decoding", "Message", "Proofreading", "PublishedFigure",
+    "Response", "ResponseOutline", "SureThreshold",
 }  # fmt: skip
 # A judgment is never written: its completion is, and is read again.
 IN_MEMORY = {"Critique", "Decision", "Judgment", "Label", "Rating", "Score", "Unreadable"}

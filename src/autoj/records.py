@@ -264,6 +264,34 @@ class Proofreading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionCheck:
+    """The question by which a judge compares a response with a correction of it.
+
+    What a response is rated higher with need not be what it should say. A judge that also compares
+    is asked which of the two it prefers, in both orders.
+    """
+
+    messages: tuple[Message, ...]
+    """The question, with a mark in the place of each of the two texts."""
+    marks: tuple[str, str]
+    """That of the first text on the page, and of the second."""
+    prefix: str | None
+    choices: tuple[str, ...]
+    """The answers; the first is the first text, and the second the second."""
+    preferred: float
+    """The least log-odds of the correction over the response, averaged over both orders."""
+
+    def question(self, first: str, second: str) -> tuple[Message, ...]:
+        """The question about two texts, in the order of the page."""
+        texts = dict(zip(self.marks, (first, second), strict=True))
+        either = re.compile("|".join(map(re.escape, self.marks)))
+        return tuple(
+            replace(turn, content=either.sub(lambda found: texts[found[0]], turn.content))
+            for turn in self.messages
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One request to a judge, with everything that affects the answer."""
 
@@ -288,6 +316,8 @@ class Request:
     """True where a response was cut to fit the judge's context."""
     proofreading: Proofreading | None = None
     """A response that is proofread first; what is found to be wrong opens the answer."""
+    check: CorrectionCheck | None = None
+    """By which what is found there is compared with what stands there; None asks nothing more."""
     opening: str = ""
     """The beginning of the answer, before what is written, such as a mistake that rules found."""
 

@@ -17,7 +17,7 @@ from autoj.backends.embedded.model import ChoiceModel, Likeliest
 from autoj.backends.embedded.proofreading import Proofreader, _chain, _Place
 from autoj.corrections import Correction
 from autoj.judges import load_card
-from autoj.records import Completion, Message, Proofreading
+from autoj.records import Completion, CorrectionCheck, Message, Proofreading
 from tests.backends.test_embedded import requests
 from tests.backends.toy_llama import VOCABULARY
 
@@ -122,9 +122,11 @@ def knows(text: str) -> float:
     return 1.0 if "46 desks" in text and "3 cats" in text else -1.0
 
 
-def found(response: str, model: KnowsTheTruth, **fields: Any) -> Correction | None:
+def found(
+    response: str, model: KnowsTheTruth, check: CorrectionCheck | None = None, **fields: Any
+) -> Correction | None:
     reader = Proofreader(model, encode, decode, render)  # type: ignore[arg-type]
-    (made,) = reader.corrections([proofreading(response, **fields)])
+    (made,) = reader.corrections([(proofreading(response, **fields), check)])
     return made
 
 
@@ -206,6 +208,68 @@ def test_the_places_with_the_greatest_excess_are_looked_at() -> None:
     assert (made.old, made.new) == ("Juno", "June")
 
 
+def comparing(preferred: float) -> CorrectionCheck:
+    return CorrectionCheck(
+        messages=(Message(role="user", content="Either 1st or 2nd?"),),
+        marks=("1st", "2nd"),
+        prefix="So: ",
+        choices=("one", "two", "tie"),
+        preferred=preferred,
+    )
+
+
+class Compares(KnowsTheTruth):
+    """Prefers a text by its lead, and the first one on the page by 1.5 nats."""
+
+    def __init__(self, lead: Callable[[str], float]) -> None:
+        super().__init__(lambda text: 2.0 * ("46" in text) + ("June" in text))
+        self.lead, self.compared = lead, []  # type: ignore[var-annotated]
+
+    def score(self, tries: Sequence[ChoiceTrie]) -> list[tuple[float, ...]]:
+        asked = [decode(trie.root) for trie in tries]
+        if "Either" not in asked[0]:
+            return super().score(tries)
+        pages = [each.split("Either ")[1].split("?")[0].split(" or ") for each in asked]
+        self.compared += pages
+        return [(1.5 + self.lead(first), self.lead(second), 9.0) for first, second in pages]
+
+
+@pytest.mark.parametrize(("lead", "is_named"), [(0.5, True), (0.39, False)])
+def test_a_correction_is_named_where_the_judge_prefers_it_in_both_orders(
+    lead: float, is_named: bool
+) -> None:
+    planted = TRUE.replace("46", "64")
+    model = Compares(lambda text: lead * ("46" in text))
+    assert (found(planted, model, comparing(0.4)) is not None) is is_named
+    assert sorted(model.compared) == [[TRUE, planted], [planted, TRUE]]
+
+
+def test_of_two_corrections_the_one_that_is_preferred_is_named() -> None:
+    planted = TRUE.replace("46", "64").replace("June", "July")
+    model = Compares(lambda text: "June" in text)
+    made = found(planted, model, comparing(0.4))
+    assert made is not None
+    # By its evidence the other one would be.
+    assert (made.old, made.new) == ("July", "June")
+    assert len(model.compared) == 4
+    plain = found(planted, model)
+    assert plain is not None
+    assert plain.old == "64"
+    assert len(model.compared) == 4
+
+
+def test_what_has_no_evidence_is_not_compared() -> None:
+    model = Compares(lambda text: 9.0)
+    assert found(TRUE, model, comparing(0.4)) is None
+    assert found(TRUE.replace("46", "64"), model, comparing(0.4), evidence=9.0) is None
+    assert model.compared == []
+
+
+def test_texts_are_put_into_the_question_as_they_are() -> None:
+    asked = comparing(0.4).question("2nd", "1st \\1 {}")
+    assert [turn.content for turn in asked] == ["Either 2nd or 1st \\1 {}?"]
+
+
 def test_where_the_answer_would_have_ended_nothing_is_wrong() -> None:
     """The commonest surprise of all: the model would have said less."""
     assert found(TRUE + " It is open.", KnowsTheTruth(lambda text: -len(text) / 10)) is None
@@ -238,7 +302,7 @@ def test_each_response_of_several_has_its_own() -> None:
         TRUE.replace("3 cats", "4 cats"),
         TRUE.replace("46", "64") * 40,
     ]
-    made = reader.corrections([proofreading(text) for text in texts])
+    made = reader.corrections([(proofreading(text), None) for text in texts])
     assert [each and (each.old, each.new) for each in made] == [
         None, ("64", "46"), None, ("4", "3"), None,
     ]  # fmt: skip

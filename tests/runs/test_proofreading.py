@@ -113,6 +113,42 @@ def test_nothing_is_counted_in_a_response_that_was_cut() -> None:
     assert isinstance(with_proofreading(plain, cut, cut, (0,), asked), OpenedBody)
 
 
+def test_a_response_is_compared_by_the_question_about_pairs() -> None:
+    thresholds = {"surprise": 4.0, "evidence": 0.65, "preferred": 0.5}
+    asked = spec(replace(CARD, options={**CARD.options, "proofread": thresholds}))
+    pair = replace(CASE, responses=(Response(text="46 desks"), Response(text="64 desks")))
+    first, second = [
+        item.request
+        for item in plan_case(pair, make_spec("judge", CARD), Roomy(CARD))  # type: ignore[arg-type]
+    ]
+    assert first is not None
+    assert second is not None
+    for request in planned(asked):
+        compared = request.check
+        assert compared.question("46 desks", "64 desks") == first.messages
+        assert compared.question("64 desks", "46 desks") == second.messages
+        assert (compared.prefix, compared.choices, compared.preferred) == (
+            first.prefix, first.choices, 0.5,
+        )  # fmt: skip
+    bare = replace(CARD, options={**CARD.options, "proofread": {"surprise": 4.0, "evidence": 0.65}})
+    assert [each.check for each in planned(spec(bare))] == [None, None]
+    assert {each.key for each in planned(spec(bare))}.isdisjoint(
+        each.key for each in planned(asked)
+    )
+
+
+def test_a_judge_that_cannot_compare_is_told_so() -> None:
+    thresholds = {"surprise": 4.0, "evidence": 0.65, "preferred": 0.5}
+    card = replace(
+        CARD,
+        protocols=("single-verdict", "pairwise-by-rating", "pairwise"),
+        prompts_sha256=None,
+        options={**CARD.options, "proofread": thresholds},
+    )
+    with pytest.raises(ConfigError, match="needs protocol pairwise-verdict"):
+        planned(spec(card))
+
+
 def test_only_critiques_have_other_keys() -> None:
     asked, plain = spec(), spec(PLAIN)
     assert [row.asked.key for row in plan_case(CASE, asked, Roomy(CARD))] == [  # type: ignore[arg-type]
@@ -272,6 +308,7 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
         {"surprise": 5, "evidence": 1, "trusted_below": "x"},
         {"surprise": 5, "evidence": 1, "trusted_below": 4.9},
         {"surprise": 5, "evidence": 1, "trusted_below": 10.1},
+        {"surprise": 5, "evidence": 1, "preferred": 0},
         {"surprise": 5, "evidence": 1, "a": 1},
     ],
 )

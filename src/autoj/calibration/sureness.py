@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autoj.calibration.likelihood import Floats
+from autoj.calibration.weighting import N_FOLDS, folds_of
 from autoj.errors import ConfigError
 
 N_NEEDED = 200
 """The fewest labelled pairs: the sure half's share of right verdicts is then known to 10 points."""
 N_SURE = 50
 """The fewest sure pairs behind a threshold: among fewer, a high share may be luck."""
-N_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def fit_sureness(
             f"{n_best:,} sure pairs, reaches {best * 100:.1f} %",
             hint="Ask for a lower --right, or for another judge.",
         )
-    folds = _folds(clusters)
+    folds = folds_of(clusters)
     held_out = np.zeros(len(confidence), dtype=np.bool_)
     for fold in range(N_FOLDS):
         seen, shown = folds != fold, folds == fold
@@ -95,11 +95,3 @@ def _rates(confidence: Floats, right: Floats) -> tuple[Floats, NDArray[np.int64]
     n_sure = np.cumsum(np.bincount(group)[::-1])[::-1]
     n_right = np.cumsum(np.bincount(group, weights=right)[::-1])[::-1]
     return levels, n_sure, n_right / n_sure
-
-
-def _folds(clusters: Sequence[str]) -> NDArray[np.int64]:
-    """The fold of each pair: all pairs of a query are in one."""
-    queries = sorted(set(clusters))
-    order = np.random.default_rng(0).permutation(len(queries))
-    fold_of = {queries[place]: rank % N_FOLDS for rank, place in enumerate(order)}
-    return np.array([fold_of[cluster] for cluster in clusters], dtype=np.int64)

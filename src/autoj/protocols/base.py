@@ -16,6 +16,7 @@ from typing import Literal, Protocol, TypeGuard
 from autoj.records import (
     Case,
     Completion,
+    CorrectionCheck,
     Message,
     Proofreading,
     Reading,
@@ -42,6 +43,13 @@ class ProofreadBody(RequestBody):
     """The request for a critique of a response that the engine proofreads first."""
 
     proofreading: Proofreading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedBody(ProofreadBody):
+    """The same, where what is found is compared with what stands in the response."""
+
+    check: CorrectionCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from autoj.calibration import tie_width
-from autoj.calibration.fitting import N_FOLDS, CalibrationFit
+from autoj.calibration.fitting import CalibrationFit
+from autoj.calibration.weighting import N_FOLDS
 from autoj.reports import render
 from autoj.runs import RunSpec
 from autoj.tasks.calibrate import FittedRun

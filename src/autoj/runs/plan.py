@@ -9,7 +9,13 @@ from typing import Any
 import orjson
 
 from autoj.backends.base import Reader
-from autoj.protocols.base import JudgeProtocol, OpenedBody, ProofreadBody, RequestBody
+from autoj.protocols.base import (
+    ComparedBody,
+    JudgeProtocol,
+    OpenedBody,
+    ProofreadBody,
+    RequestBody,
+)
 from autoj.records import Asked, Case, Decoding, Failure, JudgeCard, Request, Verdict, Winner
 from autoj.runs.fit import Fitted, Overflow, Page, check_context, fit, fit_query, may_be_cut
 from autoj.runs.proofreading import with_proofreading
@@ -247,6 +253,7 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
         decoding=spec.decoding,
         truncated=asked.truncated,
         proofreading=body.proofreading if isinstance(body, ProofreadBody) else None,
+        check=body.check if isinstance(body, ComparedBody) else None,
         opening=body.opening if isinstance(body, OpenedBody) else "",
     )
 

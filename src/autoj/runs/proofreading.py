@@ -6,12 +6,26 @@ from hashlib import sha256
 from autoj.corrections import Thresholds, read_thresholds
 from autoj.errors import ConfigError
 from autoj.mistakes import mistake_by_rules
-from autoj.protocols.base import OpenedBody, ProofreadBody, RequestBody
+from autoj.protocols import load_shipped
+from autoj.protocols.base import ComparedBody, OpenedBody, ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
-from autoj.records import Case, Critique, JudgeCard, Message, Proofreading, Reading, Verdict
+from autoj.records import (
+    Case,
+    CorrectionCheck,
+    Critique,
+    JudgeCard,
+    Message,
+    Proofreading,
+    Reading,
+    Response,
+    Verdict,
+)
 from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.unfounded_claims import without_unfounded_claims
+
+_COMPARES = "pairwise-verdict"
+"""The protocol by which a response is compared with a correction of it."""
 
 
 def with_proofreading(
@@ -27,10 +41,11 @@ def with_proofreading(
         case: the case, as it is shown.
         whole: the case before it was cut to fit; in a text that was cut nothing can be counted.
         page: the responses that the critique is about.
-        spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`.
+        spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`,
+            and maybe log-odds with which a correction is `preferred`.
 
     Raises:
-        ConfigError: the option holds no such thresholds.
+        ConfigError: the option holds no such thresholds, or the judge does not compare.
     """
     thresholds = _thresholds_of(spec)
     if thresholds is None:
@@ -51,19 +66,41 @@ def with_proofreading(
         return OpenedBody(**same, opening=found)
     marked = protocol.build(replace(case, responses=tuple(responses)), page).messages
     number = next(at for at, message in enumerate(marked) if mark in message.content)
-    return ProofreadBody(
-        **same,
-        proofreading=Proofreading(
-            conversation=(*case.history, Message(role="user", content=case.query)),
-            response=response,
-            rating=asked.messages,
-            place=(number, marked[number].content.index(mark)),
-            prefix=asked.prefix,
-            choices=asked.choices,
-            values=tuple(map(float, RATINGS)),
-            surprise=thresholds.surprise,
-            evidence=thresholds.evidence,
-        ),
+    same["proofreading"] = Proofreading(
+        conversation=(*case.history, Message(role="user", content=case.query)),
+        response=response,
+        rating=asked.messages,
+        place=(number, marked[number].content.index(mark)),
+        prefix=asked.prefix,
+        choices=asked.choices,
+        values=tuple(map(float, RATINGS)),
+        surprise=thresholds.surprise,
+        evidence=thresholds.evidence,
+    )
+    if thresholds.preferred is None:
+        return ProofreadBody(**same)
+    return ComparedBody(
+        **same, check=_correction_check(case, mark, spec.judge, thresholds.preferred)
+    )
+
+
+def _correction_check(case: Case, mark: str, card: JudgeCard, preferred: float) -> CorrectionCheck:
+    """The question by which the judge of a card compares a response with a correction of it."""
+    if _COMPARES not in card.protocols:
+        raise ConfigError(
+            f"judge {card.name!r}: options.proofread.preferred needs protocol {_COMPARES} among "
+            "the card's own"
+        )
+    marks = mark, sha256(mark.encode()).hexdigest()
+    pair = replace(case, responses=tuple(Response(text=each) for each in marks))
+    asked = load_shipped(_COMPARES).build(pair, (0, 1))
+    assert asked.choices is not None
+    return CorrectionCheck(
+        messages=asked.messages,
+        marks=marks,
+        prefix=asked.prefix,
+        choices=asked.choices,
+        preferred=preferred,
     )
 
 

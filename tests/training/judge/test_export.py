@@ -141,8 +141,15 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     embedded = toy.verdict_of(out)
     assert None not in embedded.ratings
     forms: tuple[Format, ...] = ("merged", "gguf", "openvino")
+    proofread = {"surprise": 4.0, "evidence": 0.5}
+    content = yaml.safe_load((out / "judge.yaml").read_text())
+    content["options"] = {**content["options"], "proofread": proofread}
+    (out / "judge.yaml").write_text(yaml.safe_dump(content))
     for form in forms:
         export_model(out, tmp_path / form, form)
+        # Another engine does not proofread, and would refuse the option.
+        kept = load_card(str(tmp_path / form)).options.get("proofread")
+        assert kept == (None if form == "merged" else proofread)
         # OpenVINO computes in bfloat16 where the processor can, transformers in float32.
         same_ratings(toy.verdict_of(tmp_path / form), embedded, 0.05)
     assert (tmp_path / "openvino" / "openvino" / "openvino_model.xml").is_file()

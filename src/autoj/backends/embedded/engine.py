@@ -199,7 +199,7 @@ class EmbeddedBackend:
                 changes them again, and takes minutes.
         """
         read = {
-            each.key: each.proofreading
+            each.key: (each.proofreading, each.check)
             for each in requests
             # A response with a control token would be read otherwise than it is shown.
             if each.proofreading is not None and not self._is_controlled(each.proofreading.response)
@@ -220,7 +220,7 @@ class EmbeddedBackend:
                 self._choice_model = None
         return {
             key: said_of(made, proofread.response)
-            for (key, proofread), made in found
+            for (key, (proofread, _)), made in found
             if made is not None
         }
 

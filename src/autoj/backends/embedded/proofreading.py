@@ -6,9 +6,11 @@ noticed is read off its own distributions. Where it reads a response as an answe
 wrong word is far less likely than words are there on average; and what it would write in its place,
 until it comes back to the response's own words, is mostly right. Most unlikely words are not wrong,
 though: only a correction that the judge itself rates higher is named, by as much more as the word
-was less surprising.
+was less surprising. And what it rates higher it need not prefer: where it compares the two
+responses, a correction that it does not prefer is none.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +21,7 @@ from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.model import ChoiceModel, Likeliest
 from autoj.corrections import Correction, correction, goes_on_alike, may_be_wrong
-from autoj.records import Message, Proofreading
+from autoj.records import CorrectionCheck, Message, Proofreading
 
 _MOST_PLACES = 5
 """Places that are looked at in a response, those with the greatest excess of surprise first."""
@@ -85,8 +87,16 @@ class Proofreader:
         """Takes the model, its tokenizer, and the rendering of messages and an answer's opening."""
         self._model, self._encode, self._decode, self._render = model, encode, decode, render
 
-    def corrections(self, read: Sequence[Proofreading]) -> list[Correction | None]:
-        """The correction of each response with the most evidence; None where none has enough."""
+    def corrections(
+        self, asked: Sequence[tuple[Proofreading, CorrectionCheck | None]]
+    ) -> list[Correction | None]:
+        """The correction of each response with the most evidence; None where none has enough.
+
+        Args:
+            asked: each response with the question by which corrections are compared with it; None
+                compares none.
+        """
+        read = [proofreading for proofreading, _ in asked]
         places = self._surprising(read)
         self._write_out(places)
         tried: list[dict[Correction, float]] = [{} for _ in read]
@@ -94,7 +104,9 @@ class Proofreader:
             made = correction(place.proofreading.response, place.start, place.expected)
             if made is not None:
                 tried[place.number].setdefault(made, place.surprise)
-        return self._best(read, tried)
+        evident = self._evident(read, tried)
+        preferred = self._preferred(asked, evident)
+        return [next(iter(each), None) for each in preferred]
 
     def _surprising(self, read: Sequence[Proofreading]) -> list[_Place]:
         """The places at which another token was much likelier than the one that stands there."""
@@ -165,10 +177,10 @@ class Proofreader:
             if not place.n_left or at == len(drafted) or drafted[at] != token:
                 return
 
-    def _best(
+    def _evident(
         self, read: Sequence[Proofreading], tried: Sequence[Mapping[Correction, float]]
-    ) -> list[Correction | None]:
-        """The correction of each response with the most evidence, if it has enough."""
+    ) -> list[list[Correction]]:
+        """The corrections of each response with enough evidence, those with the most first."""
         asked: list[tuple[tuple[int, Correction | None], ChoiceTrie]] = []
         for number, (each, corrections) in enumerate(zip(read, tried, strict=True)):
             for made in (None, *corrections) if corrections else ():
@@ -179,17 +191,52 @@ class Proofreader:
             scores = self._model.score([trie for _, trie in batch])
             for ((number, made), _), logprobs in zip(batch, scores, strict=True):
                 ratings[number, made] = _expectation(read[number].values, logprobs)
-        best: list[Correction | None] = [None] * len(read)
+        evident: list[list[Correction]] = []
         for number, corrections in enumerate(tried):
             evidence = {
                 made: gain + surprise * _POINTS_PER_NAT
                 for made, surprise in corrections.items()
                 if (gain := ratings[number, made] - ratings[number, None]) > 0
             }
-            made = max(evidence, key=evidence.__getitem__, default=None)
-            if made is not None and evidence[made] >= read[number].evidence:
-                best[number] = made
-        return best
+            enough = [made for made in evidence if evidence[made] >= read[number].evidence]
+            evident.append(sorted(enough, key=evidence.__getitem__, reverse=True))
+        return evident
+
+    def _preferred(
+        self,
+        asked: Sequence[tuple[Proofreading, CorrectionCheck | None]],
+        evident: Sequence[Sequence[Correction]],
+    ) -> list[list[Correction]]:
+        """Those of them with which the judge prefers the response, in the same order."""
+        checks = {number: check for number, (_, check) in enumerate(asked) if check is not None}
+        tries = [
+            ((number, made, is_first), self._choosing(asked[number][0], check, made, is_first))
+            for number, check in checks.items()
+            for made in evident[number]
+            for is_first in (True, False)
+        ]
+        leads: dict[tuple[int, Correction], float] = defaultdict(float)
+        for batch in in_batches(arranged(tries)):
+            scores = self._model.score([trie for _, trie in batch])
+            for ((number, made, is_first), _), (one, other, *_) in zip(batch, scores, strict=True):
+                leads[number, made] += (one - other if is_first else other - one) / 2
+        return [
+            [
+                made
+                for made in corrections
+                if number not in checks or leads[number, made] >= checks[number].preferred
+            ]
+            for number, corrections in enumerate(evident)
+        ]
+
+    def _choosing(
+        self, read: Proofreading, check: CorrectionCheck, made: Correction, is_first: bool
+    ) -> ChoiceTrie:
+        """The question about a response and its correction, in one of the two orders."""
+        texts = made.made_in(read.response), read.response
+        question = check.question(*(texts if is_first else reversed(texts)))
+        asked = self._render(question, check.prefix)
+        return build_trie([self._encode(asked + choice) for choice in check.choices])
 
     def _rating(self, read: Proofreading, response: str) -> ChoiceTrie:
         asked = self._render(read.question(response), read.prefix)

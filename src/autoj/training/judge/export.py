@@ -220,7 +220,12 @@ def _write_card(original: Original, out: Path, changed: dict[str, Any], format: 
     if prompts := content.get("prompt"):
         names = [prompts] if isinstance(prompts, str) else prompts
         content["prompt"] = [_copy_prompt(Path(name), out) for name in names]
-    TrainingFolder(out).write_card(content | changed)
+    content |= changed
+    proofread = original.card.options.get("proofread")
+    if proofread is not None and content["backend"] == "embedded" and format != "adapter":
+        # Of the options this alone is not about where the weights are: the same judge writes on.
+        content["options"] = {**content.get("options", {}), "proofread": dict(proofread)}
+    TrainingFolder(out).write_card(content)
 
 
 def _copy_prompt(prompt: Path, out: Path) -> str:
