@@ -67,6 +67,29 @@ def test_what_was_expected_replaces_one_word(
     assert corrected(response, old, expected) == after
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_named"),
+    [
+        ("cake", "a", False),
+        ("Kindly", "The", False),
+        ("your appliance", "it", False),
+        ("holds", "is", False),
+        # Both without content, a denial, a place, and more than one word.
+        ("he", "she", True),
+        ("is", "are", True),
+        ("may", "not", True),
+        ("on", "under", True),
+        ("cake", "the fair", True),
+        ("cake", "b", True),
+    ],
+)
+def test_a_word_without_content_is_no_correction_of_one_with_some(
+    old: str, new: str, *, is_named: bool
+) -> None:
+    made = correction(f"So far {old} goes on well.", 6, f" {new} goes on well.")
+    assert (made is not None) is is_named
+
+
 def test_the_beginning_of_a_word_stays() -> None:
     assert corrected("In 1831 it", "1831", "13 it", inside=2) == "In 1813 it"
     assert corrected("In 1831 it", "1831", " was", inside=2) is None

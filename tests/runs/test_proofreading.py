@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from autoj import critiques
+from autoj.corrections import framed
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
@@ -15,6 +17,7 @@ from autoj.judges import load_card
 from autoj.protocols.base import OpenedBody, ProofreadBody
 from autoj.records import (
     Case,
+    Completion,
     Critique,
     JudgeCard,
     Message,
@@ -22,6 +25,7 @@ from autoj.records import (
     Response,
     Unreadable,
     Verdict,
+    Winner,
 )
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
@@ -109,8 +113,9 @@ def test_nothing_is_counted_in_a_response_that_was_cut() -> None:
     asked = spec()
     plain = asked.chosen_protocol().follow(cut, replace(VERDICT, ratings=(7.4,)), (0,))
     assert plain is not None
-    assert isinstance(with_proofreading(plain, cut, whole, (0,), asked), ProofreadBody)
-    assert isinstance(with_proofreading(plain, cut, cut, (0,), asked), OpenedBody)
+    rated = replace(VERDICT, ratings=(7.4,))
+    assert isinstance(with_proofreading(plain, cut, whole, rated, (0,), asked), ProofreadBody)
+    assert isinstance(with_proofreading(plain, cut, cut, rated, (0,), asked), OpenedBody)
 
 
 def test_a_response_is_compared_by_the_question_about_pairs() -> None:
@@ -147,6 +152,73 @@ def test_a_judge_that_cannot_compare_is_told_so() -> None:
     )
     with pytest.raises(ConfigError, match="needs protocol pairwise-verdict"):
         planned(spec(card))
+
+
+def pair_spec(**thresholds: Any) -> RunSpec:
+    options = {**CARD.options, "proofread": {"surprise": 4.0, "evidence": 0.65, **thresholds}}
+    card = replace(CARD, options=options)
+    return spec(card, task="judge", protocol="pairwise-verdict")
+
+
+@pytest.mark.parametrize(("winner", "loser"), [("a", 1), ("b", 0)])
+@pytest.mark.parametrize("preferred", [{}, {"preferred": 0.5}])
+def test_of_a_pair_the_response_that_lost_is_proofread(
+    winner: Winner, loser: int, preferred: dict[str, float]
+) -> None:
+    asked = pair_spec(pairs=True, **preferred)
+    (request,) = planned(asked, replace(VERDICT, ratings=(), winner=winner))
+    read = request.proofreading
+    rated = [item.request for item in plan_case(CASE, spec(), Roomy(CARD))]  # type: ignore[arg-type]
+    assert rated[loser] is not None
+    assert (read.response, read.rating) == (CASE.responses[loser].text, rated[loser].messages)
+    assert read.question("64 desks")[0].content.count("64 desks") == 1
+    said = '"64 desks" seems wrong: it should say "46", not "64".'
+    opened = framed(said, request.frame)
+    assert opened == f" accuracy: In Response {loser + 1}, {said}\n\n-"
+    assert (request.check is None) is (preferred == {})
+    # The critique has it as its first factor.
+    completion = Completion(
+        key=request.key, text=f"{opened} tone: Colder.", finish="stop", prompt_tokens=1,
+        completion_tokens=1,
+    )  # fmt: skip
+    verdict = replace(VERDICT, ratings=(), winner=winner)
+    reading = asked.chosen_protocol().read_follow(verdict, (0, 1), completion)
+    assert isinstance(reading, Critique)
+    found = critiques.parse(reading.text)
+    assert found is not None
+    assert [(each.name, each.explanation) for each in found.factors] == [
+        ("accuracy", f"In Response {loser + 1}, {said}"),
+        ("tone", "Colder."),
+    ]
+    # Of a pair no claim is left out.
+    assert as_trusted(reading, verdict, (0, 1), pair_spec(pairs=True, trusted_below=7.0)) == reading
+
+
+def test_of_a_pair_whose_loser_breaks_a_rule_that_is_told() -> None:
+    listed = replace(
+        CASE, query="Name three cats.", responses=(CASE.responses[0], Response(text="- a\n- b"))
+    )
+    (item,) = plan_follow(
+        listed,
+        replace(VERDICT, ratings=(), winner="a"),
+        pair_spec(pairs=True),
+        Roomy(CARD),  # type: ignore[arg-type]
+    )
+    assert item.request is not None
+    assert item.request.proofreading is None
+    assert item.request.opening == (
+        " accuracy: In Response 2, the list has only two points, which breaks the request for "
+        "three.\n\n-"
+    )
+
+
+def test_ties_and_pairs_without_the_option_are_not_proofread() -> None:
+    won, tied = (replace(VERDICT, ratings=(), winner=winner) for winner in ("a", "tie"))
+    (plain,), (never,) = planned(pair_spec(), won), planned(pair_spec(pairs=True), tied)
+    assert plain.proofreading is never.proofreading is None
+    asked = replace(pair_spec(pairs=True).judge, protocols=("pairwise-verdict",))
+    with pytest.raises(ConfigError, match=r"proofread\.pairs needs protocol single-verdict"):
+        planned(make_spec("judge", replace(asked, prompts_sha256=None), critique=True), won)
 
 
 def test_only_critiques_have_other_keys() -> None:
@@ -309,6 +381,7 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
         {"surprise": 5, "evidence": 1, "trusted_below": 4.9},
         {"surprise": 5, "evidence": 1, "trusted_below": 10.1},
         {"surprise": 5, "evidence": 1, "preferred": 0},
+        {"surprise": 5, "evidence": 1, "pairs": 1},
         {"surprise": 5, "evidence": 1, "a": 1},
     ],
 )

@@ -28,6 +28,10 @@ ALL = f"{NOTHING_LEFT} {OMITTED}"
         ),
         ("The date is wrong. The name is wrong.", ALL),
         ("Five words, and one is missing. Short.", ALL),
+        ("It fails to catch errors.", ALL),
+        # Praise and fault without a contrast.
+        ("The prize in Chemistry is right and the prize in Physics is wrong.", ALL),
+        ("The names are right, and the date of the vote was missing.", ALL),
         # Only praise stays of a sentence: nothing that a contrast turns.
         ("The name is wrong, but the date is right.", ALL),
         ("The response gives all but one of the items, and it ignores the last.", ALL),
@@ -68,6 +72,10 @@ def test_a_claim_goes_with_what_explains_it(critique: str, kept: str) -> None:
         "The answer is correct. In fact, it is excellent.",
         "It actually answers the question in full.",
         "Errors: none. The response is correct.",
+        "It rightly says that the first is true and the second is false.",
+        "It correctly explains why the belief is old and the claim is wrong.",
+        "It uses try/except to catch errors, as asked.",
+        "The function handles division errors and checks for mistakes.",
         "The response has zero errors.",
         "It is error-free and complete.",
         "It avoids errors and is complete.",

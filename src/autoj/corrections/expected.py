@@ -2,7 +2,15 @@
 
 from autoj.corrections.base import Correction
 from autoj.corrections.phrases import correction_of_phrase, read_phrase
-from autoj.corrections.words import correction_of_word, is_whole
+from autoj.corrections.words import WORD, correction_of_word, is_whole
+
+# No denial, and none that says where, when or with what.
+_WITHOUT_CONTENT = frozenset((
+    "a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "him", "his", "she",
+    "her", "they", "them", "their", "we", "us", "our", "you", "your", "i", "me", "my", "who",
+    "which", "there", "and", "or", "but", "so", "as", "is", "are", "was", "were", "be", "been",
+    "am", "has", "have", "had", "do", "does", "did",
+))  # fmt: skip
 
 
 def correction(response: str, place: int, expected: str) -> Correction | None:
@@ -32,8 +40,23 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
     """
     phrase = read_phrase(response, place, expected)
     if phrase is not None:
-        return correction_of_phrase(response, phrase)
-    return correction_of_word(response, place, expected) if is_whole(expected) else None
+        made = correction_of_phrase(response, phrase)
+    else:
+        made = correction_of_word(response, place, expected) if is_whole(expected) else None
+    return None if made is None or _is_taste(made) else made
+
+
+def _is_taste(made: Correction) -> bool:
+    """True where one word without content stands for words with some: both may be said.
+
+    >>> _is_taste(Correction(start=0, old="Kindly", new="The"))
+    True
+    >>> _is_taste(Correction(start=0, old="he", new="she"))
+    False
+    """
+    old, new = (WORD.findall(text.casefold()) for text in (made.old, made.new))
+    is_short = len(new) == 1 and made.new.casefold() == new[0] and new[0] in _WITHOUT_CONTENT
+    return is_short and not _WITHOUT_CONTENT.issuperset(old)
 
 
 def goes_on_alike(response: str, place: int, expected: str) -> bool:

@@ -11,6 +11,7 @@ import orjson
 from autoj.backends.base import Reader
 from autoj.protocols.base import (
     ComparedBody,
+    FramedBody,
     JudgeProtocol,
     OpenedBody,
     ProofreadBody,
@@ -177,7 +178,7 @@ def _critique_body(
 ) -> RequestBody:
     body = spec.chosen_protocol().follow(case, verdict, page)
     assert body is not None
-    return with_proofreading(body, case, whole, page, spec)
+    return with_proofreading(body, case, whole, verdict, page, spec)
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
@@ -253,7 +254,8 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
         decoding=spec.decoding,
         truncated=asked.truncated,
         proofreading=body.proofreading if isinstance(body, ProofreadBody) else None,
-        check=body.check if isinstance(body, ComparedBody) else None,
+        check=body.check if isinstance(body, ComparedBody | FramedBody) else None,
+        frame=body.frame if isinstance(body, FramedBody) else "",
         opening=body.opening if isinstance(body, OpenedBody) else "",
     )
 

@@ -25,8 +25,18 @@ _HARMLESS = re.compile(
     r"\b(?:errors?|mistakes?|faults?): none\b|\b(?:zero|avoids?|free (?:of|from)) (?:\w+ ){0,2}?"
     r"(?:errors?|mistakes?|bugs?)(?: (?:and|or) \w+)?\b|\berror-free\b"
     r"|\b(?:miss|omit|ignore|lack|break|skip)(?:e?s)? (?:nothing|no)\b"
+    r"|\b(?:catch|handl|prevent|detect|check(?:s|ing)? for|guard(?:s|ing)? against)(?:e?s|e|ing)? "
+    r"(?:\w+ ){0,2}?(?:errors?|mistakes?|failures?|bugs?)\b"
 )
 """Words for an error that say that there is none."""
+# "The name is right and the date is wrong", but not what it says, or what it is right about.
+_AND_WRONG = re.compile(
+    r"(?:,|\band\b) (?:the|its|this|that|his|her|their) [^,;]{0,60}?\b(?:is|are|was|were) "
+    r"(?:also )?(?:wrong|incorrect|inaccurate|mistaken|false|missing)\b"
+)
+_ABOUT = re.compile(
+    r"\b(?:that|whether|why|how|(?:sa(?:y|id)|state|explain|point|note|mention|show|call|tell)s?)\b"
+)
 _OF_THE_FINDING = re.compile(r"[\s\"'*-]*(?:this|that|which)\b")
 _QUOTED = re.compile(r'"([^"\n]+)"')
 
@@ -104,9 +114,15 @@ def _claims_error(sentence: Sentence) -> bool:
     if not sentence.claims_error:
         return False
     return any(
-        each.claims_error and not (each.praises and not each.contrasts)
+        each.claims_error and (not each.praises or each.contrasts or _ends_in_a_fault(each))
         for each in read_sentences(_HARMLESS.sub(" ", sentence.text))
     )
+
+
+def _ends_in_a_fault(sentence: Sentence) -> bool:
+    """True where one thing is praised and another one called wrong, without a contrast."""
+    found = _AND_WRONG.search(sentence.own_words)
+    return found is not None and _ABOUT.search(sentence.own_words, 0, found.start()) is None
 
 
 def _names(sentences: Sequence[Sentence], finding: str) -> bool:
