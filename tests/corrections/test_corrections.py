@@ -81,6 +81,14 @@ def test_what_was_expected_replaces_one_word(
         ("on", "under", True),
         ("cake", "the fair", True),
         ("cake", "b", True),
+        # A denial, a number, an answer's letter, an abbreviation, a typing error, a condition.
+        ("isn't", "is", True),
+        ("three", "a", True),
+        ("nobody", "they", True),
+        ("B", "A", True),
+        ("UK", "US", True),
+        ("teh", "the", True),
+        ("unless", "and", True),
     ],
 )
 def test_a_word_without_content_is_no_correction_of_one_with_some(

@@ -343,6 +343,42 @@ def test_a_critic_proofreads_as_when_the_run_was_begun() -> None:
     assert as_begun(spec(claiming(7.0), critic=claiming(7.0)), begun) == begun
 
 
+@pytest.mark.parametrize(
+    ("option", "protocols", "needed"),
+    [
+        ("preferred: 0.5", "[single-verdict, pairwise]", "pairwise-verdict"),
+        ("pairs: true", "[pairwise-verdict]", "single-verdict"),
+    ],
+)
+def test_a_card_without_the_protocol_that_it_needs_is_refused(
+    tmp_path: Path, option: str, protocols: str, needed: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "title: mine\nbackend: embedded\nmodel: a\nwrapper: chatml\ncontext_tokens: 4096\n"
+        f"protocols: {protocols}\n"
+        f"options: {{proofread: {{surprise: 4.0, evidence: 0.65, {option}}}}}\n"
+    )
+    with pytest.raises(DataError, match=f"needs protocol {needed}"):
+        load_card(str(path))
+
+
+def test_a_critique_that_ends_with_its_finding_has_no_empty_point() -> None:
+    asked = pair_spec(pairs=True)
+    verdict = replace(VERDICT, ratings=(), winner="a")
+    (request,) = planned(asked, verdict)
+    for rest in ("", " \n", " - ", "\n\nAnd so on."):
+        completion = Completion(
+            key=request.key, text=framed('"a" is wrong.', request.frame) + rest, finish="stop",
+            prompt_tokens=1, completion_tokens=1,
+        )  # fmt: skip
+        reading = asked.chosen_protocol().read_follow(verdict, (0, 1), completion)
+        assert isinstance(reading, Critique)
+        found = critiques.parse(reading.text)
+        assert found is not None
+        assert found.factors[0].explanation == 'In Response 2, "a" is wrong.'
+
+
 def test_thresholds_of_a_strangers_run_are_checked() -> None:
     options = {**CARD.options, "proofread": {"evidence": "0.8"}}
     with pytest.raises(ConfigError, match="thresholds above 0"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autoj.calibration.folds import N_FOLDS, folds_of
 from autoj.calibration.likelihood import (
     Chances,
     FileFigures,
@@ -15,7 +16,6 @@ from autoj.calibration.likelihood import (
     most_likely,
     rounded,
 )
-from autoj.calibration.weighting import N_FOLDS, described, folds_of, tie_weights
 from autoj.errors import ConfigError
 from autoj.records import WINNERS, Calibration, Winner
 
@@ -110,8 +110,8 @@ def fit_calibration(
         leads=None if surface is None else np.array(surface.leads, dtype=np.float64)[places],
     )
     counts = Counter(pairs.names)
-    _check(pairs.gaps, counts)
-    weights = tie_weights(pairs.names, tie_share)
+    _check(pairs.gaps, counts, tie_share)
+    weights = _weights(pairs.names, counts, tie_share)
     fitted = most_likely(pairs, weights)
     n: dict[Winner, int] = {label: counts[label] for label in WINNERS}
     raw = None if before is None else [before[place] for place in places]
@@ -126,7 +126,7 @@ def fit_calibration(
                 name: rounded(fitted.share * weight)
                 for name, weight in (surface.weights.items() if surface else ())
             },
-            fitted_on=described(data, n, tie_share)
+            fitted_on=_described(data, n, tie_share)
             + (f"; style features: {surface.fitted_on}" if surface else ""),
         ),
         n=n,
@@ -150,19 +150,21 @@ def _held_out(
         seen, shown = pairs.some(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
         counts = Counter(seen.names)
         try:
-            _check(seen.gaps, counts)
-            fitted = most_likely(seen, tie_weights(seen.names, tie_share))
+            _check(seen.gaps, counts, tie_share)
+            fitted = most_likely(seen, _weights(seen.names, counts, tie_share))
         except ConfigError:
             return None
         gaps[shown], _, found = pairs.some(shown).under(fitted)
         for place, its in zip(shown, found, strict=True):
             chances[place] = its
-    weights = tie_weights(pairs.names, tie_share)
+    weights = _weights(pairs.names, Counter(pairs.names), tie_share)
     return figures_of(gaps, pairs.names, chances, weights)
 
 
-def _check(gaps: Floats, counts: Mapping[Winner, int]) -> None:
+def _check(gaps: Floats, counts: Mapping[Winner, int], tie_share: float | None) -> None:
     n, n_ties = len(gaps), counts["tie"]
+    if tie_share is not None and not 0 < tie_share < 1:
+        raise ConfigError(f"the share of ties is {tie_share:g}; expected one between 0 and 1")
     if n < N_NEEDED:
         raise ConfigError(
             f"a calibration needs at least {N_NEEDED} pairs with a label and a preference, found "
@@ -170,5 +172,28 @@ def _check(gaps: Floats, counts: Mapping[Winner, int]) -> None:
         )
     if n_ties == n:
         raise ConfigError("every pair is labelled a tie; a calibration needs decided pairs, too")
+    if tie_share is not None and not n_ties:
+        raise ConfigError(
+            f"no pair is labelled a tie, so ties cannot be weighted to {tie_share * 100:g} %",
+            hint="Use labels with ties, or fit the temperature alone: --tie-share file.",
+        )
     if np.ptp(gaps) == 0:
         raise ConfigError(f"all preferences are {gaps[0]:g}; a calibration needs different ones")
+
+
+def _weights(
+    names: Sequence[Winner], counts: Mapping[Winner, int], tie_share: float | None
+) -> Floats:
+    """The weight of each pair; weights sum to the number of pairs."""
+    if tie_share is None:
+        return np.ones(len(names))
+    n, n_ties = len(names), counts["tie"]
+    tied, decided = tie_share * n / n_ties, (1 - tie_share) * n / (n - n_ties)
+    return np.array([tied if name == "tie" else decided for name in names])
+
+
+def _described(data: str | None, n: Mapping[Winner, int], tie_share: float | None) -> str:
+    """A description of the data that a calibration was fitted on."""
+    labels = f"{n['a']:,} a, {n['b']:,} b, {n['tie']:,} ties"
+    weighted = "" if tie_share is None else f" weighted to {tie_share * 100:g} %"
+    return f"{data}: {labels}{weighted}" if data else f"{labels}{weighted}"

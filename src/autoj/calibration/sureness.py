@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autoj.calibration.folds import N_FOLDS, folds_of
 from autoj.calibration.likelihood import Floats
-from autoj.calibration.weighting import N_FOLDS, folds_of
 from autoj.errors import ConfigError
 
 N_NEEDED = 200

@@ -4,13 +4,24 @@ from autoj.corrections.base import Correction
 from autoj.corrections.phrases import correction_of_phrase, read_phrase
 from autoj.corrections.words import WORD, correction_of_word, is_whole
 
-# No denial, and none that says where, when or with what.
+# Articles, pronouns, "and" and forms of "be": none denies, counts, or says where or when.
 _WITHOUT_CONTENT = frozenset((
     "a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "him", "his", "she",
-    "her", "they", "them", "their", "we", "us", "our", "you", "your", "i", "me", "my", "who",
-    "which", "there", "and", "or", "but", "so", "as", "is", "are", "was", "were", "be", "been",
-    "am", "has", "have", "had", "do", "does", "did",
+    "her", "they", "them", "their", "we", "us", "our", "you", "your", "me", "my", "there", "and",
+    "so", "as", "is", "are", "was", "were", "be", "been",
 ))  # fmt: skip
+# Of four letters and more; whoever takes such a word for an article may correct a real mistake.
+_TELLING = frozenset((
+    "all", "although", "because", "before", "after", "both", "cannot", "could", "double", "each",
+    "either", "else", "every", "except", "from", "half", "hers", "into", "least", "less", "many",
+    "mine", "more", "most", "much", "must", "neither", "never", "nobody", "none", "nothing", "once",
+    "only", "other", "ours", "over", "same", "should", "some", "than", "theirs", "though", "twice",
+    "under", "unless", "until", "when", "where", "while", "will", "with", "without", "would",
+    "yours", "zero", "three", "four", "five", "seven", "eight", "nine", "eleven", "twelve",
+    "twenty", "thirty", "forty", "fifty", "hundred", "thousand", "million",
+))  # fmt: skip
+_SHORTEST = 3
+"""Letters; a shorter word may be a name of one, a mistyped article or an abbreviation."""
 
 
 def correction(response: str, place: int, expected: str) -> Correction | None:
@@ -54,9 +65,17 @@ def _is_taste(made: Correction) -> bool:
     >>> _is_taste(Correction(start=0, old="he", new="she"))
     False
     """
-    old, new = (WORD.findall(text.casefold()) for text in (made.old, made.new))
-    is_short = len(new) == 1 and made.new.casefold() == new[0] and new[0] in _WITHOUT_CONTENT
-    return is_short and not _WITHOUT_CONTENT.issuperset(old)
+    outside = [word for word in WORD.findall(made.old) if word.casefold() not in _WITHOUT_CONTENT]
+    new = made.new if made.new.islower() else made.new[:1].lower() + made.new[1:]
+    # "A" may be an answer of four, and "US" a country.
+    is_plain = new in _WITHOUT_CONTENT and all(map(_has_plain_content, outside))
+    return is_plain and bool(outside) and made.new != "A"
+
+
+def _has_plain_content(word: str) -> bool:
+    """True for a word of letters that names, says or describes something."""
+    is_word = word.isalpha() and len(word) > _SHORTEST and word[1:].islower()
+    return is_word and word.casefold() not in _TELLING
 
 
 def goes_on_alike(response: str, place: int, expected: str) -> bool:

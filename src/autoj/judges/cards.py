@@ -250,6 +250,7 @@ def _read_card(path: Path) -> JudgeCard:
             f"{path}: decoding.max_tokens ({card.decoding.max_tokens}) leaves no room for a prompt "
             f"in context_tokens ({card.context_tokens})"
         )
+    _check_proofreading(card, path)
     fields = dict(card)
     fields["prompts"] = tuple(_prompt(path, name) for name in fields.pop("prompt"))
     fields["decoding"] = Decoding(**dict(card.decoding))
@@ -261,6 +262,20 @@ def _read_card(path: Path) -> JudgeCard:
         protocol: SureThreshold(**dict(fitted)) for protocol, fitted in card.unsure.items()
     }
     return JudgeCard(name=path.stem, folder=str(path.parent), **fields)
+
+
+def _check_proofreading(card: _CardFile, path: Path) -> None:
+    """Refuses a card that proofreads by a protocol that its judge was not made for."""
+    if "proofread" not in card.options:
+        return
+    thresholds = read_thresholds(card.options["proofread"])
+    for option, is_given, protocol in (
+        ("preferred", thresholds.preferred is not None, "pairwise-verdict"),
+        ("pairs", thresholds.pairs, "single-verdict"),
+    ):
+        if is_given and protocol not in card.protocols:
+            said = f"{option} needs protocol {protocol} among the card's own"
+            raise DataError(said, path=path, field="options.proofread")
 
 
 def _prompt(card: Path, name: str) -> str:

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from autoj.calibration import tie_width
 from autoj.calibration.fitting import CalibrationFit
-from autoj.calibration.weighting import N_FOLDS
+from autoj.calibration.folds import N_FOLDS
 from autoj.reports import render
 from autoj.runs import RunSpec
 from autoj.tasks.calibrate import FittedRun

@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from autoj.calibration.weighting import N_FOLDS
+from autoj.calibration.folds import N_FOLDS
 from autoj.reports import render
 from autoj.tasks.sureness import FittedSureness
 

@@ -171,14 +171,14 @@ def _thresholds_of(spec: RunSpec) -> Thresholds | None:
     is_able = spec.judge.backend == "embedded"
     settings = spec.judge.options.get("proofread") if is_able else None
     protocol = spec.plain_protocol
-    if settings is None or protocol.language != "en":
+    reads_pairs = isinstance(settings, dict) and settings.get("pairs") is True
+    subjects = ("response", "pair") if reads_pairs else ("response",)
+    if settings is None or protocol.subject not in subjects or protocol.language != "en":
         return None
     try:
-        thresholds = read_thresholds(settings)
+        return read_thresholds(settings)
     except ValueError as error:
         raise ConfigError(f"judge {spec.judge.name!r}: options.{error}") from None
-    is_read = protocol.subject == "response" or (protocol.subject == "pair" and thresholds.pairs)
-    return thresholds if is_read else None
 
 
 def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autoj.calibration.folds import N_FOLDS
 from autoj.calibration.sureness import N_SURE, fit_sureness
-from autoj.calibration.weighting import N_FOLDS
 from autoj.errors import ConfigError
 from autoj.judges.card_edits import find_card, write_sure_threshold
 from autoj.metrics.base import proportion_of

@@ -25,17 +25,21 @@ _HARMLESS = re.compile(
     r"\b(?:errors?|mistakes?|faults?): none\b|\b(?:zero|avoids?|free (?:of|from)) (?:\w+ ){0,2}?"
     r"(?:errors?|mistakes?|bugs?)(?: (?:and|or) \w+)?\b|\berror-free\b"
     r"|\b(?:miss|omit|ignore|lack|break|skip)(?:e?s)? (?:nothing|no)\b"
-    r"|\b(?:catch|handl|prevent|detect|check(?:s|ing)? for|guard(?:s|ing)? against)(?:e?s|e|ing)? "
-    r"(?:\w+ ){0,2}?(?:errors?|mistakes?|failures?|bugs?)\b"
+    # Of code, and not "a reader will catch the error in it".
+    r"|(?<!will )(?<!would )(?<!can )(?<!could )(?<!may )(?<!might )(?<!\bi )"
+    r"\b(?:catch|handl|prevent|detect|check(?:s|ing)? for|guard(?:s|ing)? against)(?:e?s|e|ing)? "
+    r"(?:(?:any|all|such|possible|potential|common|input|division|type|value|key|network) )?"
+    r"(?:errors|failures|bugs|mistakes)\b(?! in\b)"
 )
 """Words for an error that say that there is none."""
-# "The name is right and the date is wrong", but not what it says, or what it is right about.
+# "The name is right and the date is wrong", but not "it says which one is right and …".
 _AND_WRONG = re.compile(
-    r"(?:,|\band\b) (?:the|its|this|that|his|her|their) [^,;]{0,60}?\b(?:is|are|was|were) "
-    r"(?:also )?(?:wrong|incorrect|inaccurate|mistaken|false|missing)\b"
+    r"\b(?:is|are|was|were) (?:also )?(?:right|correct|accurate|true|fine),? and (?:[\w'-]+ ){1,7}?"
+    r"(?:is|are|was|were) (?:also )?(?:wrong|incorrect|inaccurate|mistaken)\b"
 )
 _ABOUT = re.compile(
-    r"\b(?:that|whether|why|how|(?:sa(?:y|id)|state|explain|point|note|mention|show|call|tell)s?)\b"
+    r"\b(?:that|whether|why|how|when|if|where|which|what|who|because|since|as"
+    r"|(?:say|state|explain|point|note|mention|show|call|tell|mark|identifie|find|see)s|said)\b"
 )
 _OF_THE_FINDING = re.compile(r"[\s\"'*-]*(?:this|that|which)\b")
 _QUOTED = re.compile(r'"([^"\n]+)"')
