@@ -74,6 +74,9 @@ def test_what_was_expected_replaces_one_word(
         ("Kindly", "The", False),
         ("your appliance", "it", False),
         ("holds", "is", False),
+        # A title, but another one.
+        ("Ms", "landlord", False),
+        ("Mr", "Ms", True),
         # Both without content, a denial, a place, and more than one word.
         ("he", "she", True),
         ("is", "are", True),

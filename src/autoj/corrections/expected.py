@@ -20,6 +20,7 @@ _TELLING = frozenset((
     "yours", "zero", "three", "four", "five", "seven", "eight", "nine", "eleven", "twelve",
     "twenty", "thirty", "forty", "fifty", "hundred", "thousand", "million",
 ))  # fmt: skip
+_TITLES = frozenset(("dr", "miss", "mr", "mrs", "ms", "mx", "prof"))
 _SHORTEST = 3
 """Letters; a shorter word may be a name of one, a mistyped article or an abbreviation."""
 
@@ -58,13 +59,19 @@ def correction(response: str, place: int, expected: str) -> Correction | None:
 
 
 def _is_taste(made: Correction) -> bool:
-    """True where one word without content stands for words with some: both may be said.
+    """True where both may be said.
+
+    So where one word without content stands for words with some, and where a name is written with
+    its title and was expected without.
 
     >>> _is_taste(Correction(start=0, old="Kindly", new="The"))
     True
     >>> _is_taste(Correction(start=0, old="he", new="she"))
     False
     """
+    old_title, new_title = (text.casefold() in _TITLES for text in (made.old, made.new))
+    if old_title and not new_title:
+        return True
     outside = [word for word in WORD.findall(made.old) if word.casefold() not in _WITHOUT_CONTENT]
     new = made.new if made.new.islower() else made.new[:1].lower() + made.new[1:]
     # "A" may be an answer of four, and "US" a country.
