@@ -318,9 +318,6 @@ class Request:
     """A response that is proofread first; what is found to be wrong opens the answer."""
     check: CorrectionCheck | None = None
     """By which what is found there is compared with what stands there; None asks nothing more."""
-    frame: str = ""
-    """The beginning of the answer, with a place in it for what is found (`corrections.framed`);
-    empty where that alone is the beginning."""
     opening: str = ""
     """The beginning of the answer, before what is written, such as a mistake that rules found."""
 

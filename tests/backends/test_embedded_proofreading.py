@@ -367,25 +367,6 @@ def test_a_finding_opens_the_critique(
     assert opened.prompt_tokens > plain.prompt_tokens
 
 
-def test_a_finding_about_a_response_of_a_pair_stands_in_its_frame(
-    backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = Correction(start=4, old="64", new="46")
-    monkeypatch.setattr(Proofreader, "corrections", lambda self, read: [made] * len(read))
-    asked = replace(
-        requests("single-verdict")[0],
-        choices=None,
-        prefix=None,
-        proofreading=proofreading("Has 64 desks."),
-        frame=" accuracy: In Response 2, {found}\n\n-",
-    )
-    (opened,) = backend.complete([asked])
-    assert isinstance(opened, Completion)
-    assert opened.text.startswith(
-        ' accuracy: In Response 2, "Has 64 desks" seems wrong: it should say "46", not "64".\n\n-'
-    )
-
-
 def test_what_rules_found_opens_the_critique_and_the_response_is_not_read(
     backend: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from autoj import critiques
-from autoj.corrections import framed
 from autoj.datasets import open_cases
 from autoj.datasets.base import Cases
 from autoj.errors import ConfigError, DataError
@@ -17,7 +15,6 @@ from autoj.judges import load_card
 from autoj.protocols.base import OpenedBody, ProofreadBody
 from autoj.records import (
     Case,
-    Completion,
     Critique,
     JudgeCard,
     Message,
@@ -25,7 +22,6 @@ from autoj.records import (
     Response,
     Unreadable,
     Verdict,
-    Winner,
 )
 from autoj.runs import make_spec
 from autoj.runs.plan import follow_rows_of, plan_case, plan_follow
@@ -113,9 +109,8 @@ def test_nothing_is_counted_in_a_response_that_was_cut() -> None:
     asked = spec()
     plain = asked.chosen_protocol().follow(cut, replace(VERDICT, ratings=(7.4,)), (0,))
     assert plain is not None
-    rated = replace(VERDICT, ratings=(7.4,))
-    assert isinstance(with_proofreading(plain, cut, whole, rated, (0,), asked), ProofreadBody)
-    assert isinstance(with_proofreading(plain, cut, cut, rated, (0,), asked), OpenedBody)
+    assert isinstance(with_proofreading(plain, cut, whole, (0,), asked), ProofreadBody)
+    assert isinstance(with_proofreading(plain, cut, cut, (0,), asked), OpenedBody)
 
 
 def test_a_response_is_compared_by_the_question_about_pairs() -> None:
@@ -140,85 +135,6 @@ def test_a_response_is_compared_by_the_question_about_pairs() -> None:
     assert {each.key for each in planned(spec(bare))}.isdisjoint(
         each.key for each in planned(asked)
     )
-
-
-def test_a_judge_that_cannot_compare_is_told_so() -> None:
-    thresholds = {"surprise": 4.0, "evidence": 0.65, "preferred": 0.5}
-    card = replace(
-        CARD,
-        protocols=("single-verdict", "pairwise-by-rating", "pairwise"),
-        prompts_sha256=None,
-        options={**CARD.options, "proofread": thresholds},
-    )
-    with pytest.raises(ConfigError, match="needs protocol pairwise-verdict"):
-        planned(spec(card))
-
-
-def pair_spec(**thresholds: Any) -> RunSpec:
-    options = {**CARD.options, "proofread": {"surprise": 4.0, "evidence": 0.65, **thresholds}}
-    card = replace(CARD, options=options)
-    return spec(card, task="judge", protocol="pairwise-verdict")
-
-
-@pytest.mark.parametrize(("winner", "loser"), [("a", 1), ("b", 0)])
-@pytest.mark.parametrize("preferred", [{}, {"preferred": 0.5}])
-def test_of_a_pair_the_response_that_lost_is_proofread(
-    winner: Winner, loser: int, preferred: dict[str, float]
-) -> None:
-    asked = pair_spec(pairs=True, **preferred)
-    (request,) = planned(asked, replace(VERDICT, ratings=(), winner=winner))
-    read = request.proofreading
-    rated = [item.request for item in plan_case(CASE, spec(), Roomy(CARD))]  # type: ignore[arg-type]
-    assert rated[loser] is not None
-    assert (read.response, read.rating) == (CASE.responses[loser].text, rated[loser].messages)
-    assert read.question("64 desks")[0].content.count("64 desks") == 1
-    said = '"64 desks" seems wrong: it should say "46", not "64".'
-    opened = framed(said, request.frame)
-    assert opened == f" accuracy: In Response {loser + 1}, {said}\n\n-"
-    assert (request.check is None) is (preferred == {})
-    # The critique has it as its first factor.
-    completion = Completion(
-        key=request.key, text=f"{opened} tone: Colder.", finish="stop", prompt_tokens=1,
-        completion_tokens=1,
-    )  # fmt: skip
-    verdict = replace(VERDICT, ratings=(), winner=winner)
-    reading = asked.chosen_protocol().read_follow(verdict, (0, 1), completion)
-    assert isinstance(reading, Critique)
-    found = critiques.parse(reading.text)
-    assert found is not None
-    assert [(each.name, each.explanation) for each in found.factors] == [
-        ("accuracy", f"In Response {loser + 1}, {said}"),
-        ("tone", "Colder."),
-    ]
-    # Of a pair no claim is left out.
-    assert as_trusted(reading, verdict, (0, 1), pair_spec(pairs=True, trusted_below=7.0)) == reading
-
-
-def test_of_a_pair_whose_loser_breaks_a_rule_that_is_told() -> None:
-    listed = replace(
-        CASE, query="Name three cats.", responses=(CASE.responses[0], Response(text="- a\n- b"))
-    )
-    (item,) = plan_follow(
-        listed,
-        replace(VERDICT, ratings=(), winner="a"),
-        pair_spec(pairs=True),
-        Roomy(CARD),  # type: ignore[arg-type]
-    )
-    assert item.request is not None
-    assert item.request.proofreading is None
-    assert item.request.opening == (
-        " accuracy: In Response 2, the list has only two points, which breaks the request for "
-        "three.\n\n-"
-    )
-
-
-def test_ties_and_pairs_without_the_option_are_not_proofread() -> None:
-    won, tied = (replace(VERDICT, ratings=(), winner=winner) for winner in ("a", "tie"))
-    (plain,), (never,) = planned(pair_spec(), won), planned(pair_spec(pairs=True), tied)
-    assert plain.proofreading is never.proofreading is None
-    asked = replace(pair_spec(pairs=True).judge, protocols=("pairwise-verdict",))
-    with pytest.raises(ConfigError, match=r"proofread\.pairs needs protocol single-verdict"):
-        planned(make_spec("judge", replace(asked, prompts_sha256=None), critique=True), won)
 
 
 def test_only_critiques_have_other_keys() -> None:
@@ -343,40 +259,15 @@ def test_a_critic_proofreads_as_when_the_run_was_begun() -> None:
     assert as_begun(spec(claiming(7.0), critic=claiming(7.0)), begun) == begun
 
 
-@pytest.mark.parametrize(
-    ("option", "protocols", "needed"),
-    [
-        ("preferred: 0.5", "[single-verdict, pairwise]", "pairwise-verdict"),
-        ("pairs: true", "[pairwise-verdict]", "single-verdict"),
-    ],
-)
-def test_a_card_without_the_protocol_that_it_needs_is_refused(
-    tmp_path: Path, option: str, protocols: str, needed: str
-) -> None:
+def test_a_card_that_is_to_compare_by_no_protocol_of_its_own_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(
         "title: mine\nbackend: embedded\nmodel: a\nwrapper: chatml\ncontext_tokens: 4096\n"
-        f"protocols: {protocols}\n"
-        f"options: {{proofread: {{surprise: 4.0, evidence: 0.65, {option}}}}}\n"
+        "protocols: [single-verdict, pairwise]\n"
+        "options: {proofread: {surprise: 4.0, evidence: 0.65, preferred: 0.5}}\n"
     )
-    with pytest.raises(DataError, match=f"needs protocol {needed}"):
+    with pytest.raises(DataError, match="needs protocol pairwise-verdict"):
         load_card(str(path))
-
-
-def test_a_critique_that_ends_with_its_finding_has_no_empty_point() -> None:
-    asked = pair_spec(pairs=True)
-    verdict = replace(VERDICT, ratings=(), winner="a")
-    (request,) = planned(asked, verdict)
-    for rest in ("", " \n", " - ", "\n\nAnd so on."):
-        completion = Completion(
-            key=request.key, text=framed('"a" is wrong.', request.frame) + rest, finish="stop",
-            prompt_tokens=1, completion_tokens=1,
-        )  # fmt: skip
-        reading = asked.chosen_protocol().read_follow(verdict, (0, 1), completion)
-        assert isinstance(reading, Critique)
-        found = critiques.parse(reading.text)
-        assert found is not None
-        assert found.factors[0].explanation == 'In Response 2, "a" is wrong.'
 
 
 def test_thresholds_of_a_strangers_run_are_checked() -> None:
@@ -417,7 +308,6 @@ def test_pairs_and_chinese_are_not_proofread(protocol: str) -> None:
         {"surprise": 5, "evidence": 1, "trusted_below": 4.9},
         {"surprise": 5, "evidence": 1, "trusted_below": 10.1},
         {"surprise": 5, "evidence": 1, "preferred": 0},
-        {"surprise": 5, "evidence": 1, "pairs": 1},
         {"surprise": 5, "evidence": 1, "a": 1},
     ],
 )

@@ -2,18 +2,16 @@
 
 from autoj.corrections.base import Correction, may_be_wrong
 from autoj.corrections.expected import correction, goes_on_alike
-from autoj.corrections.finding import FOUND, beyond_finding, framed, said_of
+from autoj.corrections.finding import beyond_finding, said_of
 from autoj.corrections.thresholds import Thresholds, read_thresholds
 from autoj.corrections.words import WORD
 
 __all__ = [
-    "FOUND",
     "WORD",
     "Correction",
     "Thresholds",
     "beyond_finding",
     "correction",
-    "framed",
     "goes_on_alike",
     "may_be_wrong",
     "read_thresholds",

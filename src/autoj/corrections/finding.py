@@ -5,8 +5,6 @@ import re
 from autoj.corrections.base import NEAR, OUTSIDE, Correction
 
 _SAID = re.compile(r'"[^"\n]+" seems wrong: it should (?:not )?say "[^"\n]+"(?:, not "[^"\n]+")?\.')
-FOUND = "{found}"
-"""Stands in a frame where a finding goes, whose sentence begins with a small letter there."""
 _BEFORE, _AFTER = 3, 2
 """Words of the passage that are quoted before and after the wrong one."""
 
@@ -22,19 +20,6 @@ def said_of(made: Correction, response: str) -> str:
     if not made.new:
         return f'"{passage}" seems wrong: it should not say "{made.old}".'
     return f'"{passage}" seems wrong: it should say "{made.new}", not "{made.old}".'
-
-
-def framed(said: str, frame: str) -> str:
-    """A finding, as it stands in the beginning of an answer.
-
-    Args:
-        said: the sentence that says it.
-        frame: the beginning with `FOUND` in its place; empty where it is the whole.
-
-    >>> framed("The list has two points.", f"- accuracy: In Response 2, {FOUND}")
-    '- accuracy: In Response 2, the list has two points.'
-    """
-    return frame.replace(FOUND, said[:1].lower() + said[1:]) if frame else said
 
 
 def beyond_finding(critique: str) -> str:

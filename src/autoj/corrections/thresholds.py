@@ -17,8 +17,6 @@ class Thresholds(NamedTuple):
     preferred: float | None = None
     """The least log-odds with which the judge prefers the response with its correction, where it
     compares the two in both orders; None does not compare them (`CorrectionCheck`)."""
-    pairs: bool = False
-    """True proofreads the response of a pair that is not the winner, too."""
 
 
 def read_thresholds(option: object) -> Thresholds:
@@ -28,23 +26,20 @@ def read_thresholds(option: object) -> Thresholds:
         ValueError: they are no finite numbers above 0, or a rating is out of its range.
 
     >>> read_thresholds({"surprise": 5, "evidence": 0.75})
-    Thresholds(surprise=5.0, evidence=0.75, trusted_below=None, preferred=None, pairs=False)
+    Thresholds(surprise=5.0, evidence=0.75, trusted_below=None, preferred=None)
     """
-    given = dict(option) if isinstance(option, dict) else {}
-    pairs = given.pop("pairs", False)
+    given = option if isinstance(option, dict) else {}
     found = {
         name: float(value)
         for name, value in given.items()
         if isinstance(value, int | float) and value is not True and 0 < value < inf
     }
-    names = set(Thresholds._fields) - {"pairs"}
+    names = set(Thresholds._fields)
     needed = names - set(Thresholds._field_defaults)
     is_rating = 5 <= found.get("trusted_below", 5) <= 10
-    is_read = needed <= set(found) <= names and is_rating and isinstance(pairs, bool)
-    if len(found) < len(given) or not is_read:
+    if len(found) < len(given) or not needed <= set(found) <= names or not is_rating:
         raise ValueError(
             "proofread has thresholds above 0, such as {surprise: 4.0, evidence: 0.7}, and may "
-            "have a rating from 5 to 10 as trusted_below, log-odds above 0 as preferred, and "
-            "pairs: true"
+            "have a rating from 5 to 10 as trusted_below, and log-odds above 0 as preferred"
         )
-    return Thresholds(**found, pairs=pairs)
+    return Thresholds(**found)

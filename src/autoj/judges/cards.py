@@ -269,13 +269,9 @@ def _check_proofreading(card: _CardFile, path: Path) -> None:
     if "proofread" not in card.options:
         return
     thresholds = read_thresholds(card.options["proofread"])
-    for option, is_given, protocol in (
-        ("preferred", thresholds.preferred is not None, "pairwise-verdict"),
-        ("pairs", thresholds.pairs, "single-verdict"),
-    ):
-        if is_given and protocol not in card.protocols:
-            said = f"{option} needs protocol {protocol} among the card's own"
-            raise DataError(said, path=path, field="options.proofread")
+    if thresholds.preferred is not None and "pairwise-verdict" not in card.protocols:
+        said = "preferred needs protocol pairwise-verdict among the card's own"
+        raise DataError(said, path=path, field="options.proofread")
 
 
 def _prompt(card: Path, name: str) -> str:

@@ -53,15 +53,6 @@ class ComparedBody(ProofreadBody):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FramedBody(ProofreadBody):
-    """The request for a critique of a pair, of which one response is proofread first."""
-
-    check: CorrectionCheck | None
-    frame: str
-    """The beginning of the answer, with what is found in a place of it (`corrections.framed`)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedBody(RequestBody):
     """The request for a critique whose beginning is known."""
 

@@ -27,8 +27,6 @@ from autoj.records import (
     Winner,
 )
 
-_BULLETS = frozenset("-*•")
-
 
 def choice_probabilities(logprobs: tuple[float, ...]) -> tuple[float, ...] | None:
     """Probabilities over the choices alone, from the log-probability of each whole string.
@@ -153,9 +151,8 @@ def _on_page(winner: Winner, shown: tuple[int, ...]) -> Shown:
 def _list_alone(text: str) -> str:
     """The list at the beginning of a text, without the paragraphs after it."""
     paragraphs = text.split("\n\n")
-    listed = takewhile(lambda paragraph: paragraph.lstrip()[:1] in _BULLETS, paragraphs)
-    # A list may end where its next point was to begin.
-    return "\n\n".join(paragraph for paragraph in listed if paragraph.strip() not in _BULLETS)
+    listed = takewhile(lambda paragraph: paragraph.lstrip()[:1] in {"-", "*", "•"}, paragraphs)
+    return "\n\n".join(listed)
 
 
 def _likeliest(first: float, second: float, tie: float) -> Shown:

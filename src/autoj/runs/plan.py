@@ -11,7 +11,6 @@ import orjson
 from autoj.backends.base import Reader
 from autoj.protocols.base import (
     ComparedBody,
-    FramedBody,
     JudgeProtocol,
     OpenedBody,
     ProofreadBody,
@@ -178,7 +177,7 @@ def _critique_body(
 ) -> RequestBody:
     body = spec.chosen_protocol().follow(case, verdict, page)
     assert body is not None
-    return with_proofreading(body, case, whole, verdict, page, spec)
+    return with_proofreading(body, case, whole, page, spec)
 
 
 def follow_pages(case: Case, verdict: Verdict, spec: RunSpec) -> list[tuple[int, ...]]:
@@ -254,8 +253,7 @@ def _request(asked: Asked, body: RequestBody, spec: RunSpec) -> Request:
         decoding=spec.decoding,
         truncated=asked.truncated,
         proofreading=body.proofreading if isinstance(body, ProofreadBody) else None,
-        check=body.check if isinstance(body, ComparedBody | FramedBody) else None,
-        frame=body.frame if isinstance(body, FramedBody) else "",
+        check=body.check if isinstance(body, ComparedBody) else None,
         opening=body.opening if isinstance(body, OpenedBody) else "",
     )
 

@@ -3,18 +3,11 @@
 from dataclasses import fields, replace
 from hashlib import sha256
 
-from autoj.corrections import FOUND, Thresholds, framed, read_thresholds
+from autoj.corrections import Thresholds, read_thresholds
 from autoj.errors import ConfigError
 from autoj.mistakes import mistake_by_rules
 from autoj.protocols import load_shipped
-from autoj.protocols.base import (
-    ComparedBody,
-    FramedBody,
-    JudgeProtocol,
-    OpenedBody,
-    ProofreadBody,
-    RequestBody,
-)
+from autoj.protocols.base import ComparedBody, OpenedBody, ProofreadBody, RequestBody
 from autoj.protocols.single import RATINGS
 from autoj.records import (
     Case,
@@ -31,49 +24,47 @@ from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.unfounded_claims import without_unfounded_claims
 
-_RATES, _COMPARES = "single-verdict", "pairwise-verdict"
-"""The protocols by which a response of a pair is rated, and any is compared with a correction."""
+_COMPARES = "pairwise-verdict"
+"""The protocol by which a response is compared with a correction of it."""
 
 
 def with_proofreading(
-    body: RequestBody, case: Case, whole: Case, verdict: Verdict, page: Page, spec: RunSpec
+    body: RequestBody, case: Case, whole: Case, page: Page, spec: RunSpec
 ) -> RequestBody:
     """The request for a critique, which states what to proofread where the judge's card says so.
 
-    Responses that are rated alone in English are, and of a pair the one that lost where the card
-    says that, too. Where rules find a mistake, the critique begins with it, and nothing is left to
-    look for.
+    Responses that are rated alone in English are: a critique of a pair is about both. Where rules
+    find a mistake, the critique begins with it, and nothing is left to look for.
 
     Args:
         body: the request without it.
         case: the case, as it is shown.
         whole: the case before it was cut to fit; in a text that was cut nothing can be counted.
-        verdict: that of the case.
         page: the responses that the critique is about.
         spec: the settings; the card's `options.proofread` has the least `surprise` and `evidence`,
-            and maybe log-odds with which a correction is `preferred`, and `pairs`.
+            and maybe log-odds with which a correction is `preferred`.
 
     Raises:
-        ConfigError: the option holds no such thresholds, or the judge does not rate or compare.
+        ConfigError: the option holds no such thresholds.
     """
     thresholds = _thresholds_of(spec)
-    looked_at = None if thresholds is None else _looked_at(verdict, page, spec)
-    if thresholds is None or looked_at is None:
+    if thresholds is None:
         return body
-    index, protocol, frame = looked_at
+    protocol = spec.chosen_protocol()
+    (index,) = page
     response = case.responses[index].text
-    asked = protocol.build(case, (index,))
+    # Another text in its place says where it stands: it may stand in the query, too.
+    mark = sha256(f"{case.query}{response}".encode()).hexdigest()
+    responses = list(case.responses)
+    responses[index] = replace(responses[index], text=mark)
+    asked = protocol.build(case, page)
     if asked.choices is None or len(asked.choices) != len(RATINGS):
         return body
     same = {each.name: getattr(body, each.name) for each in fields(body)}
     is_whole = (case.query, response) == (whole.query, whole.responses[index].text)
     if is_whole and (found := mistake_by_rules(case.query, response)) is not None:
-        return OpenedBody(**same, opening=framed(found, frame))
-    # Another text in its place says where it stands: it may stand in the query, too.
-    mark = sha256(f"{case.query}{response}".encode()).hexdigest()
-    responses = list(case.responses)
-    responses[index] = replace(responses[index], text=mark)
-    marked = protocol.build(replace(case, responses=tuple(responses)), (index,)).messages
+        return OpenedBody(**same, opening=found)
+    marked = protocol.build(replace(case, responses=tuple(responses)), page).messages
     number = next(at for at, message in enumerate(marked) if mark in message.content)
     same["proofreading"] = Proofreading(
         conversation=(*case.history, Message(role="user", content=case.query)),
@@ -86,51 +77,16 @@ def with_proofreading(
         surprise=thresholds.surprise,
         evidence=thresholds.evidence,
     )
-    check = _correction_check(case, mark, spec.judge, thresholds.preferred)
-    if frame:
-        return FramedBody(**same, check=check, frame=frame)
-    return ProofreadBody(**same) if check is None else ComparedBody(**same, check=check)
+    if thresholds.preferred is None:
+        return ProofreadBody(**same)
+    return ComparedBody(**same, check=_correction_check(case, mark, thresholds.preferred))
 
 
-def _looked_at(
-    verdict: Verdict, page: Page, spec: RunSpec
-) -> tuple[int, JudgeProtocol, str] | None:
-    """The response that is proofread, the protocol that rates it, and the frame of a finding."""
-    if not spec.paired:
-        (index,) = page
-        return index, spec.chosen_protocol(), ""
-    if verdict.winner not in ("a", "b"):
-        return None
-    loser = 1 if verdict.winner == "a" else 0
-    shown = page.index(loser) + 1
-    frame = f" accuracy: In Response {shown}, {FOUND}\n\n-"
-    return loser, _own_protocol(spec.judge, _RATES, "pairs"), frame
-
-
-def _own_protocol(card: JudgeCard, name: str, option: str) -> JudgeProtocol:
-    """A shipped protocol that a judge was made for.
-
-    Raises:
-        ConfigError: the card does not name it.
-    """
-    if name not in card.protocols:
-        raise ConfigError(
-            f"judge {card.name!r}: options.proofread.{option} needs protocol {name} among the "
-            "card's own"
-        )
-    return load_shipped(name)
-
-
-def _correction_check(
-    case: Case, mark: str, card: JudgeCard, preferred: float | None
-) -> CorrectionCheck | None:
-    """The question by which the judge of a card compares a response with a correction of it."""
-    if preferred is None:
-        return None
-    protocol = _own_protocol(card, _COMPARES, "preferred")
+def _correction_check(case: Case, mark: str, preferred: float) -> CorrectionCheck:
+    """The question by which a judge compares a response with a correction of it."""
     marks = mark, sha256(mark.encode()).hexdigest()
     pair = replace(case, responses=tuple(Response(text=each) for each in marks))
-    asked = protocol.build(pair, (0, 1))
+    asked = load_shipped(_COMPARES).build(pair, (0, 1))
     assert asked.choices is not None
     return CorrectionCheck(
         messages=asked.messages,
@@ -155,7 +111,7 @@ def as_trusted(reading: Reading, verdict: Verdict, page: Page, spec: RunSpec) ->
         ConfigError: the option holds no such thresholds.
     """
     thresholds = _thresholds_of(spec)
-    least = None if thresholds is None or spec.paired else thresholds.trusted_below
+    least = None if thresholds is None else thresholds.trusted_below
     if not isinstance(reading, Critique) or least is None:
         return reading
     (index,) = page
@@ -171,9 +127,7 @@ def _thresholds_of(spec: RunSpec) -> Thresholds | None:
     is_able = spec.judge.backend == "embedded"
     settings = spec.judge.options.get("proofread") if is_able else None
     protocol = spec.plain_protocol
-    reads_pairs = isinstance(settings, dict) and settings.get("pairs") is True
-    subjects = ("response", "pair") if reads_pairs else ("response",)
-    if settings is None or protocol.subject not in subjects or protocol.language != "en":
+    if settings is None or protocol.subject != "response" or protocol.language != "en":
         return None
     try:
         return read_thresholds(settings)

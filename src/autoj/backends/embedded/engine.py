@@ -27,7 +27,7 @@ from autoj.backends.embedded.memory import (
 from autoj.backends.embedded.model import ChoiceModel, loaded_bytes, weights_file
 from autoj.backends.embedded.proofreading import Proofreader
 from autoj.chat import describe, render
-from autoj.corrections import framed, said_of
+from autoj.corrections import said_of
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 
@@ -218,9 +218,8 @@ class EmbeddedBackend:
             del proofreader
             with MAPPING:
                 self._choice_model = None
-        frames = {each.key: each.frame for each in requests}
         return {
-            key: framed(said_of(made, proofread.response), frames[key])
+            key: said_of(made, proofread.response)
             for (key, (proofread, _)), made in found
             if made is not None
         }
