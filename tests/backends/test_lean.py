@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from autoj.backends.embedded import engine, lean, model
+from autoj.backends.embedded import dense, engine, lean, model
 from autoj.backends.embedded.engine import EmbeddedBackend
+from autoj.backends.embedded.graph import split, states_a_scale
 from autoj.backends.embedded.model import ChoiceModel, convert, loaded_bytes
 from autoj.errors import BackendError
 from autoj.judges import load_card
@@ -19,19 +20,28 @@ from tests.backends import toy_llama
 from tests.backends.test_embedded import requests, tries
 
 openvino: Any = pytest.importorskip("openvino")
+gguf: Any = pytest.importorskip("gguf")
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+@pytest.fixture(scope="module", params=["a scale a row", "groups of 32"])
+def folders(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
     """A toy in 8 bits as OpenVINO converts it, and as it is kept."""
     weights = tmp_path_factory.mktemp("toy") / "model.gguf"
     toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "_PACKED_BYTES", 0)
+        if request.param == "groups of 32":
+            patch.setattr(dense, "_with_one_scale_a_row", in_groups)
         kept = convert(weights)
         kept = kept.rename(kept.with_name("kept"))
         patch.setattr(model, "rewrite", lambda _: None)
         return convert(weights), kept
+
+
+def in_groups(weights: Any) -> Any:
+    return gguf.quantize(weights, gguf.GGMLQuantizationType.Q8_0)
 
 
 def constants(folder: Path) -> list[Any]:
@@ -39,15 +49,63 @@ def constants(folder: Path) -> list[Any]:
     return [node.data for node in graph.get_ops() if node.get_type_name() == "Constant"]
 
 
-def test_scales_are_wide_and_one_offset_stands_for_all(folders: tuple[Path, Path]) -> None:
+N_MATRICES = len(toy_llama.MODULES)
+
+
+def test_scales_are_wide_and_no_offset_is_held_twice(
+    request: pytest.FixtureRequest, folders: tuple[Path, Path]
+) -> None:
     before, after = map(constants, folders)
     assert any(data.dtype == np.float16 for data in before)
     assert not any(data.dtype == np.float16 for data in after)
     packed = [sorted(d.size for d in of if d.dtype == np.uint8) for of in (before, after)]
-    assert len(packed[0]) == len(packed[1])
+    assert len(packed[0]) == 2 * N_MATRICES
     assert packed[0][0] > 1
-    assert packed[1][: len(packed[1]) // 2] == [1] * (len(packed[1]) // 2)
+    signed = [data for data in after if data.dtype == np.int8]
+    if "groups" in request.node.callspec.id:
+        assert not signed
+        assert packed[1] == [1] * N_MATRICES + packed[0][N_MATRICES:]
+    else:
+        assert not packed[1]
+        assert sorted(data.shape for data in signed) == sorted(toy_llama.MODULES.values())
     assert loaded_bytes(folders[1]) < loaded_bytes(folders[0])
+
+
+def test_states_share_a_scale_only_before_rows_that_have_one(
+    request: pytest.FixtureRequest, folders: tuple[Path, Path]
+) -> None:
+    found = [
+        states_a_scale(split(openvino.Core().read_model(folder / "openvino_model.xml"))[0])
+        for folder in folders
+    ]
+    # 32 divides the widths of both kinds of the toy's matrices, 64 and 96; 64 does not.
+    assert found == [None, None if "groups" in request.node.callspec.id else 32]
+
+
+def test_no_cache_of_keys_and_values_is_left(folders: tuple[Path, Path]) -> None:
+    """A cache takes a slower kernel for attention, and would have to be emptied between batches."""
+    graph = openvino.Core().read_model(folders[1] / "openvino_model.xml")
+    assert graph.get_sinks()
+    body, _ = split(graph)
+    assert not body.get_sinks()
+    assert not body.get_variables()
+    assert "beam_idx" not in {name for port in body.inputs for name in port.get_names()}
+
+
+def test_a_row_is_packed_with_its_largest_weight() -> None:
+    generator = np.random.default_rng(0)
+    weights = generator.normal(size=(5, 96)).astype(np.float32)
+    weights[1] = 0
+    weights[2, 40] = 30
+    rows = dense._with_one_scale_a_row(weights)
+    assert rows.shape == (5, 96 // 32 * 34)
+    read = gguf.dequantize(rows, gguf.GGMLQuantizationType.Q8_0)
+    step = np.abs(weights).max(1, keepdims=True) / 127
+    # The scale itself has 16 bits.
+    assert (np.abs(read - weights) <= 0.5 * step + 1e-3 * np.abs(weights)).all()
+    assert (read[1] == 0).all()
+    groups = rows.reshape(5, -1, 34)
+    assert (groups[..., :2] == groups[:, :1, :2]).all()
 
 
 @pytest.mark.parametrize("precision", [None, "f32"])

@@ -212,4 +212,4 @@ def test_damage_is_told_and_loses_nothing(base):
 
 @pytest.mark.slow
 def test_much_damage_is_told_and_loses_nothing(base):
-    check_all(base, 1500, seed=1)
+    check_all(base, 700, seed=1)

@@ -30,8 +30,6 @@ class Inputs:
     """[t]: one of the `n * k` places at which a token stands."""
     positions: npt.NDArray[np.int64]
     """The tokens whose successors are asked for: of each sequence the root's last, its nodes."""
-    beam_idx: npt.NDArray[np.int32]
-    """[n]: zeros; the rows of the engine's cache of keys and values, in which nothing is."""
 
     def arrays(self) -> dict[str, npt.NDArray[np.int64] | npt.NDArray[np.float32]]:
         """The inputs of the graph by name."""
@@ -62,7 +60,6 @@ def lay_out(tries: Sequence[ChoiceTrie]) -> Inputs:
         mask=mask,
         places=np.array(places, np.int64),
         positions=np.array(positions, np.int64),
-        beam_idx=np.zeros(n, np.int32),
     )
 
 

@@ -3,8 +3,9 @@
 OpenVINO writes a packed matrix as 8-bit weights, 8-bit offsets and 16-bit scales, one of each per
 group of 32. The engine multiplies with 32-bit scales: from 16 bits it widens them into memory of
 its own, besides the copy in the processor's layout. And Q8_0 has the same offset in every group.
-Scales in 32 bits are read from the mapped file instead, and one offset stands for all. No value
-changes; on the model of 1.5 billion parameters it is 0.3 GB less, for 0.1 GB more of disk.
+Scales in 32 bits are read from the mapped file instead, one offset stands for all, and where all
+groups of a row have one scale (`dense`), one scale stands for them, and the engine multiplies the
+row as a whole. No value changes.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 _DRAFT = "lean.xml"
+_MIDDLE = np.uint8(128)
+"""The offset of weights that have none: of 0 to 255 it stands for 0."""
 
 
 def rewrite(graph: Path) -> None:
@@ -85,26 +88,39 @@ def _replace(product: Any, reshape: Any) -> None:
     from openvino import opset13
 
     difference, scales = _inputs(product)
-    weights, offsets = (node.input_value(0) for node in _inputs(difference))
-    wide = opset13.multiply(
-        opset13.subtract(
-            opset13.convert(weights, np.float32),
-            opset13.convert(_one_offset(offsets), np.float32),
-        ),
-        opset13.constant(scales.data.astype(np.float32)),
-    )
-    whole = opset13.reshape(wide, reshape.input_value(1), False)
+    weights, offsets = (node.input_value(0).get_node().data for node in _inputs(difference))
+    whole = _by_row(weights, offsets, scales.data)
+    if whole is None:
+        wide = opset13.multiply(
+            opset13.subtract(_unpacked(weights), _unpacked(_one_offset(offsets))),
+            opset13.constant(scales.data.astype(np.float32)),
+        )
+        whole = opset13.reshape(wide, reshape.input_value(1), False)
     for convert in _targets(reshape):
         for used in convert.output(0).get_target_inputs():
             used.replace_source_output(whole.output(0))
 
 
-def _one_offset(offsets: Any) -> Any:
-    """One offset where all groups have the same, else the offsets themselves."""
+def _unpacked(values: Any) -> Any:
     from openvino import opset13
 
-    values = offsets.get_node().data
-    first = values.flat[0]
-    if (values != first).any():
+    return opset13.convert(opset13.constant(values), np.float32)
+
+
+def _by_row(weights: Any, offsets: Any, scales: Any) -> Any | None:
+    """The product without groups, where all groups of a row have one scale; None elsewhere."""
+    from openvino import opset13
+
+    if (scales != scales[:, :1]).any() or (offsets != _MIDDLE).any():
+        return None
+    signed = (weights ^ _MIDDLE).view(np.int8).reshape(len(weights), -1)
+    by_row = opset13.constant(scales[:, 0].astype(np.float32))
+    return opset13.multiply(_unpacked(signed), by_row)
+
+
+def _one_offset(offsets: Any) -> Any:
+    """One offset where all groups have the same, else the offsets themselves."""
+    first = offsets.flat[0]
+    if (offsets != first).any():
         return offsets
-    return opset13.constant(np.full((1,) * values.ndim, first, values.dtype))
+    return np.full((1,) * offsets.ndim, first, offsets.dtype)
