@@ -82,6 +82,35 @@ def test_states_share_a_scale_only_before_rows_that_have_one(
     assert found == [None, None if "groups" in request.node.callspec.id else 32]
 
 
+@pytest.mark.parametrize(
+    ("widths", "shared"), [((1536, 8960), 256), ((896, 4864), 128), ((64, 96), 32)]
+)
+def test_as_many_states_share_a_scale_as_divide_each_width(
+    widths: tuple[int, ...], shared: int
+) -> None:
+    opset = openvino.opset13
+    given = [opset.parameter([-1, width], np.float32) for width in widths]
+    packed = [
+        opset.multiply(
+            opset.convert(opset.constant(np.ones((2, width), np.int8)), np.float32),
+            opset.constant(np.ones((2, 1), np.float32)),
+        )
+        for width in widths
+    ]
+    products = [
+        opset.matmul(one, other, False, True) for one, other in zip(given, packed, strict=True)
+    ]
+    assert states_a_scale(openvino.Model(products, given)) == shared
+
+
+def test_the_engine_is_told_how_many_states_share_a_scale(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "states_a_scale", lambda _: 64)  # the engine's own is another
+    compiled = ChoiceModel(folders[1])._request.get_compiled_model()
+    assert compiled.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == 64
+
+
 def test_no_cache_of_keys_and_values_is_left(folders: tuple[Path, Path]) -> None:
     """A cache takes a slower kernel for attention, and would have to be emptied between batches."""
     graph = openvino.Core().read_model(folders[1] / "openvino_model.xml")

@@ -31,9 +31,8 @@ from autoj.backends.embedded.merging import place_modules
 from autoj.errors import BackendError, ConfigError
 
 _BLOCK_ROWS = 256
-_VOCABULARY = ("token_embd.weight", "output.weight")
-_GROUP = 32
-"""Weights of a row that have a scale in common in Q8_0."""
+VOCABULARY = ("token_embd.weight", "output.weight")
+"""The tensors with a row for each token: what is read of it, and what is compared with states."""
 _MOST = 127
 """The largest of the 8-bit values; the smallest is its negative."""
 _N_THREADS = 2
@@ -172,20 +171,23 @@ def _block(tensor: Any, rows: Any, start: int, module: LoraModule | None, *, pac
         weights = _sum(weights, mine, tensor.name)
     if not packed:
         return weights.astype(np.float16)
-    if tensor.name in _VOCABULARY:
+    if tensor.name in VOCABULARY:
         return gguf.quantize(weights, gguf.GGMLQuantizationType.Q8_0)
     return _with_one_scale_a_row(weights)
 
 
 def _with_one_scale_a_row(weights: Any) -> Any:
     """Rows in Q8_0, [n, bytes], all of whose groups have the scale of their row."""
+    import gguf
+
     n_rows, n_columns = weights.shape
+    group, group_bytes = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q8_0]
     scales = (np.abs(weights).max(1, keepdims=True) / _MOST).astype(np.float16)
     divisors = np.where(scales > 0, scales, 1).astype(np.float32)
     values = np.clip(np.rint(weights / divisors), -_MOST, _MOST).astype(np.int8)
-    groups = np.empty((n_rows, n_columns // _GROUP, 2 + _GROUP), np.uint8)
+    groups = np.empty((n_rows, n_columns // group, group_bytes), np.uint8)
     groups[..., :2] = scales.view(np.uint8)[:, None]
-    groups[..., 2:] = values.reshape(n_rows, -1, _GROUP).view(np.uint8)
+    groups[..., 2:] = values.reshape(n_rows, -1, group).view(np.uint8)
     return groups.reshape(n_rows, -1)
 
 

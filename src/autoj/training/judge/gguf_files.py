@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from autoj.backends.embedded.dense import VOCABULARY
 from autoj.backends.embedded.merging import llama_rows
 from autoj.errors import ConfigError
 
@@ -23,8 +24,6 @@ Packing: TypeAlias = Literal["Q8_0", "Q4_0"]
 _ARCHITECTURES = ("llama", "qwen2", "qwen3")
 _MERGED = "Export it as merged and convert the folder with llama.cpp's convert_hf_to_gguf.py."
 _BLOCK_ROWS = 4096
-# Vocabularies lose most by rounding, and are what llama.cpp keeps finer, too.
-_VOCABULARY = ("token_embd.weight", "output.weight")
 _LETTERS = r"[^\r\n\p{L}\p{N}]?\p{L}+"
 _REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _SPLITS = {
@@ -105,7 +104,8 @@ def _packed(tensor: Any, packing: Packing) -> _Tensor:
     # A file states shapes with the columns first.
     shape = tuple(map(int, tensor.shape[::-1]))
     kinds = gguf.GGMLQuantizationType
-    kind = kinds.Q8_0 if tensor.name in _VOCABULARY else kinds[packing]
+    # Vocabularies lose most by rounding, and are what llama.cpp keeps finer, too.
+    kind = kinds.Q8_0 if tensor.name in VOCABULARY else kinds[packing]
     if len(shape) < 2 or shape[-1] % gguf.GGML_QUANT_SIZES[kind][0]:
         kind = tensor.tensor_type
     return _Tensor(name=tensor.name, shape=shape, kind=kind, load=load)
