@@ -48,14 +48,14 @@ def longer_wins(request: Request) -> str:
 
 @contextlib.asynccontextmanager
 async def serving(
-    answer: Answer = longer_wins, load: Any = None, **settings: Any
+    answer: Answer = longer_wins, load: Any = None, card: JudgeCard = CARD, **settings: Any
 ) -> AsyncIterator[Any]:
     """A client of a service in this process, once its judge is ready."""
     # A client of another extra, which may be missing where this file is read.
     import httpx
 
     loader = load or (lambda card: ScriptedBackend(card, answer))
-    service = Service([CARD], ServiceSettings(**settings), loader)
+    service = Service([card], ServiceSettings(**settings), loader)
     service.start()
     app = make_app(service)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from autoj.backends.scripted import ScriptedBackend
+from autoj.judges.cards import load_card
 from autoj.records import Failure
 from autoj.serve.problems import Problem
 from autoj.serve.service import Service
@@ -178,6 +180,43 @@ def test_text_is_streamed_before_the_verdict(served) -> None:
         assert refused.status_code == 422
 
     served(test)
+
+
+class WordByWord(ScriptedBackend):
+    """Rates everything 10 and writes one critique, a word at a time."""
+
+    def complete(self, requests: Any, on_text: Any = None) -> Any:
+        def heard(key: str, text: str) -> None:
+            for word in re.findall(r"\S+\s*", text):
+                on_text(key, word)
+
+        return super().complete(requests, None if on_text is None else heard)
+
+
+@pytest.mark.parametrize("proofreads", [True, False])
+def test_a_claim_that_will_be_left_out_is_not_streamed(served, proofreads: bool) -> None:
+    said = "It is short. The sum is right, but the unit is wrong. It is km."
+    card = load_card("embedded-1.5b")
+    if not proofreads:
+        card = replace(card, options={})
+
+    def answer(request: Any) -> Any:
+        return said if request.choices is None else (-50.0,) * 9 + (0.0,)
+
+    async def test(client: Any) -> None:
+        body = {"query": "1 + 1?", "response": "2 m", "critique": True, "stream": True}
+        told = (await client.post("/v1/rate", json=body)).text.replace("\r", "")
+        data = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: ")]
+        *parts, verdict = data
+        streamed, shown = "".join(part["text"] for part in parts), verdict["critiques"][0]
+        if proofreads:
+            assert (streamed, shown.startswith(streamed)) == ("It is short. The sum is right", True)
+            assert "unit" not in shown
+        else:
+            assert (streamed, shown) == (said, f"{said}\n\nRating: [[10]]")
+        assert len(parts) > 1
+
+    served(test, card=card, load=lambda card: WordByWord(card, answer))
 
 
 def test_a_query_gets_its_scenario_with_the_criteria(served) -> None:

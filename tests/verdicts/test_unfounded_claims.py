@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoj.verdicts.unfounded_claims import NOTHING_LEFT, OMITTED, without_unfounded_claims
+from autoj.verdicts.unfounded_claims import (
+    NOTHING_LEFT,
+    OMITTED,
+    what_stays,
+    without_unfounded_claims,
+)
 
 FINDING = '"to 64 desks and" seems wrong: it should say "46", not "64".'
 COUNTED = "The list has only two points, which breaks the request for three."
@@ -121,3 +126,62 @@ def test_a_text_of_spaces_takes_no_time() -> None:
     without_unfounded_claims(f"It is right{' ' * 100_000}and wrong, but {', but' * 20_000}.")
     without_unfounded_claims("a:\n" * 50_000)
     assert time.perf_counter() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("begun", "stays"),
+    [
+        ("", ""),
+        ("It is right", ""),
+        ("It is right. It", "It is right."),
+        # A number or an abbreviation ends no sentence.
+        ("It is right. It names Dr. Who", "It is right."),
+        ("1. It is right.\n2. It is", "1. It is right."),
+        # A quotation may be longer than what is there of it.
+        ('It is right. It says "May. June. The', "It is right."),
+        ('It says "May. June." It is clear. The', 'It says "May. June." It is clear.'),
+        ("It is right. The date is wrong. The", "It is right."),
+        ("It is right, but the date is wrong. It", "It is right"),
+        (f"{FINDING} The response", FINDING),
+        (f"{FINDING} The date is wrong, too. It", FINDING),
+        (f"{COUNTED} It is clear. The", f"{COUNTED} It is clear."),
+    ],
+)
+def test_of_a_critique_being_written_only_what_stays_is_known(begun: str, stays: str) -> None:
+    assert what_stays(begun).rstrip() == stays
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "It is right. ",
+                "The date is wrong. ",
+                "It is right, but a name is missing. ",
+                'It says "1. No errors. ',
+                '"',
+                "`x = 1; y` ",
+                "```",
+                "\n",
+                "Mr. ",
+                "It was in May; ",
+                "“",
+                "This is wrong. ",
+            ]
+        ),
+        max_size=12,
+    ),
+    st.sampled_from(["", f"{FINDING} ", f"{COUNTED} "]),
+)
+def test_what_stays_is_never_taken_back(parts: list[str], finding: str) -> None:
+    whole = finding + "".join(parts)
+    kept, before = without_unfounded_claims(whole), ""
+    for end in range(len(finding), len(whole) + 1):
+        stays = what_stays(whole[:end])
+        assert whole.startswith(stays)
+        # Where something is left out, spaces before and behind it are not as they were.
+        assert "".join(kept.split()).startswith("".join(stays.split()))
+        longest = max(before, stays, key=len)
+        assert longest.startswith(before)
+        assert longest.startswith(stays)
+        before = longest

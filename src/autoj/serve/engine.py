@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from autoj.backends.base import Backend, OnText
 from autoj.errors import AutojError, NoRoom, StorageFull, Unavailable
 from autoj.records import JudgeCard, Request
 from autoj.serve.questions import FairQueue, Job, OnPart, Question, QueueFull
+from autoj.verdicts.unfounded_claims import what_stays
 
 State = Literal["loading", "ready", "down", "closed"]
 
@@ -225,13 +227,18 @@ class Engine:
 
 
 class _Heard:
-    """A backend whose text is also heard while it is generated, by the number of its question."""
+    """A backend whose text is also heard while it is generated, by the number of its question.
+
+    Of a judge that proofreads only what stays is heard: claims that its critique has no ground for
+    are left out of the answer where the response is rated highly.
+    """
 
     def __init__(self, backend: Backend, on_part: OnPart) -> None:
         self.card, self.limits = backend.card, backend.limits
         self.count_tokens, self.close = backend.count_tokens, backend.close
         self._backend, self._on_part = backend, on_part
         self._written: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._held: dict[str, _Held] = {}
 
     def complete(self, requests: Iterable[Request], on_text: OnText | None = None) -> Any:
         return self._backend.complete(map(self._noted, requests), self._heard)
@@ -240,8 +247,27 @@ class _Heard:
         # Where choices are scored nothing is written.
         if request.choices is None:
             self._written.setdefault(request.key, (len(self._written), request.shown))
+        if request.proofreading is not None or request.opening:
+            self._held.setdefault(request.key, _Held())
         return request
 
     def _heard(self, key: str, text: str) -> None:
-        if key in self._written:
+        if key in self._held:
+            text = self._held[key].further(text)
+        if key in self._written and text:
             self._on_part(*self._written[key], text)
+
+
+@dataclass(slots=True)
+class _Held:
+    """A critique that is being written, of which only what stays is handed on."""
+
+    _text: str = ""
+    _n_handed_on: int = 0
+
+    def further(self, text: str) -> str:
+        """The text that can be handed on now that another has come."""
+        self._text += text
+        start = self._n_handed_on
+        self._n_handed_on = max(start, len(what_stays(self._text)))
+        return self._text[start : self._n_handed_on]

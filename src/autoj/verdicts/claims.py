@@ -109,12 +109,22 @@ def read_sentences(critique: str) -> tuple[Sentence, ...]:
     [False, True]
     """
     folded = fold_text(critique)
-    own = _QUOTED.sub(lambda found: re.sub(r"\S", "_", found[0]), folded)
+    own = _QUOTED.sub(_masked, folded)
     return tuple(
         _sentence(start, folded[start:end], own[start:end])
         for start, end in _bounds(own)
         if start < end
     )
+
+
+def open_quotation(critique: str) -> int:
+    """The place of the first mark of a quotation that is not closed; the length where none is.
+
+    >>> open_quotation('It says "May", and then "Ju'), open_quotation('It says "May".')
+    (24, 14)
+    """
+    found = re.search(r"[\"`「]", _QUOTED.sub(_masked, fold_text(critique)))
+    return len(critique) if found is None else found.start()
 
 
 def stance_of(critique: str) -> Stance | None:
@@ -129,6 +139,10 @@ def stance_of(critique: str) -> Stance | None:
     if n_fault == n_praise:
         return None
     return "fault" if n_fault > n_praise else "praise"
+
+
+def _masked(quotation: re.Match[str]) -> str:
+    return re.sub(r"\S", "_", quotation[0])
 
 
 def _bounds(text: str) -> Iterator[tuple[int, int]]:

@@ -6,11 +6,12 @@ of the claims that the shipped one adds of its own, nearly all are false (`exper
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from autoj.corrections import beyond_finding
 from autoj.critiques import strip_rating
 from autoj.mistakes import beyond_mistake
-from autoj.verdicts.claims import Sentence, fold_text, read_sentences
+from autoj.verdicts.claims import Sentence, fold_text, open_quotation, read_sentences
 
 OMITTED = "[unfounded claim not shown]"
 """Stands for what is left out of a critique."""
@@ -77,11 +78,35 @@ def without_unfounded_claims(critique: str) -> str:
     return f"{finding} {left}".strip() + critique[len(prose) :]
 
 
+def what_stays(begun: str) -> str:
+    """The beginning of a critique that stays whether claims without ground are left out or not.
+
+    Args:
+        begun: a critique that is still being written. Its last sentence may go on and claim an
+            error yet, and so may one with an open quotation.
+
+    >>> what_stays("The sum is right. The unit is clear, bu")
+    'The sum is right.'
+    >>> what_stays("The sum is right, but the unit is wrong. It is km. The")
+    'The sum is right'
+    """
+    whole = list(_whole(read_sentences(begun[: open_quotation(begun)])))[:-1]
+    if not whole:
+        return ""
+    last = whole[-1][-1]
+    sure = begun[: last.start + len(last.text)]
+    kept, _, _ = without_unfounded_claims(sure).partition(OMITTED)
+    pairs = zip(sure, kept.removeprefix(NOTHING_LEFT), strict=False)
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
 def _left(rest: str, finding: str) -> Iterator[str]:
     """The parts of a critique behind its finding, with a mark for each that is left out."""
     end, omits = 0, False
     for number, sentences in enumerate(_whole(read_sentences(rest))):
-        start, gap = sentences[0].start, rest[end : sentences[0].start]
+        start = sentences[0].start
+        # A semicolon ends a sentence together with the space behind it.
+        gap = rest[end:start] or ("" if rest[:start].endswith(" ") else " ")
         end = sentences[-1].start + len(sentences[-1].text)
         explains = number == 0 and _OF_THE_FINDING.match(sentences[0].text) is not None
         if finding and (explains or _names(sentences, finding)):
@@ -95,7 +120,7 @@ def _left(rest: str, finding: str) -> Iterator[str]:
         elif omits and not any(each.praises for each in sentences):
             continue
         omits = False
-        yield f"{gap or ' '}{rest[start:end]}"
+        yield f"{gap}{rest[start:end]}"
 
 
 def _whole(sentences: Sequence[Sentence]) -> Iterator[tuple[Sentence, ...]]:
