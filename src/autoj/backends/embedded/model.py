@@ -150,6 +150,15 @@ def _rewrite(graph: Path) -> None:
         ) from error
 
 
+class ReadChoices(NamedTuple):
+    """A trie's choices as they are scored."""
+
+    logprobs: tuple[float, ...]
+    """The natural log-probability of each choice given the root."""
+    state: npt.NDArray[np.float32]
+    """The model's state at the root's end, before its vocabulary, [width]."""
+
+
 class Likeliest(NamedTuple):
     """The tokens that are likeliest where a chain has others, maybe."""
 
@@ -205,11 +214,22 @@ class ChoiceModel:
         Args:
             tries: a batch; those with a beginning in common are neighbours (`beginnings`).
         """
+        return [each.logprobs for each in self.read(tries)]
+
+    def read(self, tries: Sequence[ChoiceTrie]) -> list[ReadChoices]:
+        """The choices' scores, with the state that they follow from, per trie.
+
+        Args:
+            tries: a batch, as in `score`.
+        """
         return [
-            tuple(
-                # Row 0 is the root's last token, row i + 1 the inner node i.
-                float(sum(float(logprobs[node + 1, token]) for node, token in steps))
-                for steps in trie.steps
+            ReadChoices(
+                tuple(
+                    # Row 0 is the root's last token, row i + 1 the inner node i.
+                    float(sum(float(logprobs[node + 1, token]) for node, token in steps))
+                    for steps in trie.steps
+                ),
+                states[0],
             )
             for trie, states in self._states(tries)
             for logprobs in [self._head([states])[0]]
