@@ -1,23 +1,25 @@
-"""Fits the rating head of an embedded judge: a direction along which its ratings are tilted.
+"""What the last state of an embedded judge knows of people's votes beyond its ratings.
 
 `read` asks the judge for the rating of both responses of each pair, and keeps the ten
 log-probabilities and the state that they follow from, in a file per 100 pairs, so that it may be
-stopped at any time. `fit` learns the direction from them in seconds:
+stopped at any time. `fit` learns from them in seconds a direction along which the ratings are
+tilted (a rating head: (k - 5.5)(direction x state - offset) is added to the log-probability of
+rating k), and says how right the ratings are with it and without. No engine rates with one yet.
 
     python -m benchmarks.rating_head read votes.jsonl right.jsonl held.jsonl facts.jsonl \
         --out states
-    python -m benchmarks.rating_head fit --votes votes --right right \
-        --validation held facts --states states --out rating_head.safetensors
+    python -m benchmarks.rating_head fit --states states --votes votes --right right \
+        --validation held facts
 
 Files are of native rows with labels `a` and `b`; ties are passed over. Of `--votes` people chose
-one, so that even a much better response loses at times; of `--right` one is right.
+one, so that even a much better response loses at times; of `--right` one is right. Pairs that the
+judge was trained on tell nothing: its ratings of them are learnt by heart.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import save_file
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
@@ -33,6 +34,8 @@ from autoj.backends import load_backend
 from autoj.backends.embedded import EmbeddedBackend
 from autoj.backends.embedded.beginnings import arranged, in_batches
 from autoj.datasets import open_cases
+from autoj.errors import ConfigError
+from autoj.jsonl import sha256_of
 from autoj.judges import load_card
 from autoj.protocols import single_verdict
 from autoj.records import Case, JudgeCard, Request
@@ -69,13 +72,20 @@ class Pairs:
 
 
 def read(card: JudgeCard, data: Path, out: Path) -> None:
-    """Reads both responses of each pair of a file; what is there already is not read again."""
+    """Reads both responses of each pair of a file; what is there already is not read again.
+
+    Raises:
+        ConfigError: what is there is of another judge, or of another file of this name.
+    """
     engine = load_backend(card)
     assert isinstance(engine, EmbeddedBackend)
+    made = f"{card.name} {card.adapter_revision} {sha256_of(data)}"
     cases = [case for _, case in open_cases(data).readable() if case.label in ("a", "b")]
     for start in range(0, len(cases), _PAIRS_A_FILE):
-        file = out / f"{data.stem}-{start}.npz"
+        file = out / f"{data.stem}.{start}.npz"
         if file.exists():
+            if str(np.load(file)["made"]) != made:
+                raise ConfigError(f"{file} is of another judge, or of another {data.name}")
             continue
         begun = time.perf_counter()
         requests = [
@@ -90,9 +100,10 @@ def read(card: JudgeCard, data: Path, out: Path) -> None:
             for (request, _), scores in zip(batch, engine._scorer().read(tries), strict=True):
                 found[request.key] = scores
         ordered = [found[each.key] for each in requests]
-        draft = file.with_suffix(".draft.npz")
+        draft = out / "draft.npz"
         np.savez(
             draft,
+            made=made,
             states=np.array([each.state for each in ordered], np.float16),
             logprobs=np.array([each.logprobs for each in ordered]),
             n_characters=[len(each.messages[0].content) for each in requests],
@@ -123,7 +134,8 @@ def load_pairs(states: Path, name: str) -> Pairs:
     Raises:
         FileNotFoundError: none were.
     """
-    files = sorted(states.glob(f"{name}-*.npz"))
+    named = re.compile(rf"{re.escape(name)}\.\d+\.npz")
+    files = sorted(file for file in states.iterdir() if named.fullmatch(file.name))
     if not files:
         raise FileNotFoundError(f"{states}: nothing of {name} was read")
     parts = [np.load(file) for file in files]
@@ -205,7 +217,6 @@ def main() -> None:
     fits.add_argument("--validation", nargs="+", default=[])
     fits.add_argument("--share-right", type=float, default=0.1)
     fits.add_argument("--penalty", type=float, default=10.0)
-    fits.add_argument("--out", type=Path)
     asked = parser.parse_args()
     if asked.task == "read":
         asked.out.mkdir(parents=True, exist_ok=True)
@@ -218,13 +229,6 @@ def main() -> None:
         pairs = load_pairs(asked.states, name)
         print(_told(f"{name} without", figures(pairs, np.zeros_like(direction), 0.0)))
         print(_told(f"{name} with", figures(pairs, direction, offset)))
-    if asked.out is not None:
-        tensors = {
-            "direction": direction.astype(np.float32),
-            "offset": np.array([offset], np.float32),
-        }
-        save_file(tensors, asked.out, {"fitted": json.dumps(vars(asked), default=str)})
-        print(asked.out, hashlib.sha256(asked.out.read_bytes()).hexdigest())
 
 
 if __name__ == "__main__":

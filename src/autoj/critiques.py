@@ -5,7 +5,7 @@ responses, which turns a critique of (first, second) into one of (second, first)
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -24,8 +24,6 @@ DECISION_OPENING: dict[Language, str] = {
 }
 RATING_OPENING: dict[Language, str] = {"en": "Rating: [[", "zh": "评分: [["}
 """The text that a rating follows, as the prompts of single responses ask for it."""
-RATING_CHOICES = tuple(f"{rating}]]" for rating in range(1, 11))
-"""The text behind it, for each rating; the brackets close it, since "1" also begins "10"."""
 _NAMES: dict[Language, dict[Shown, str]] = {
     "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
     "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},
@@ -52,11 +50,6 @@ class PairCritique:
     remark: str = ""
     """A short summary after the decision; may be empty."""
     language: Language = "en"
-
-
-def asks_for_rating(prefix: str | None, choices: Sequence[str] | None) -> bool:
-    """True for a request, in English, in which each of the ten ratings is scored."""
-    return prefix == RATING_OPENING["en"] and choices is not None and (*choices,) == RATING_CHOICES
 
 
 def decision_names(language: Language = "en") -> dict[Shown, str]:

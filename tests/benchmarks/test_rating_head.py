@@ -1,23 +1,20 @@
-"""A rating head is fitted to what people chose, and is read again by the engine."""
+"""A rating head is fitted to what people chose, by states that are read once."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("scipy")
-pytest.importorskip("safetensors")
 
 from benchmarks.rating_head import Pairs, figures, fit, load_pairs, main
 
-from autoj.backends.embedded.rating_head import read_rating_head
-from autoj.judges import load_card
+from autoj.errors import ConfigError
 from tests.backends import toy_llama
 
 
@@ -52,7 +49,7 @@ def test_a_head_of_noise_is_small_where_it_is_penalised() -> None:
     assert np.abs(bound).max() < np.abs(free).max() / 20
 
 
-def test_pairs_are_read_once_and_the_engine_reads_the_head(
+def test_pairs_are_read_once_and_no_others_are_taken_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("openvino_genai")
@@ -72,21 +69,21 @@ def test_pairs_are_read_once_and_the_engine_reads_the_head(
         return capsys.readouterr().out
 
     read = ("read", str(data), "--judge", f"embedded:{weights}", "--out", str(states))
-    assert "votes-0.npz: 6 responses" in run(*read)
+    assert "votes.0.npz: 6 responses" in run(*read)
     assert run(*read) == ""
     pairs = load_pairs(states, "votes")
     assert (len(pairs), pairs.states.shape[-1]) == (3, toy_llama.HIDDEN)
     # The winner is first: "a" once, and "b" twice.
     assert pairs.n_characters[0, 0] < pairs.n_characters[0, 1]
     assert pairs.n_characters[1, 0] > pairs.n_characters[1, 1]
-    file = tmp_path / "rating_head.safetensors"
-    names = ("--votes", "votes", "--right", "votes", "--states", str(states), "--out", str(file))
+    names = ("--votes", "votes", "--right", "votes", "--states", str(states))
     assert "votes with (3): accuracy" in run("fit", *names)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    card = load_card(f"embedded:{weights}")
-    head = {"rating_head": {"file": str(file), "sha256": digest}}
-    found = read_rating_head(replace(card, options={**card.options, **head}))
-    assert found is not None
-    assert len(found.direction) == toy_llama.HIDDEN
+    # Neither another file whose name begins so, nor what a killed reading left.
+    shutil.copy(states / "votes.0.npz", states / "votes.more.0.npz")
+    (states / "draft.npz").write_bytes(b"")
+    assert len(load_pairs(states, "votes")) == 3
+    data.write_text(data.read_text() + "\n")
+    with pytest.raises(ConfigError, match="of another judge, or of another votes"):
+        run(*read)
     with pytest.raises(FileNotFoundError, match="nothing of others was read"):
         load_pairs(states, "others")

@@ -286,35 +286,6 @@ def test_a_copied_card_finds_its_prompts(tmp_path: Path, line: str) -> None:
     assert "# " not in line or "# " in copy.read_text(encoding="utf-8")
 
 
-HEAD_CARD = """title: Mine
-backend: embedded
-model: m
-wrapper: none
-protocols: [single-verdict]
-context_tokens: 4096
-options:
-  rating_head: {file: ./head.safetensors, sha256: %s}
-"""
-
-
-def test_a_copied_card_finds_its_rating_head(tmp_path: Path) -> None:
-    (tmp_path / "from").mkdir()
-    card, copy = tmp_path / "from" / "mine.yaml", tmp_path / "copy.yaml"
-    card.write_text(HEAD_CARD % ("a" * 64), encoding="utf-8")
-    copy.write_text(card_text(str(card)), encoding="utf-8")
-    read = load_card(str(copy))
-    found = read.locate(read.options["rating_head"]["file"])
-    assert found == (tmp_path / "from" / "head.safetensors").resolve()
-
-
-@pytest.mark.parametrize("digest", ["0" * 63, "0" * 64 + "\n", "sha256:" + "0" * 57, "[1]"])
-def test_a_rating_head_without_a_digest_is_refused(tmp_path: Path, digest: str) -> None:
-    card = tmp_path / "mine.yaml"
-    card.write_text(HEAD_CARD % f'"{digest}"', encoding="utf-8")
-    with pytest.raises(DataError, match="sha256"):
-        load_card(str(card))
-
-
 @every_card
 def test_the_file_of_a_card_is_a_card_when_it_is_copied(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "mine.yaml"
@@ -325,12 +296,9 @@ def test_the_file_of_a_card_is_a_card_when_it_is_copied(name: str, tmp_path: Pat
         if at is not None and there is not None and there.startswith("./"):
             assert card.locate(at) == own.locate(there).resolve()
             assert card.locate(at).exists()
-    options = dict(card.options)
-    if head := own.options.get("rating_head"):
-        assert card.locate(options["rating_head"]["file"]) == own.locate(head["file"]).resolve()
-        options["rating_head"] = head
-    same = {"adapter": own.adapter, "model": own.model, "options": options}
-    assert replace(card, name=name, folder=None, **same) == replace(own, folder=None)
+    assert replace(card, name=name, folder=None, adapter=own.adapter, model=own.model) == replace(
+        own, folder=None
+    )
 
 
 def test_what_has_no_file_has_no_text() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from autoj.errors import ConfigError, UnknownComponent
-from autoj.protocols import load_shipped
 from autoj.protocols.base import RequestBody
 from autoj.records import Case, Decoding, Message, Response, Verdict
 from autoj.runs import make_spec
@@ -61,29 +60,6 @@ def test_the_key_changes_with_decoding_and_sample_where_something_is_drawn():
     assert request_key(CARD, scored, Decoding(), 0) == request_key(
         CARD, scored, Decoding(max_tokens=7), 0
     )
-
-
-@pytest.mark.parametrize(
-    ("protocol", "backend", "differs"),
-    [
-        ("single-verdict", "embedded", True),
-        ("pairwise-by-rating", "embedded", True),
-        ("single-verdict-zh", "embedded", False),
-        ("pairwise-verdict", "embedded", False),
-        ("single", "embedded", False),
-        ("single-verdict", "hf", False),
-    ],
-)
-def test_a_rating_head_is_part_of_the_keys_of_what_it_tilts(protocol, backend, differs):
-    plain = replace(CARD, backend=backend)
-    heads = [{"file": "./head", "sha256": digit * 64} for digit in "01"]
-    cards = [plain, *(replace(plain, options={"rating_head": head}) for head in heads)]
-    asked = load_shipped(protocol)
-    body = asked.build(CASE, (0,) if asked.reads_alone else (0, 1))
-    keys = [request_key(card, body, Decoding(), 0) for card in cards]
-    assert len(set(keys)) == (3 if differs else 1)
-    moved = replace(cards[1], options={"rating_head": {**heads[0], "file": "./other"}})
-    assert request_key(moved, body, Decoding(), 0) == keys[1]
 
 
 def test_the_key_stays_with_what_changes_no_text():

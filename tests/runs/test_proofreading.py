@@ -154,12 +154,9 @@ def test_another_engine_with_the_same_card_does_not() -> None:
     assert [each.proofreading for each in asked] == [None, None]
 
 
-def test_a_run_goes_on_with_the_thresholds_and_the_head_that_it_was_begun_with() -> None:
-    head = {"file": "./new.safetensors", "sha256": "0" * 64}
-    thresholds = {"surprise": 9.0, "evidence": 3.0}
-    now = spec(
-        replace(CARD, options={**CARD.options, "proofread": thresholds, "rating_head": head})
-    )
+def test_a_run_goes_on_with_the_thresholds_that_it_was_begun_with() -> None:
+    options = {**CARD.options, "proofread": {"surprise": 9.0, "evidence": 3.0}}
+    now = spec(replace(CARD, options=options))
     assert as_begun(now, spec()) == spec()
     assert "proofread" not in as_begun(now, spec(PLAIN)).judge.options
     assert as_begun(spec(PLAIN), spec()).judge.options == CARD.options
@@ -185,25 +182,6 @@ def test_a_killed_run_asks_for_its_other_critiques_by_its_own_thresholds(
     assert {each.proofreading and each.proofreading.surprise for each in critiques} == {4.0}
     assert len({each.key for each in critiques}) == len(critiques)
     assert all(each.choices is None for each in second.asked)
-
-
-def test_an_engine_with_another_head_does_not_go_on_with_a_run(
-    tmp_path: Path, cases: Cases
-) -> None:
-    def answers(request: Request) -> str | tuple[float, ...]:
-        return " Fine." if request.choices is None else (-1.0,) * len(request.choices)
-
-    first = Recorder(answers, CARD, dies_after=3)
-    with pytest.raises(Killed):
-        judge(cases, spec(), tmp_path / "run", backend=first)
-    head = {"file": "./new.safetensors", "sha256": "a" * 64}
-    changed = replace(CARD, options={**CARD.options, "rating_head": head})
-    with pytest.raises(ConfigError, match="was begun with other ratings"):
-        judge(cases, spec(changed), tmp_path / "run", backend=Recorder(answers, changed))
-    second = Recorder(answers, CARD)
-    judge(cases, spec(changed), tmp_path / "run", backend=second)
-    keys = [each.key for each in (*first.asked, *second.asked)]
-    assert len(set(keys)) == len(keys)
 
 
 CLAIM = "The sum is right, but the unit is wrong."

@@ -30,7 +30,7 @@ ALIASES = {"embedded": "embedded-1.5b", "embedded-base": "embedded-1.5b-base"}
 _BARE_WRAPPERS = {"hf": TEMPLATE, "vllm": TEMPLATE, "openai": "none"}
 
 _FOLDER = Path(__file__).parent
-_PATHS = ("adapter", "file", "model", "prompt")
+_PATHS = ("adapter", "model", "prompt")
 
 
 class _Strict(BaseModel):
@@ -72,16 +72,9 @@ class _SureThresholdFile(_Strict):
     fitted_on: str | None = None
 
 
-class _RatingHead(_Strict):
-    file: str
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-
-
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
+def _proofreads_right(options: dict[str, Any]) -> dict[str, Any]:
     if "proofread" in options:
         read_thresholds(options["proofread"])
-    if "rating_head" in options:
-        _RatingHead.model_validate(options["rating_head"])
     return options
 
 
@@ -123,7 +116,7 @@ class _CardFile(_Strict):
     usd_per_million_completion_tokens: float | None = Field(None, ge=0)
     published: tuple[_FigureFile, ...] = ()
     notes: str | None = None
-    options: Annotated[dict[str, Any], AfterValidator(_checked)] = {}
+    options: Annotated[dict[str, Any], AfterValidator(_proofreads_right)] = {}
 
 
 @cache
@@ -183,7 +176,7 @@ def card_text(name: str) -> str:
 def _places_beside(path: Path) -> Iterator[yaml.ScalarNode]:
     """The values of a card that are paths relative to it."""
     root = compose(path)
-    for key, value in (*_entries(root), *_entries(root, "options", "rating_head")):
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         if key.value not in _PATHS:
             continue
         for node in value.value if isinstance(value, yaml.SequenceNode) else [value]:
@@ -191,13 +184,6 @@ def _places_beside(path: Path) -> Iterator[yaml.ScalarNode]:
             is_path = key.value == "prompt" or str(node.value).startswith("./")
             if is_path and isinstance(node, yaml.ScalarNode) and node.tag == STR:
                 yield node
-
-
-def _entries(node: yaml.Node | None, *path: str) -> list[tuple[yaml.Node, yaml.Node]]:
-    """The keys and values of a mapping, or of one inside it; none where there is none."""
-    for name in path:
-        node = next((value for key, value in _entries(node) if key.value == name), None)
-    return node.value if isinstance(node, yaml.MappingNode) else []
 
 
 def _card_file(name: str) -> Path | None:

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from autoj.backends.base import Reader
-from autoj.critiques import asks_for_rating
 from autoj.protocols.base import (
     ComparedBody,
     JudgeProtocol,
@@ -269,8 +268,7 @@ def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: 
 
     The engine, the model, its revision and adapter and the wrapper are part of it; the case's id,
     the card's name and anything about speed are not, so that equal texts are asked once. Of the
-    card's options, those are part of it that affect an answer (`answer_options`), and of a rating
-    alone the head that tilts it.
+    card's options, those are part of it that affect an answer (`answer_options`).
     """
     engine: tuple[Any, ...] = (
         card.backend, card.model, card.revision, card.adapter_revision or card.adapter,
@@ -280,15 +278,7 @@ def request_key(card: JudgeCard, body: RequestBody, decoding: Decoding, sample: 
         engine = (*engine, options)
     if template := card.options.get("template_sha256"):
         engine = (*engine, template)
-    if asks_for_rating(body.prefix, body.choices) and (head := _rating_head(card)):
-        engine = (*engine, head)
     # Scoring given choices samples nothing, so decoding settings cannot change it.
     drawn = decoding if body.choices is None else None
     content = (engine, body, drawn, sample)
     return hashlib.sha256(orjson.dumps(content)).hexdigest()
-
-
-def _rating_head(card: JudgeCard) -> str | None:
-    """The digest of what tilts a judge's ratings; other engines run the same card without."""
-    option = card.options.get("rating_head") if card.backend == "embedded" else None
-    return None if option is None else str(option["sha256"])

@@ -24,8 +24,6 @@ from autoj.runs.fit import Page
 from autoj.runs.spec import RunSpec
 from autoj.verdicts.unfounded_claims import without_unfounded_claims
 
-_MAY_CHANGE = ("proofread", "rating_head")
-"""The options of a card that a run which goes on has from its beginning."""
 _COMPARES = "pairwise-verdict"
 """The protocol by which a response is compared with a correction of it."""
 
@@ -138,10 +136,10 @@ def _thresholds_of(spec: RunSpec) -> Thresholds | None:
 
 
 def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:
-    """The settings of a run whose judges proofread and rate as they did when the run was begun.
+    """The settings of a run whose judges proofread as they did when the run was begun, or not.
 
-    A card may get other thresholds, or another rating head, which are part of the keys of critiques
-    or of ratings: a run that goes on keeps those that it has, and shows them as before.
+    Thresholds are part of the keys of critiques alone, and a card may get others: a run that goes
+    on keeps the critiques that it has, and shows them as before.
 
     Args:
         spec: the settings that are asked for.
@@ -152,6 +150,7 @@ def as_begun(spec: RunSpec, recorded: RunSpec) -> RunSpec:
 
 
 def _as_begun(card: JudgeCard, recorded: JudgeCard) -> JudgeCard:
-    options = {name: value for name, value in card.options.items() if name not in _MAY_CHANGE}
-    kept = {name: value for name, value in recorded.options.items() if name in _MAY_CHANGE}
-    return replace(card, options={**options, **kept})
+    options = {name: value for name, value in card.options.items() if name != "proofread"}
+    if "proofread" in recorded.options:
+        options["proofread"] = recorded.options["proofread"]
+    return replace(card, options=options)

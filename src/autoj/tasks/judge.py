@@ -133,16 +133,8 @@ def _loaded(
         spec: the settings.
         folder: keeps what is judged.
         watch: told how to go on.
-
-    Raises:
-        ConfigError: the one that is given rates by another head than the run was begun with.
     """
     engine = backend or load_engine(spec.judge, watch)
-    if engine.card.options.get("rating_head") != spec.judge.options.get("rating_head"):
-        raise ConfigError(
-            f"{folder.path} was begun with other ratings of judge {spec.judge.name!r}",
-            hint="Judge into a new folder, or leave the engine to the run, which loads its own.",
-        )
     try:
         yield engine
     except (KeyboardInterrupt, AutojError):

@@ -26,10 +26,8 @@ from autoj.backends.embedded.memory import (
 )
 from autoj.backends.embedded.model import ChoiceModel, loaded_bytes, weights_file
 from autoj.backends.embedded.proofreading import Proofreader
-from autoj.backends.embedded.rating_head import read_rating_head
 from autoj.chat import describe, render
 from autoj.corrections import said_of
-from autoj.critiques import asks_for_rating
 from autoj.errors import BackendError
 from autoj.records import Completion, Decoding, Failure, JudgeCard, Message, Request
 
@@ -65,7 +63,6 @@ class EmbeddedBackend:
             scores_texts=True,
         )
         self._folder = folder
-        self._rating_head = read_rating_head(card)
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
         self._writer: Any = None
@@ -171,11 +168,9 @@ class EmbeddedBackend:
         model = self._scorer()
         tries = [(request, self._trie(request)) for request in requests]
         for batch in in_batches(arranged(tries)):
-            scores = model.read([trie for _, trie in batch])
+            scores = model.score([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
-            for (request, trie), (logprobs, state) in zip(batch, scores, strict=True):
-                if self._rating_head and asks_for_rating(request.prefix, request.choices):
-                    logprobs = self._rating_head.tilted(logprobs, state)
+            for (request, trie), logprobs in zip(batch, scores, strict=True):
                 yield _scored(request, trie, logprobs)
 
     def _trie(self, request: Request) -> ChoiceTrie:

@@ -30,10 +30,8 @@ from autoj.fetching import (
 from autoj.records import JudgeCard
 from autoj.system_errors import storage_error
 
-OPTIONS = (
-    "package", "file", "url", "parts", "part_file", "size_bytes", "proofread", "rating_head",
-)  # fmt: skip
-"""The options of a card: of its weights, its proofreading and its ratings."""
+OPTIONS = ("package", "file", "url", "parts", "part_file", "size_bytes", "proofread")
+"""The options of a card: where its weights are fetched from, and when it proofreads."""
 
 _log = logging.getLogger(__name__)
 

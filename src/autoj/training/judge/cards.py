@@ -139,12 +139,8 @@ def adapter_fields(base: JudgeCard, folder: Path) -> dict[str, Any]:
         "revision": base_revision(base),
         "adapter": f"./{ADAPTER}",
         "adapter_revision": f"sha256:{sha256_of(folder / ADAPTER / WEIGHTS_FILE)}",
-        # What was fitted to the base's own answers is none of the adapter's.
-        "options": {
-            name: value
-            for name, value in base.options.items()
-            if name not in ("proofread", "rating_head")
-        },
+        # Thresholds that were fitted to the base's own answers are none of the adapter's.
+        "options": {name: value for name, value in base.options.items() if name != "proofread"},
     }
 
 

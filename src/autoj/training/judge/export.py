@@ -40,8 +40,6 @@ N_PAIRS = 200
 """The most pairs that verdicts are compared on."""
 
 _MODEL_CARD = "README.md"
-_RATING_HEAD = "rating_head.safetensors"
-_KEPT_OPTIONS = ("proofread", "rating_head")
 # A disk with less than this left after an error is called full, whatever its library said.
 _LITTLE_BYTES = 1 << 20
 
@@ -223,20 +221,11 @@ def _write_card(original: Original, out: Path, changed: dict[str, Any], format: 
         names = [prompts] if isinstance(prompts, str) else prompts
         content["prompt"] = [_copy_prompt(Path(name), out) for name in names]
     content |= changed
-    if content["backend"] == "embedded" and format != "adapter":
-        # These alone are not about where the weights are: the same judge rates and writes on.
-        kept = _kept_options(original.card, out)
-        content["options"] = {**content.get("options", {}), **kept}
+    proofread = original.card.options.get("proofread")
+    if proofread is not None and content["backend"] == "embedded" and format != "adapter":
+        # Of the options this alone is not about where the weights are: the same judge writes on.
+        content["options"] = {**content.get("options", {}), "proofread": dict(proofread)}
     TrainingFolder(out).write_card(content)
-
-
-def _kept_options(card: JudgeCard, out: Path) -> dict[str, Any]:
-    """The thresholds by which a judge proofreads, and its rating head, copied into a folder."""
-    kept = {name: dict(card.options[name]) for name in _KEPT_OPTIONS if name in card.options}
-    if head := kept.get("rating_head"):
-        shutil.copy(card.locate(head["file"]), out / _RATING_HEAD)
-        head["file"] = f"./{_RATING_HEAD}"
-    return kept
 
 
 def _copy_prompt(prompt: Path, out: Path) -> str:
