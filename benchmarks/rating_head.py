@@ -79,7 +79,7 @@ def read(card: JudgeCard, data: Path, out: Path) -> None:
     """
     engine = load_backend(card)
     assert isinstance(engine, EmbeddedBackend)
-    made = f"{card.name} {card.adapter_revision} {sha256_of(data)}"
+    made = f"{card.name} {card.revision} {card.adapter_revision} {sha256_of(data)}"
     cases = [case for _, case in open_cases(data).readable() if case.label in ("a", "b")]
     for start in range(0, len(cases), _PAIRS_A_FILE):
         file = out / f"{data.stem}.{start}.npz"
@@ -89,8 +89,8 @@ def read(card: JudgeCard, data: Path, out: Path) -> None:
             continue
         begun = time.perf_counter()
         requests = [
-            _request(case, index, card)
-            for case in cases[start : start + _PAIRS_A_FILE]
+            _request(case, number, index, card)
+            for number, case in enumerate(cases[start : start + _PAIRS_A_FILE])
             for index in (0 if case.label == "a" else 1, 1 if case.label == "a" else 0)
         ]
         found, n_tokens = {}, 0
@@ -113,10 +113,10 @@ def read(card: JudgeCard, data: Path, out: Path) -> None:
         print(f"{file}: {len(requests)} responses, {n_tokens / seconds:.0f} tokens/s", flush=True)
 
 
-def _request(case: Case, index: int, card: JudgeCard) -> Request:
+def _request(case: Case, number: int, index: int, card: JudgeCard) -> Request:
     body = single_verdict.PROTOCOL.build(case, (index,))
     return Request(
-        key=f"{case.id} {index}",
+        key=f"{number} {index}",
         judge=card.name,
         case_id=case.id,
         protocol="single-verdict",

@@ -193,8 +193,14 @@ class WordByWord(ScriptedBackend):
         return super().complete(requests, None if on_text is None else heard)
 
 
-@pytest.mark.parametrize("proofreads", [True, False])
-def test_a_claim_that_will_be_left_out_is_not_streamed(served, proofreads: bool) -> None:
+@pytest.mark.parametrize(
+    ("proofreads", "response"),
+    # In the second one rules find a mistake, so that it is not proofread.
+    [(True, "2 m"), (True, "12 + 7 = 21."), (False, "2 m")],
+)
+def test_a_claim_that_will_be_left_out_is_not_streamed(
+    served, proofreads: bool, response: str
+) -> None:
     said = "It is short. The sum is right, but the unit is wrong. It is km."
     card = load_card("embedded-1.5b")
     if not proofreads:
@@ -204,7 +210,7 @@ def test_a_claim_that_will_be_left_out_is_not_streamed(served, proofreads: bool)
         return said if request.choices is None else (-50.0,) * 9 + (0.0,)
 
     async def test(client: Any) -> None:
-        body = {"query": "1 + 1?", "response": "2 m", "critique": True, "stream": True}
+        body = {"query": "1 + 1?", "response": response, "critique": True, "stream": True}
         told = (await client.post("/v1/rate", json=body)).text.replace("\r", "")
         data = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: ")]
         *parts, verdict = data
