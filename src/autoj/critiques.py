@@ -24,6 +24,8 @@ DECISION_OPENING: dict[Language, str] = {
 }
 RATING_OPENING: dict[Language, str] = {"en": "Rating: [[", "zh": "评分: [["}
 """The text that a rating follows, as the prompts of single responses ask for it."""
+RATING_CHOICES = tuple(f"{rating}]]" for rating in range(1, 11))
+"""The text behind it, for each rating; the brackets close it, since "1" also begins "10"."""
 _NAMES: dict[Language, dict[Shown, str]] = {
     "en": {"1": " Response 1", "2": " Response 2", "tie": " Tie"},
     "zh": {"1": "回应1", "2": "回应2", "tie": "平局"},

@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch", reason="the extra `hf` is not installed: no
 from autoj.backends.hf import scoring  # noqa: E402
 from autoj.backends.hf.scoring import (  # noqa: E402
     check_scoring,
-    choice_logprobs,
     next_token_logits,
+    read_choices,
 )
 
 TAILS = [
@@ -41,6 +41,10 @@ def sequences(n: int) -> list[tuple[list[int], list[list[int]]]]:
 
 def tries(n: int) -> list[ChoiceTrie]:
     return [build_trie([[*root, *tail] for tail in tails]) for root, tails in sequences(n)]
+
+
+def choice_logprobs(model: Any, batch: list[ChoiceTrie]) -> list[torch.Tensor]:
+    return [logprobs for logprobs, _ in read_choices(model, batch)]
 
 
 def one_by_one(model: Any, n: int) -> list[torch.Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -348,6 +349,22 @@ def test_an_adapter_is_asked_for_with_each_request(judge: Path, vllm: Any) -> No
     assert "enable_lora" not in vllm_stub.LLM.made[-1].arguments
     with pytest.raises(ConfigError, match="expected sha256 00"):
         load(card_of(judge, adapter="./adapter", adapter_revision=f"sha256:{'0' * 64}"))
+
+
+def test_an_adapter_with_heads_is_refused_that_would_be_applied_in_part(
+    judge: Path, vllm: Any, tmp_path: Path
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = shutil.copytree(judge, tmp_path / "judge")
+    weights = folder / "adapter" / "adapter_model.safetensors"
+    heads = {
+        "choice_heads.rating.weight": torch.zeros(1, 8),
+        "choice_heads.rating.bias": torch.zeros(1),
+    }
+    save_file(load_file(weights) | heads, weights)
+    with pytest.raises(ConfigError, match="has choice heads, which vLLM cannot apply"):
+        load(card_of(folder, adapter="./adapter"))
 
 
 WRONG_OPTIONS: list[tuple[dict[str, Any], str]] = [

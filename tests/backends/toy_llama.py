@@ -88,6 +88,7 @@ def write_llama(
     kind: str = "Q4_1",
     architecture: str = "llama",
     marks: tuple[str, ...] = ("<|end|>",),
+    context: int = 512,
 ) -> str:
     """Write a model as a GGUF file and give the file's sha256 (hex).
 
@@ -97,11 +98,12 @@ def write_llama(
         kind: how GGUF packs the matrices.
         architecture: its name in GGUF.
         marks: the special tokens, of which the last ends a text.
+        context: the tokens of the longest text.
     """
     gguf = pytest.importorskip("gguf")
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_block_count(N_LAYERS)
-    writer.add_context_length(512)
+    writer.add_context_length(context)
     writer.add_embedding_length(HIDDEN)
     writer.add_feed_forward_length(FORWARD)
     writer.add_head_count(HEADS)

@@ -16,7 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
+from autoj.backends._choice_heads import PREFIX as CHOICE_HEADS
+from autoj.backends._choice_heads import ChoiceHeads, read_choice_heads
 from autoj.errors import ConfigError
+from autoj.records import JudgeCard
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 
@@ -65,6 +68,8 @@ class Adapter:
     config: LoraConfig
     modules: Mapping[str, LoraModule]
     """The change per module of the model, such as `model.layers.0.self_attn.q_proj`."""
+    choice_heads: ChoiceHeads
+    """Its additions to the scores of choices, beside the model."""
 
 
 def read_adapter(
@@ -96,6 +101,7 @@ def read_adapter(
     _check_revision(sha256, revision, where)
     tensors, metadata = _parse_weights(content, where)
     _check_base(metadata.get(BASE_FIELD), base_sha256, where)
+    factors = {name: rows for name, rows in tensors.items() if not name.startswith(CHOICE_HEADS)}
     return Adapter(
         judge=judge,
         path=path,
@@ -104,8 +110,20 @@ def read_adapter(
         .hexdigest(),
         base_sha256=metadata.get(BASE_FIELD),
         config=config,
-        modules=_modules(tensors, config, where),
+        modules=_modules(factors, config, where),
+        choice_heads=read_choice_heads(path),
     )  # fmt: skip
+
+
+def choice_heads_of(card: JudgeCard) -> ChoiceHeads:
+    """The choice heads of a card's adapter; none where it has no adapter.
+
+    Raises:
+        ConfigError: a head is damaged, or for an unknown question.
+    """
+    if card.adapter is None:
+        return ChoiceHeads()
+    return read_choice_heads(card.locate(card.adapter) / WEIGHTS_FILE)
 
 
 def _read(path: Path, judge: str) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autoj.critiques import RATING_OPENING
+from autoj.critiques import RATING_CHOICES, RATING_OPENING
 from autoj.protocols._ratings import parse_rating
 from autoj.protocols.base import AskedOnce, RequestBody, Subject, fill, load_text, whole_sentences
 from autoj.protocols.pairwise import choice_probabilities
@@ -58,11 +58,10 @@ class SingleVerdict(Single):
 
     def build(self, case: Case, shown: tuple[int, ...]) -> RequestBody:
         """Table 17 with "Rating: [[" forced and the ratings 1 to 10 as choices."""
-        # The brackets close each choice, since "1" alone is also the beginning of "10".
         return RequestBody(
             messages=Single.build(self, case, shown).messages,
             prefix=RATING_OPENING[self.language],
-            choices=tuple(f"{rating}]]" for rating in RATINGS),
+            choices=RATING_CHOICES,
         )
 
     def parse(self, text: str, judged: Sequence[str] = ()) -> Reading:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.hf.packing import pack_sequences
-from autoj.backends.hf.scoring import choice_logprobs, hidden_states
+from autoj.backends.hf.scoring import hidden_states, read_choices
 from autoj.errors import ConfigError
 from autoj.protocols.single import RATINGS
 from autoj.records import WINNERS
@@ -59,7 +59,7 @@ def alone(model: Any, sample: Sample) -> tuple[Tensor, float]:
             logits = model(input_ids=tokens).logits[0, n_prompt - 1 : -1].float()
             return torch.nn.functional.cross_entropy(logits, tokens[0, n_prompt:]), float("nan")
         case Choice(weights=weights):
-            (logprobs,) = choice_logprobs(model, sample.sequences)
+            ((logprobs, _),) = read_choices(model, sample.sequences)
             loss = -(logprobs * torch.tensor(weights)).sum()
             return loss, float(logprobs.argmax() == torch.tensor(weights).argmax())
         case Compared():
@@ -80,7 +80,7 @@ def rating(model: Any, sequence: ChoiceTrie, objective: Objective) -> Tensor:
         (states,) = hidden_states(model, [sequence], [[sequence.n_tokens - 1]])
         score: Tensor = model.score(states.float()).squeeze()
         return score
-    (logprobs,) = choice_logprobs(model, [sequence])
+    ((logprobs, _),) = read_choices(model, [sequence])
     return (logprobs.softmax(dim=-1) * torch.tensor(RATINGS)).sum()
 
 
@@ -248,5 +248,5 @@ def test_a_text_in_chunks_has_the_same_loss_and_gradient(
 def test_scores_are_those_of_the_backend(model: Any) -> None:
     tries = [sample.sequences[0] for sample in batch() if sample.objective == 2]
     with torch.inference_mode():
-        expected = torch.stack(choice_logprobs(model, tries))
+        expected = torch.stack([logprobs for logprobs, _ in read_choices(model, tries)])
         torch.testing.assert_close(choice_scores(model, tries), expected, atol=1e-5, rtol=1e-5)

@@ -9,12 +9,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from autoj.errors import ConfigError, DataError, MissingExtra, StorageFull, UnknownComponent
+from autoj.jsonl import sha256_of
 from autoj.judges import load_card
 from autoj.records import Case, Verdict
+from autoj.runs.watch import Watch
 from autoj.training.judge import export
 from autoj.training.judge.export import export_model
 from autoj.training.judge.forms import Format
@@ -27,6 +30,14 @@ needs_openvino = pytest.mark.skipif(
     importlib.util.find_spec("openvino_genai") is None,
     reason="the extra `embedded` is not installed: no openvino_genai",
 )
+
+
+class Told(Watch):
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
 
 
 def same_ratings(one: Verdict, other: Verdict, within: float) -> None:
@@ -153,6 +164,26 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
         # OpenVINO computes in bfloat16 where the processor can, transformers in float32.
         same_ratings(toy.verdict_of(tmp_path / form), embedded, 0.05)
     assert (tmp_path / "openvino" / "openvino" / "openvino_model.xml").is_file()
+    # Heads are the adapter's: another form has none, and that is said.
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    weights = out / "adapter" / "adapter_model.safetensors"
+    heads = {
+        "choice_heads.rating.weight": np.zeros((1, toy_llama.HIDDEN), np.float32),
+        "choice_heads.rating.bias": np.ones(1, np.float32),
+    }
+    with safe_open(weights, "np") as opened:
+        metadata = opened.metadata()
+    save_file(load_file(weights) | heads, weights, metadata)
+    content["adapter_revision"] = f"sha256:{sha256_of(weights)}"
+    (out / "judge.yaml").write_text(yaml.safe_dump(content))
+    raised = toy.verdict_of(out)
+    assert min(raised.ratings) > max(embedded.ratings)
+    watch = Told()
+    export_model(out, tmp_path / "without", "gguf", watch=watch)
+    assert any("without the choice heads" in message for message in watch.messages)
+    same_ratings(toy.verdict_of(tmp_path / "without"), embedded, 0.05)
 
 
 @needs_openvino

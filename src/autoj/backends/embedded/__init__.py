@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from autoj.backends._adapters import Adapter, read_adapter
+from autoj.backends._choice_heads import ChoiceHeads
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import fetch_weights
@@ -46,7 +47,9 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
     if (card.locate(card.model) / OPENVINO_WEIGHTS).is_file():
         return EmbeddedBackend(card, _converted(card))
     weights = fetch_weights(card, on_fetch)
-    return EmbeddedBackend(card, convert(weights, _adapter(card, weights)))
+    adapter = _adapter(card, weights)
+    heads = ChoiceHeads() if adapter is None else adapter.choice_heads
+    return EmbeddedBackend(card, convert(weights, adapter), heads)
 
 
 def _converted(card: JudgeCard) -> Path:

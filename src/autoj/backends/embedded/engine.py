@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from autoj.backends._choice_heads import ChoiceHeads
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
 from autoj.backends.base import Limits, OnText, Outcome
@@ -52,7 +53,9 @@ _MARK = re.compile(r"<[^\n]+>|\[[^\n]+\]")
 class EmbeddedBackend:
     """Runs a small model through OpenVINO; each half of the engine is loaded on first use."""
 
-    def __init__(self, card: JudgeCard, folder: Path) -> None:
+    def __init__(
+        self, card: JudgeCard, folder: Path, choice_heads: ChoiceHeads | None = None
+    ) -> None:
         import openvino_genai
 
         self.card = card
@@ -63,6 +66,7 @@ class EmbeddedBackend:
             scores_texts=True,
         )
         self._folder = folder
+        self._choice_heads = choice_heads or ChoiceHeads()
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
         self._writer: Any = None
@@ -168,9 +172,11 @@ class EmbeddedBackend:
         model = self._scorer()
         tries = [(request, self._trie(request)) for request in requests]
         for batch in in_batches(arranged(tries)):
-            scores = model.score([trie for _, trie in batch])
+            scores = model.read([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
-            for (request, trie), logprobs in zip(batch, scores, strict=True):
+            for (request, trie), (logprobs, state) in zip(batch, scores, strict=True):
+                if head := self._choice_heads.of(request.prefix, request.choices):
+                    logprobs = head.moved(logprobs, state)
                 yield _scored(request, trie, logprobs)
 
     def _trie(self, request: Request) -> ChoiceTrie:

@@ -17,6 +17,7 @@ batch_tokens  the most tokens of one batch, with padding, to keep memory small
 ```
 """
 
+from autoj.backends._adapters import choice_heads_of
 from autoj.backends.hf.engine import HfBackend
 from autoj.backends.hf.models import load_model
 from autoj.fetching import OnFetch
@@ -39,4 +40,5 @@ def load(card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = 
             the device is missing or too small for the model.
         Unavailable: the model could not be fetched.
     """
-    return HfBackend(card, *load_model(card, device, on_fetch))
+    tokenizer, model = load_model(card, device, on_fetch)
+    return HfBackend(card, tokenizer, model, choice_heads_of(card))

@@ -1,10 +1,13 @@
 """The transformers engine: windows of requests, sorted by length, in batches."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from autoj.backends._choice_heads import ChoiceHeads
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends._loading import in_short
 from autoj.backends.base import Limits, OnText, Outcome
@@ -12,11 +15,14 @@ from autoj.backends.hf.continuous import can_continue, has_continuous, write_con
 from autoj.backends.hf.encoding import Encoder
 from autoj.backends.hf.memory import is_out_of_memory, no_room_for_a_request
 from autoj.backends.hf.outcomes import failed, overflowed, scored
-from autoj.backends.hf.scoring import check_scoring, choice_logprobs
+from autoj.backends.hf.scoring import check_scoring, read_choices
 from autoj.backends.hf.templates import pin_template
 from autoj.backends.hf.writing import Writer, Writing
 from autoj.errors import BackendError
 from autoj.records import Completion, Failure, JudgeCard, Request
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # A window is the number of requests read ahead: large enough that sorting by length leaves little
 # padding, small enough that memory and the first results do not wait for it.
@@ -71,12 +77,15 @@ class HfBackend:
     batches, and a sampled text depends on its request's seed alone.
     """
 
-    def __init__(self, card: JudgeCard, tokenizer: Any, model: Any) -> None:
+    def __init__(
+        self, card: JudgeCard, tokenizer: Any, model: Any, choice_heads: ChoiceHeads | None = None
+    ) -> None:
         self._encoder = Encoder(tokenizer, card.wrapper)
         self.template = self._encoder.template
         """The tokenizer's own chat template, where the card's wrapper is `template`."""
         self.card = pin_template(card, self.template)
         self._model = model
+        self._choice_heads = choice_heads or ChoiceHeads()
         self._writer = Writer(tokenizer, model)
         self._continuous: bool = card.options.get("continuous", True) and has_continuous(model)
         self._checked = False
@@ -219,11 +228,17 @@ class HfBackend:
             check_scoring(self._model)
             self._checked = True
         with torch.inference_mode():
-            scores = choice_logprobs(self._model, [job.trie for job in batch])
-        pairs = zip(batch, scores, strict=True)
+            read = read_choices(self._model, [job.trie for job in batch])
         return [
-            scored(job.request, len(job.trie.root), logprobs.tolist()) for job, logprobs in pairs
+            scored(job.request, len(job.trie.root), self._moved(job.request, *scores))
+            for job, scores in zip(batch, read, strict=True)
         ], []
+
+    def _moved(self, request: Request, logprobs: Tensor, state: Tensor) -> Sequence[float]:
+        """The log-probabilities of a request's choices, by the adapter's head for its question."""
+        given: list[float] = logprobs.tolist()
+        head = self._choice_heads.of(request.prefix, request.choices)
+        return given if head is None else head.moved(given, state.float().cpu().numpy())
 
     def _write(self, batch: list[_Asking]) -> tuple[list[Outcome], list[_Job]]:
         self._writer.write([job.writing for job in batch])

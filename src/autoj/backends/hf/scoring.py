@@ -29,20 +29,26 @@ _MASKED_LAYERS = {"full_attention", "sliding_attention"}
 _CLOSE = 0.03
 
 
-def choice_logprobs(model: Any, tries: Sequence[ChoiceTrie]) -> list[Tensor]:
-    """The log-probability of each choice of each trie.
+def read_choices(model: Any, tries: Sequence[ChoiceTrie]) -> list[tuple[Tensor, Tensor]]:
+    """The log-probability of each choice of each trie, with the state that it follows from.
 
     Args:
         model: a causal language model of transformers, or PEFT's wrapping of one.
         tries: a batch; padding costs, so sequences should have similar lengths.
 
     Returns:
-        Per trie [n_choices], float32: the natural log of each whole string's probability.
+        Per trie [n_choices], float32: the natural log of each whole string's probability; and the
+        state at the root's end, [n_hidden], in the model's own precision.
     """
+    import torch
+
     # Row 0 is the root's last token, row i + 1 the inner node i.
-    positions = [asked_positions(trie) for trie in tries]
-    logits = next_token_logits(model, tries, positions)
-    return [sum_steps(trie, rows) for trie, rows in zip(tries, logits, strict=True)]
+    states = hidden_states(model, tries, [asked_positions(trie) for trie in tries])
+    logits = project(model, torch.cat(states)).split([len(rows) for rows in states])
+    return [
+        (sum_steps(trie, rows), read[0])
+        for trie, rows, read in zip(tries, logits, states, strict=True)
+    ]
 
 
 def asked_positions(trie: ChoiceTrie) -> range:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import yaml
 
+from autoj.backends._adapters import choice_heads_of
 from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD, card_text
@@ -132,6 +133,8 @@ def export_model(
         made.mkdir(parents=True)
         scratch.mkdir()
         watch.message(f"writing the weights as {format}")
+        if choice_heads_of(original.card):
+            watch.message("without the choice heads of its adapter, which only adapters have")
         changed, kept = write_form(original, format, made, scratch, rank=rank)
         _write_card(original, made, changed, format)
         moved = None
