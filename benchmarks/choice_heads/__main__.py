@@ -45,6 +45,7 @@ def main() -> None:
     fits.add_argument("--validation", nargs="+", default=[])
     fits.add_argument("--share-right", type=float, default=0.1)
     fits.add_argument("--penalties", type=float, nargs="+", default=[10.0, 3.0])
+    fits.add_argument("--sure", type=float, default=0.8)
     fits.add_argument("--out", type=Path)
     adds = tasks.add_parser("add")
     adds.add_argument("heads", type=Path, nargs="+")
@@ -77,14 +78,17 @@ def _fit_ratings(asked: argparse.Namespace) -> None:
 def _fit_comparisons(asked: argparse.Namespace) -> None:
     votes, right = _all(asked, asked.votes), _all(asked, asked.right)
     order, tie = asked.penalties
-    weight, bias = comparisons.fit(
-        votes, right, share_right=asked.share_right, penalties=(order, tie)
-    )
-    for name in (*asked.votes, *asked.right, *asked.validation):
+    settings = comparisons.Fitting(share_right=asked.share_right, penalties=(order, tie))
+    held_out = comparisons.held_out(votes, right, settings)
+    for name, pairs, scored in zip(("votes", "right"), (votes, right), held_out, strict=True):
+        print(_told(f"{name} without", comparisons.figures(pairs)))
+        print(_told(f"{name} with, held out", comparisons.figures(scored)))
+    print(comparisons.sureness(held_out[0], asked.sure))
+    weight, bias = comparisons.fit(votes, right, settings)
+    for name in asked.validation:
         pairs = _all(asked, [name])
-        without = comparisons.figures(pairs, np.zeros_like(weight), np.zeros(2))
-        print(_told(f"{name} without", without))
-        print(_told(f"{name} with", comparisons.figures(pairs, weight, bias)))
+        print(_told(f"{name} without", comparisons.figures(pairs)))
+        print(_told(f"{name} with", comparisons.figures(comparisons.moved(pairs, weight, bias))))
     if asked.out is not None:
         save_head("comparison", weight, bias, asked.out)
 

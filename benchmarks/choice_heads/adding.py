@@ -52,5 +52,6 @@ def add_heads(adapter: Path, heads: list[Path]) -> str:
 
     draft = adapter.with_name(f".{adapter.name}.draft")
     save_tensors(tensors, draft, metadata)
+    draft.chmod(adapter.stat().st_mode)  # the library lets nobody else read it
     draft.rename(adapter)
     return f"sha256:{sha256_of(adapter)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ pytest.importorskip("safetensors")
 
 from benchmarks.choice_heads import comparisons, ratings
 from benchmarks.choice_heads.__main__ import main
+from benchmarks.choice_heads.comparisons import Fitting
 from benchmarks.choice_heads.ratings import Pairs
 from benchmarks.choice_heads.reading import Read, joined, load_read
 
@@ -76,9 +78,10 @@ def compared(n: int, seed: int) -> Read:
 
 def test_a_head_for_comparisons_finds_order_side_and_ties() -> None:
     votes, right, held = (compared(n, seed) for seed, n in enumerate((300, 100, 400)))
-    weight, bias = comparisons.fit(votes, right, share_right=0.3, penalties=(1.0, 1.0))
-    before = comparisons.figures(held, np.zeros((2, 4)), np.zeros(2))
-    after = comparisons.figures(held, weight, bias)
+    settings = Fitting(share_right=0.3, penalties=(1.0, 1.0))
+    weight, bias = comparisons.fit(votes, right, settings)
+    before = comparisons.figures(held)
+    after = comparisons.figures(comparisons.moved(held, weight, bias))
     assert (before["agreement"], before["consistency"], before["ties"]) == (0.0, 0.0, 0.0)
     assert after["agreement"] > 0.75
     assert after["decided"] > 0.9
@@ -86,15 +89,48 @@ def test_a_head_for_comparisons_finds_order_side_and_ties() -> None:
     # What the response in front has, and what both of a tie have.
     assert np.abs(weight).argmax(1).tolist() == [1, 3]
     # Nothing is learnt but the biases where directions cost too much.
-    bound, free = comparisons.fit(votes, right, share_right=0.3, penalties=(1e9, 1e9))
+    bound, free = comparisons.fit(votes, right, replace(settings, penalties=(1e9, 1e9)))
     assert np.abs(bound).max() < 1e-5
     assert free[0] < -1.0
-    assert comparisons.figures(held, bound, free)["ties"] > 0
+    assert free[1] > 0.5
+    # More ties are named where they weigh more.
+    ties = [
+        comparisons.figures(
+            comparisons.moved(held, *comparisons.fit(votes, right, replace(settings, share_ties=x)))
+        )["ties"]
+        for x in (0.1, 0.3, 0.6)
+    ]
+    assert ties == sorted(set(ties))
+
+
+def test_what_is_held_out_is_scored_by_a_head_that_never_saw_it() -> None:
+    votes, right = compared(120, 0), compared(40, 1)
+    # Directions at random: what is learnt by heart is worth nothing on other pairs.
+    noise = np.random.default_rng(3).normal(size=(160, 2, 400))
+    votes, right = replace(votes, states=noise[:120]), replace(right, states=noise[120:])
+    settings = Fitting(share_right=0.3, penalties=(0.1, 0.1))
+    by_heart = comparisons.moved(votes, *comparisons.fit(votes, right, settings))
+    scored, others = comparisons.held_out(votes, right, settings)
+    assert comparisons.figures(by_heart)["decided"] > 0.9
+    assert comparisons.figures(scored)["decided"] < 0.65
+    assert len(others) == 40
+    assert not np.array_equal(scored.logprobs, votes.logprobs)
+
+
+def test_a_card_is_told_from_which_confidence_on_verdicts_are_right() -> None:
+    pairs = compared(300, 0)
+    logprobs = np.log(np.full((300, 2, 3), 0.1))
+    sure = np.arange(300) < 150
+    rows = np.arange(300)
+    logprobs[rows[sure], 0, pairs.labels[sure]] = np.log(0.8)
+    logprobs[rows[sure], 1, np.array([1, 0, 2])[pairs.labels[sure]]] = np.log(0.8)
+    found = comparisons.sureness(replace(pairs, logprobs=logprobs), 0.8)
+    assert found.startswith("sure from 0.8 on: 0.500 of 300, right 1.000")
 
 
 def test_what_is_shown_second_is_b_in_one_order_and_a_in_the_other() -> None:
     pairs = compared(2, 0)
-    found = comparisons.chances(pairs, np.zeros((2, 4)), np.zeros(2))
+    found = comparisons.chances(pairs)
     assert found[0, 0, 0] > found[0, 0, 1]
     assert found[0, 1, 0] < found[0, 1, 1]
     assert found.sum(-1) == pytest.approx(np.ones((2, 2)))
@@ -127,7 +163,7 @@ def test_states_are_read_once_fitted_and_added(
         assert run(*read) == ""
         names = ("--votes", "votes", "--right", "votes", "--states", states)
         heads.append(tmp_path / f"{asked}.safetensors")
-        assert "votes with (" in run("fit", asked, *names, "--out", heads[-1])
+        assert "votes with" in run("fit", asked, *names, "--out", heads[-1])
     pairs = load_read(states, "rating", "votes")
     assert pairs.states.shape == (4, 2, toy_llama.HIDDEN)
     assert pairs.labels.tolist() == [0, 1, 2, 1]
