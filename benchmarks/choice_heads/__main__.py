@@ -69,8 +69,9 @@ def _fit_ratings(asked: argparse.Namespace) -> None:
     weight, bias = ratings.fit(votes, right, share_right=asked.share_right, penalty=penalty)
     for name in (*asked.votes, *asked.right, *asked.validation):
         pairs = ratings.decided(_all(asked, [name]))
+        seen = "" if name in asked.validation else ", which it was fitted to"
         print(_told(f"{name} without", ratings.figures(pairs, np.zeros_like(weight), 0.0)))
-        print(_told(f"{name} with", ratings.figures(pairs, weight, bias)))
+        print(_told(f"{name} with{seen}", ratings.figures(pairs, weight, bias)))
     if asked.out is not None:
         save_head("rating", weight[None], np.array([bias]), asked.out)
 

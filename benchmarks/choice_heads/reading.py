@@ -77,7 +77,8 @@ def read(judge: str, asked: Asked, data: Path, out: Path) -> None:
     card = load_card(judge)
     engine = load_backend(card)
     assert isinstance(engine, EmbeddedBackend)
-    made = f"{card.name} {card.revision} {card.adapter_revision} {sha256_of(data)}"
+    # The folder of the merged weights, whose name is the same with other heads.
+    made = f"{engine._folder.parent.name}/{engine._folder.name} {sha256_of(data)}"
     cases = [case for _, case in open_cases(data).readable() if case.label in LABELS]
     for start in range(0, len(cases), _PAIRS_A_FILE):
         file = out / f"{asked}.{data.stem}.{start}.npz"

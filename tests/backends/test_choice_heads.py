@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoj.backends import load_backend
-from autoj.backends._adapters import read_adapter
-from autoj.backends._choice_heads import QUESTIONS, ChoiceHead, read_choice_heads
+from autoj.backends._adapters import choice_heads_of, read_adapter
+from autoj.backends._choice_heads import QUESTIONS, ChoiceHead
 from autoj.errors import ConfigError
 from autoj.protocols import load_protocol
 from autoj.records import Case, Completion, JudgeCard, Request, Response
@@ -96,16 +96,49 @@ def test_heads_are_read_beside_the_factors_and_change_the_revision(tmp_path: Pat
         (heads_of(rating__weight=[1.0], rating__bias=[0.0]), r"has shapes \(1,\) and \(1,\)"),
         (
             heads_of(comparison__weight=[[1.0] * 3], comparison__bias=[0.0, 0.0]),
-            r"expected finite numbers of \(2, the model's width\) and \(2,\)",
+            r"expected \(2, the model's width\) and \(2,\)",
         ),
-        (heads_of(rating__weight=[[np.nan]], rating__bias=[0.0]), "expected finite numbers"),
+        (heads_of(rating__weight=[[np.nan]], rating__bias=[0.0]), "values that are not finite"),
+        ({"choice_heads.rating.bias": np.zeros(1)}, "of type 'F64'"),
     ],
 )
 def test_what_is_no_head_is_refused(tmp_path: Path, tensors: Any, message: str) -> None:
     pytest.importorskip("safetensors")
-    file = write_adapter(tmp_path, "ab", tensors) / "adapter_model.safetensors"
+    write_adapter(tmp_path / "adapter", "ab", random_factors() | tensors)
     with pytest.raises(ConfigError, match=message):
-        read_choice_heads(file)
+        choice_heads_of(replace(CARD, folder=str(tmp_path)))
+    with pytest.raises(ConfigError, match=message):
+        read_adapter(tmp_path / "adapter", revision=None, base_sha256="ab", judge="ours")
+
+
+def test_heads_of_another_width_or_of_no_file_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    narrow = heads_of(rating__weight=[[1.0]], rating__bias=[0.0])
+    write_adapter(tmp_path / "adapter", "ab", random_factors() | narrow)
+    with pytest.raises(ConfigError, match=rf"read states of \[1\] .* model's have \[{HIDDEN}\]"):
+        read_adapter(tmp_path / "adapter", revision=None, base_sha256="ab", judge="ours")
+    file = tmp_path / "adapter" / "adapter_model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1])
+    card = replace(CARD, folder=str(tmp_path))
+    with pytest.raises(ConfigError, match="is damaged or incomplete"):
+        choice_heads_of(card)
+    file.unlink()
+    with pytest.raises(ConfigError, match="there is no file"):
+        choice_heads_of(card)
+    assert not choice_heads_of(replace(card, adapter=None))
+
+
+def test_a_model_is_not_merged_anew_for_other_heads(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    digests = []
+    for number in (0.0, 1.0):
+        heads = heads_of(rating__weight=[[number] * HIDDEN], rating__bias=[0.0])
+        folder = write_adapter(tmp_path, "ab", random_factors() | heads)
+        adapter = read_adapter(folder, revision=None, base_sha256="ab", judge="ours")
+        digests.append((adapter.digest, adapter.sha256))
+    (one, _), (other, _) = digests
+    assert one == other
+    assert len(set(digests)) == 2
 
 
 # --- Engines --------------------------------------------------------------------------------------

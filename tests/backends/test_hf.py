@@ -28,7 +28,7 @@ transformers = pytest.importorskip(
 
 from autoj.backends.hf.caching import cache_argument, growing_cache, read_one_by_one  # noqa: E402
 from autoj.backends.hf.engine import HfBackend  # noqa: E402
-from autoj.backends.hf.scoring import choice_logprobs  # noqa: E402
+from autoj.backends.hf.scoring import read_choices  # noqa: E402
 from autoj.backends.hf.writing import Writing, _Decoder  # noqa: E402
 
 QUERIES = [
@@ -576,6 +576,6 @@ def test_scores_of_the_engine_are_those_that_training_computes(
 ) -> None:
     request = scored(QUERIES[1])
     with torch.inference_mode():
-        (scores,) = choice_logprobs(model, [backend._encoder.trie(request)])
+        ((scores, _),) = read_choices(model, [backend._encoder.trie(request)])
     (completion,) = completed(backend, [request])
     assert completion.choice_logprobs == pytest.approx(scores.tolist(), abs=1e-6)

@@ -218,7 +218,7 @@ def test_a_gpu_whose_memory_ends_at_a_request_keeps_what_is_judged(
 
     from autoj.backends.hf import engine
 
-    scores, n_batches = engine.choice_logprobs, 0
+    scores, n_batches = engine.read_choices, 0
 
     def until_the_fifth(*given: Any) -> Any:
         nonlocal n_batches
@@ -230,7 +230,7 @@ def test_a_gpu_whose_memory_ends_at_a_request_keeps_what_is_judged(
     command = ("judge", data, "--judge", write_hf_card(tmp_path / "card.yaml", model))
     command += ("--out", "r")
     with monkeypatch.context() as small:
-        small.setattr(engine, "choice_logprobs", until_the_fifth)
+        small.setattr(engine, "read_choices", until_the_fifth)
         told(
             run(*command),
             "has no memory for one request of",

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
 from autoj.backends._choice_heads import PREFIX as CHOICE_HEADS
-from autoj.backends._choice_heads import ChoiceHeads, read_choice_heads
+from autoj.backends._choice_heads import ChoiceHeads, parse_choice_heads
 from autoj.errors import ConfigError
+from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
 
 WEIGHTS_FILE = "adapter_model.safetensors"
@@ -62,7 +63,8 @@ class Adapter:
     sha256: str
     """Hex digest of the weights file; a card's `adapter_revision` states it."""
     digest: str
-    """sha256 (hex) of both files: all that a merged model depends on, besides the base."""
+    """sha256 (hex) of the configuration and the factors: all that a merged model depends on,
+    besides the base."""
     base_sha256: str | None
     """The digest (hex) of the base's weights file that it was trained on, if stated."""
     config: LoraConfig
@@ -101,29 +103,76 @@ def read_adapter(
     _check_revision(sha256, revision, where)
     tensors, metadata = _parse_weights(content, where)
     _check_base(metadata.get(BASE_FIELD), base_sha256, where)
-    factors = {name: rows for name, rows in tensors.items() if not name.startswith(CHOICE_HEADS)}
+    heads = {name: rows for name, rows in tensors.items() if name.startswith(CHOICE_HEADS)}
+    factors = {name: rows for name, rows in tensors.items() if name not in heads}
+    modules = _modules(factors, config, where)
+    choice_heads = parse_choice_heads(heads, where)
+    _check_widths(choice_heads, modules, where)
     return Adapter(
         judge=judge,
         path=path,
         sha256=sha256,
-        digest=hashlib.sha256(f"{sha256} {hashlib.sha256(settings).hexdigest()}".encode())
-        .hexdigest(),
+        digest=_digest(settings, factors),
         base_sha256=metadata.get(BASE_FIELD),
         config=config,
-        modules=_modules(factors, config, where),
-        choice_heads=read_choice_heads(path),
-    )  # fmt: skip
+        modules=modules,
+        choice_heads=choice_heads,
+    )
 
 
 def choice_heads_of(card: JudgeCard) -> ChoiceHeads:
     """The choice heads of a card's adapter; none where it has no adapter.
 
     Raises:
-        ConfigError: a head is damaged, or for an unknown question.
+        ConfigError: the weights file is missing or damaged, or a head is for an unknown question.
     """
     if card.adapter is None:
         return ChoiceHeads()
-    return read_choice_heads(card.locate(card.adapter) / WEIGHTS_FILE)
+    path = card.locate(card.adapter) / WEIGHTS_FILE
+    where = f"judge {card.name!r}: {path}"
+    tensors, _ = _parse_weights(_read(path, card.name), where, CHOICE_HEADS)
+    return parse_choice_heads(tensors, where)
+
+
+def remove_choice_heads(folder: Path, judge: str) -> str:
+    """Writes an adapter's weights file without its heads, and its factors in float32.
+
+    Args:
+        folder: the adapter's.
+        judge: the judge's name, for messages.
+
+    Returns:
+        The new file's digest (hex).
+
+    Raises:
+        ConfigError: the file is missing or damaged.
+    """
+    from safetensors.numpy import save_file
+
+    path = folder / WEIGHTS_FILE
+    tensors, metadata = _parse_weights(_read(path, judge), f"judge {judge!r}: {path}")
+    kept = {name: rows for name, rows in tensors.items() if not name.startswith(CHOICE_HEADS)}
+    save_file(kept, path, metadata)
+    return sha256_of(path)
+
+
+def _digest(settings: bytes, factors: Mapping[str, npt.NDArray[np.float32]]) -> str:
+    found = hashlib.sha256(settings)
+    for name in sorted(factors):
+        found.update(name.encode())
+        found.update(factors[name].tobytes())
+    return found.hexdigest()
+
+
+def _check_widths(heads: ChoiceHeads, modules: Mapping[str, LoraModule], where: str) -> None:
+    """Checks that heads are for the model's states, whose width the queries' projections have."""
+    width = {module.shape[1] for name, module in modules.items() if name.endswith(".q_proj")}
+    if width and not heads.widths <= width:
+        raise ConfigError(
+            f"{where}: its choice heads read states of {sorted(heads.widths)} numbers, and the "
+            f"model's have {sorted(width)}",
+            hint="They were fitted to another model; get the adapter's files again.",
+        )
 
 
 def _read(path: Path, judge: str) -> bytes:
@@ -170,7 +219,7 @@ def _check_base(stated: str | None, base_sha256: str | None, where: str) -> None
 
 
 def _parse_weights(
-    content: bytes, where: str
+    content: bytes, where: str, prefix: str = ""
 ) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
     from safetensors import SafetensorError, deserialize
 
@@ -181,7 +230,9 @@ def _parse_weights(
         raise ConfigError(f"{where} is damaged or incomplete ({error})", hint=_AGAIN) from None
     length = int.from_bytes(content[:8], "little")
     metadata: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
-    return {name: _decode(name, tensor, where) for name, tensor in raw}, metadata
+    return {
+        name: _decode(name, tensor, where) for name, tensor in raw if name.startswith(prefix)
+    }, metadata
 
 
 def _decode(name: str, tensor: Mapping[str, Any], where: str) -> npt.NDArray[np.float32]:

@@ -3,14 +3,14 @@
 LoRA changes every layer and is trained on a GPU. A head is a linear layer on the last state of a
 prompt, which the choices' scores follow from. It is fitted in seconds to votes that two cores have
 read (`benchmarks.choice_heads`), tells people's choices from the answers that the model was trained
-to write, and changes nothing but the probabilities of a verdict: texts are written without it.
+to write, and changes nothing but the probabilities of verdicts: no token is written by it, though a
+critique is written for the verdict that it made.
 
 Heads are tensors of the adapter's weights file, so whatever pins that file pins them, too.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,6 +91,11 @@ class ChoiceHeads:
     def __bool__(self) -> bool:
         return bool(self._heads)
 
+    @property
+    def widths(self) -> set[int]:
+        """The widths of the states that they read; one where they were made for one model."""
+        return {head.weight.shape[1] for head in self._heads.values()}
+
     def of(self, prefix: str | None, choices: Sequence[str] | None) -> ChoiceHead | None:
         """The head for what a request asks; None where there is none."""
         asked = (prefix, tuple(choices or ()))
@@ -100,46 +105,42 @@ class ChoiceHeads:
         return None
 
 
-def read_choice_heads(weights: Path) -> ChoiceHeads:
-    """Reads the heads of an adapter's weights file.
+def parse_choice_heads(tensors: Mapping[str, Floats], where: str) -> ChoiceHeads:
+    """The heads among the tensors of an adapter's weights file.
+
+    Args:
+        tensors: those whose names begin with `PREFIX`.
+        where: names the file, for messages.
 
     Raises:
         ConfigError: a head is incomplete, has another shape, or is for an unknown question.
     """
-    from safetensors import safe_open
-
-    with safe_open(weights, framework="np") as opened:
-        names: list[str] = opened.keys()
-        tensors = {
-            name.removeprefix(PREFIX): opened.get_tensor(name).astype(float)
-            for name in names
-            if name.startswith(PREFIX)
-        }
-    heads = {name.partition(".")[0] for name in tensors}
-    return ChoiceHeads({name: _head(name, tensors, weights) for name in sorted(heads)})
+    own = {name.removeprefix(PREFIX): rows.astype(float) for name, rows in tensors.items()}
+    heads = sorted({name.partition(".")[0] for name in own})
+    return ChoiceHeads({name: _head(name, own, where) for name in heads})
 
 
-def _head(name: str, tensors: Mapping[str, Floats], weights: Path) -> ChoiceHead:
+def _head(name: str, tensors: Mapping[str, Floats], where: str) -> ChoiceHead:
     question = QUESTIONS.get(name)
     if question is None:
         raise ConfigError(
-            f"{weights}: tensor '{PREFIX}{name}…' is a head for an unknown question, expected one "
+            f"{where}: tensor '{PREFIX}{name}…' is a head for an unknown question, expected one "
             f"of {', '.join(QUESTIONS)}",
             hint="A later version of autoj may know it.",
         )
     own = {key: rows for key, rows in tensors.items() if key.partition(".")[0] == name}
     if set(own) != {f"{name}.weight", f"{name}.bias"}:
         raise ConfigError(
-            f"{weights}: a head needs '{PREFIX}{name}.weight' and '.bias', found {sorted(own)}",
+            f"{where}: a head needs '{PREFIX}{name}.weight' and '.bias', found {sorted(own)}",
             hint="Get the adapter's files again from their source.",
         )
     weight, bias = own[f"{name}.weight"], own[f"{name}.bias"]
     n_moves = len(question.moves)
-    fits = weight.ndim == 2 and len(weight) == n_moves
-    if not fits or bias.shape != (n_moves,) or not np.isfinite([*weight.flat, *bias]).all():
+    fits = weight.ndim == 2 and len(weight) == n_moves and weight.size
+    if not fits or bias.shape != (n_moves,):
         raise ConfigError(
-            f"{weights}: the head '{PREFIX}{name}' has shapes {weight.shape} and {bias.shape}, "
-            f"expected finite numbers of ({n_moves}, the model's width) and ({n_moves},)",
+            f"{where}: the head '{PREFIX}{name}' has shapes {weight.shape} and {bias.shape}, "
+            f"expected ({n_moves}, the model's width) and ({n_moves},)",
             hint="Get the adapter's files again from their source.",
         )
     return ChoiceHead(question=question, weight=weight, bias=bias)

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import yaml
 
-from autoj.backends._adapters import choice_heads_of
+from autoj.backends._adapters import choice_heads_of, remove_choice_heads
 from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD, card_text
@@ -98,7 +98,9 @@ def export_model(
         watch: told of the progress.
 
     Returns:
-        What was written. `merged`, `gguf` and `openvino` round nothing but float32 to float16.
+        What was written. `merged`, `gguf` and `openvino` round nothing but float32 to float16. An
+        adapter's choice heads are left out, with what was fitted to them; verdicts are compared
+        with those of the judge without them.
 
     Raises:
         DataError: `judge` is not a finished training, `out` is not empty, or a row cannot be read.
@@ -132,9 +134,13 @@ def export_model(
         made, scratch = draft / "judge", draft / "scratch"
         made.mkdir(parents=True)
         scratch.mkdir()
-        watch.message(f"writing the weights as {format}")
         if choice_heads_of(original.card):
-            watch.message("without the choice heads of its adapter, which only adapters have")
+            watch.message(
+                "the choice heads of the judge's adapter are left out, which only adapters have, "
+                "and so are its calibration and its threshold of unsure verdicts"
+            )
+            original = _without_heads(original, scratch / "without-heads")
+        watch.message(f"writing the weights as {format}")
         changed, kept = write_form(original, format, made, scratch, rank=rank)
         _write_card(original, made, changed, format)
         moved = None
@@ -168,6 +174,19 @@ def _read_original(judge: Path) -> Original:
         settings=training.settings() if has_settings else None,
         figures=training.figures() if has_settings else {},
     )
+
+
+def _without_heads(original: Original, folder: Path) -> Original:
+    """The judge by its weights alone, which is what an export holds and is compared with."""
+    shutil.copytree(original.card.locate(str(original.card.adapter)), folder)
+    revision = remove_choice_heads(folder, original.card.name)
+    content = dict(original.content)
+    for name in ("calibration", "unsure"):
+        content.pop(name, None)
+    card = replace(
+        original.card, adapter=str(folder.absolute()), adapter_revision=f"sha256:{revision}"
+    )
+    return replace(original, card=replace(card, calibration={}, unsure={}), content=content)
 
 
 def _check_files(format: Format, calibration: Sequence[Path], validation: Path | None) -> None:
