@@ -43,8 +43,9 @@ def main() -> None:
     fits.add_argument("--votes", nargs="+", required=True)
     fits.add_argument("--right", nargs="+", required=True)
     fits.add_argument("--validation", nargs="+", default=[])
-    fits.add_argument("--share-right", type=float, default=0.1)
-    fits.add_argument("--penalties", type=float, nargs="+", default=[10.0, 3.0])
+    fits.add_argument("--share-right", type=float, default=1.0)
+    fits.add_argument("--share-ties", type=float, default=0.25)
+    fits.add_argument("--penalties", type=float, nargs="+", default=[30.0, 3.0])
     fits.add_argument("--sure", type=float, default=0.8)
     fits.add_argument("--out", type=Path)
     adds = tasks.add_parser("add")
@@ -79,7 +80,9 @@ def _fit_ratings(asked: argparse.Namespace) -> None:
 def _fit_comparisons(asked: argparse.Namespace) -> None:
     votes, right = _all(asked, asked.votes), _all(asked, asked.right)
     order, tie = asked.penalties
-    settings = comparisons.Fitting(share_right=asked.share_right, penalties=(order, tie))
+    settings = comparisons.Fitting(
+        share_right=asked.share_right, penalties=(order, tie), share_ties=asked.share_ties
+    )
     held_out = comparisons.held_out(votes, right, settings)
     for name, pairs, scored in zip(("votes", "right"), (votes, right), held_out, strict=True):
         print(_told(f"{name} without", comparisons.figures(pairs)))

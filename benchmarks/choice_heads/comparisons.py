@@ -16,8 +16,6 @@ from autoj.errors import ConfigError
 from benchmarks.choice_heads.reading import LABELS, Floats, Read, joined
 
 _MOVES = np.array(QUESTIONS["comparison"].moves)
-TIE_SHARE = 0.30
-"""About what people vote where they may, as `autoj calibrate` takes it; many files have fewer."""
 N_FOLDS = 8
 _EXCHANGED = [1, 0, 2]
 """The choices in the other order: which of a, b and tie is first, second and tie."""
@@ -32,8 +30,9 @@ class Fitting:
     penalties: tuple[float, float]
     """Of half the squared weight of the order and of the tie, where states have a mean square of 1
     around their mean; biases are free."""
-    share_ties: float = TIE_SHARE
-    """The share of the votes that ties are weighted to."""
+    share_ties: float
+    """The share of the votes that ties are weighted to; people vote about 0.3 where they may, and
+    many files have fewer."""
 
 
 def fit(votes: Read, right: Read, settings: Fitting) -> tuple[Floats, Floats]:

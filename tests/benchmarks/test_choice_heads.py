@@ -78,7 +78,7 @@ def compared(n: int, seed: int) -> Read:
 
 def test_a_head_for_comparisons_finds_order_side_and_ties() -> None:
     votes, right, held = (compared(n, seed) for seed, n in enumerate((300, 100, 400)))
-    settings = Fitting(share_right=0.3, penalties=(1.0, 1.0))
+    settings = Fitting(share_right=0.3, penalties=(1.0, 1.0), share_ties=0.3)
     weight, bias = comparisons.fit(votes, right, settings)
     before = comparisons.figures(held)
     after = comparisons.figures(comparisons.moved(held, weight, bias))
@@ -108,7 +108,7 @@ def test_what_is_held_out_is_scored_by_a_head_that_never_saw_it() -> None:
     # Directions at random: what is learnt by heart is worth nothing on other pairs.
     noise = np.random.default_rng(3).normal(size=(160, 2, 400))
     votes, right = replace(votes, states=noise[:120]), replace(right, states=noise[120:])
-    settings = Fitting(share_right=0.3, penalties=(0.1, 0.1))
+    settings = Fitting(share_right=0.3, penalties=(0.1, 0.1), share_ties=0.3)
     by_heart = comparisons.moved(votes, *comparisons.fit(votes, right, settings))
     scored, others = comparisons.held_out(votes, right, settings)
     assert comparisons.figures(by_heart)["decided"] > 0.9

@@ -11,6 +11,7 @@ import yaml
 
 from autoj import components
 from autoj.backends._adapters import read_adapter
+from autoj.backends._choice_heads import QUESTIONS
 from autoj.chat import WRAPPERS
 from autoj.errors import ConfigError, DataError, UnknownComponent
 from autoj.judges import card_text, judge_names, load_card
@@ -256,6 +257,12 @@ def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
     )
     assert adapter.modules
     assert adapter.base_sha256 is not None
+    widths = {
+        module.shape[1] for path, module in adapter.modules.items() if path.endswith("q_proj")
+    }
+    heads = [adapter.choice_heads.of(each.prefix, each.choices) for each in QUESTIONS.values()]
+    assert [head is not None for head in heads] == [name == "embedded-1.5b"] * len(QUESTIONS)
+    assert all({head.weight.shape[1]} == widths for head in heads if head is not None)
     assert card.training_data
     protocols = [load_protocol(protocol) for protocol in card.protocols]
     assert card.prompts_sha256 == digest_prompts(card.wrapper, protocols)
