@@ -308,7 +308,7 @@ def test_what_a_failed_load_left_is_freed_before_its_error_is_told(folder, monke
 def test_engines_that_load_and_free_at_once_do_not_wait_for_each_other_for_ever(
     folder, monkeypatch
 ):
-    monkeypatch.setattr(engine, "ChoiceModel", lambda _: type("Model", (), {"score": list})())
+    monkeypatch.setattr(engine, "ChoiceModel", lambda _: type("Model", (), {"read": list})())
     monkeypatch.setattr(engine, "in_batches", lambda _: [[]])
     backends = [halves(folder, monkeypatch, 8 * GIB) for _ in range(4)]
 
