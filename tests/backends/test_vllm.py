@@ -351,7 +351,7 @@ def test_an_adapter_is_asked_for_with_each_request(judge: Path, vllm: Any) -> No
         load(card_of(judge, adapter="./adapter", adapter_revision=f"sha256:{'0' * 64}"))
 
 
-def test_an_adapter_with_heads_is_refused_that_would_be_applied_in_part(
+def test_an_adapter_with_a_head_is_refused_that_would_be_applied_in_part(
     judge: Path, vllm: Any, tmp_path: Path
 ) -> None:
     from safetensors.torch import load_file, save_file
@@ -359,11 +359,11 @@ def test_an_adapter_with_heads_is_refused_that_would_be_applied_in_part(
     folder = shutil.copytree(judge, tmp_path / "judge")
     weights = folder / "adapter" / "adapter_model.safetensors"
     heads = {
-        "choice_heads.rating.weight": torch.zeros(1, 8),
-        "choice_heads.rating.bias": torch.zeros(1),
+        "rating_head.weight": torch.zeros(8),
+        "rating_head.bias": torch.zeros(1),
     }
     save_file(load_file(weights) | heads, weights)
-    with pytest.raises(ConfigError, match="has choice heads, which vLLM cannot apply"):
+    with pytest.raises(ConfigError, match="has a rating head, which vLLM cannot apply"):
         load(card_of(folder, adapter="./adapter"))
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
-from autoj.backends._choice_heads import PREFIX as CHOICE_HEADS
-from autoj.backends._choice_heads import ChoiceHeads, parse_choice_heads
+from autoj.backends._rating_head import PREFIX as RATING_HEAD
+from autoj.backends._rating_head import RatingHead, parse_rating_head
 from autoj.errors import ConfigError
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
@@ -70,8 +70,8 @@ class Adapter:
     config: LoraConfig
     modules: Mapping[str, LoraModule]
     """The change per module of the model, such as `model.layers.0.self_attn.q_proj`."""
-    choice_heads: ChoiceHeads
-    """Its additions to the scores of choices, beside the model."""
+    rating_head: RatingHead | None
+    """Its change of the scores of ratings, beside the model; None where it has none."""
 
 
 def read_adapter(
@@ -103,11 +103,11 @@ def read_adapter(
     _check_revision(sha256, revision, where)
     tensors, metadata = _parse_weights(content, where)
     _check_base(metadata.get(BASE_FIELD), base_sha256, where)
-    heads = {name: rows for name, rows in tensors.items() if name.startswith(CHOICE_HEADS)}
-    factors = {name: rows for name, rows in tensors.items() if name not in heads}
+    head = {name: rows for name, rows in tensors.items() if name.startswith(RATING_HEAD)}
+    factors = {name: rows for name, rows in tensors.items() if name not in head}
     modules = _modules(factors, config, where)
-    choice_heads = parse_choice_heads(heads, where)
-    _check_widths(choice_heads, modules, where)
+    rating_head = parse_rating_head(head, where)
+    _check_width(rating_head, modules, where)
     return Adapter(
         judge=judge,
         path=path,
@@ -116,26 +116,26 @@ def read_adapter(
         base_sha256=metadata.get(BASE_FIELD),
         config=config,
         modules=modules,
-        choice_heads=choice_heads,
+        rating_head=rating_head,
     )
 
 
-def choice_heads_of(card: JudgeCard) -> ChoiceHeads:
-    """The choice heads of a card's adapter; none where it has no adapter.
+def rating_head_of(card: JudgeCard) -> RatingHead | None:
+    """The rating head of a card's adapter; None without one, or without an adapter.
 
     Raises:
-        ConfigError: the weights file is missing or damaged, or a head is for an unknown question.
+        ConfigError: the weights file is missing or damaged, or its head is.
     """
     if card.adapter is None:
-        return ChoiceHeads()
+        return None
     path = card.locate(card.adapter) / WEIGHTS_FILE
     where = f"judge {card.name!r}: {path}"
-    tensors, _ = _parse_weights(_read(path, card.name), where, CHOICE_HEADS)
-    return parse_choice_heads(tensors, where)
+    tensors, _ = _parse_weights(_read(path, card.name), where, RATING_HEAD)
+    return parse_rating_head(tensors, where)
 
 
-def remove_choice_heads(folder: Path, judge: str) -> str:
-    """Writes an adapter's weights file without its heads, and its factors in float32.
+def remove_rating_head(folder: Path, judge: str) -> str:
+    """Writes an adapter's weights file without its head, and its factors in float32.
 
     Args:
         folder: the adapter's.
@@ -151,7 +151,7 @@ def remove_choice_heads(folder: Path, judge: str) -> str:
 
     path = folder / WEIGHTS_FILE
     tensors, metadata = _parse_weights(_read(path, judge), f"judge {judge!r}: {path}")
-    kept = {name: rows for name, rows in tensors.items() if not name.startswith(CHOICE_HEADS)}
+    kept = {name: rows for name, rows in tensors.items() if not name.startswith(RATING_HEAD)}
     save_file(kept, path, metadata)
     return sha256_of(path)
 
@@ -164,14 +164,14 @@ def _digest(settings: bytes, factors: Mapping[str, npt.NDArray[np.float32]]) -> 
     return found.hexdigest()
 
 
-def _check_widths(heads: ChoiceHeads, modules: Mapping[str, LoraModule], where: str) -> None:
-    """Checks that heads are for the model's states, whose width the queries' projections have."""
-    width = {module.shape[1] for name, module in modules.items() if name.endswith(".q_proj")}
-    if width and not heads.widths <= width:
+def _check_width(head: RatingHead | None, modules: Mapping[str, LoraModule], where: str) -> None:
+    """Checks that a head is for the model's states, whose width the queries' projections have."""
+    widths = {module.shape[1] for name, module in modules.items() if name.endswith(".q_proj")}
+    if head is not None and widths and widths != {len(head.weight)}:
         raise ConfigError(
-            f"{where}: its choice heads read states of {sorted(heads.widths)} numbers, and the "
-            f"model's have {sorted(width)}",
-            hint="They were fitted to another model; get the adapter's files again.",
+            f"{where}: its rating head reads states of {len(head.weight):,} numbers, and the "
+            f"model's have {sorted(widths)}",
+            hint="It was fitted to another model; get the adapter's files again.",
         )
 
 

@@ -164,20 +164,22 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
         # OpenVINO computes in bfloat16 where the processor can, transformers in float32.
         same_ratings(toy.verdict_of(tmp_path / form), embedded, 0.05)
     assert (tmp_path / "openvino" / "openvino" / "openvino_model.xml").is_file()
-    # Heads are the adapter's: another form has none, and that is said.
+    # A rating head is the adapter's: another form has none, and that is said.
     from safetensors import safe_open
     from safetensors.numpy import load_file, save_file
 
     weights = out / "adapter" / "adapter_model.safetensors"
     heads = {
-        "choice_heads.rating.weight": np.zeros((1, toy_llama.HIDDEN), np.float32),
-        "choice_heads.rating.bias": np.ones(1, np.float32),
+        "rating_head.weight": np.zeros(toy_llama.HIDDEN, np.float32),
+        "rating_head.bias": np.ones(1, np.float32),
     }
     with safe_open(weights, "np") as opened:
         metadata = opened.metadata()
     save_file(load_file(weights) | heads, weights, metadata)
     content["adapter_revision"] = f"sha256:{sha256_of(weights)}"
-    content["unsure"] = {"pairwise-by-rating": {"below": 0.5, "right": 0.8, "n": 200}}
+    threshold = {"below": 0.5, "right": 0.8, "n": 200}
+    content["unsure"] = {"pairwise-by-rating": threshold, "pairwise-verdict": threshold}
+    content["calibration"] = {"pairwise-by-rating": {"temperature": 2.0, "tie": 0.1}}
     (out / "judge.yaml").write_text(yaml.safe_dump(content))
     raised = toy.verdict_of(out)
     assert min(raised.ratings) > max(embedded.ratings)
@@ -185,14 +187,15 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     made = export_model(
         out, tmp_path / "without", "gguf-q8_0", validation=toy.pairs_file(tmp_path), watch=watch
     )
-    assert any("choice heads of the judge's adapter are left out" in m for m in watch.messages)
+    assert any("rating head of the judge's adapter is left out" in m for m in watch.messages)
     same_ratings(toy.verdict_of(tmp_path / "without"), embedded, 0.1)
     # It is compared with what it was made from: rounding alone moved these ratings.
     assert made.moved is not None
     assert made.moved.rating_shift is not None
     assert made.moved.rating_shift < 0.1
     without = load_card(str(tmp_path / "without"))
-    assert (without.unsure, without.calibration) == ({}, {})
+    # Thresholds of comparisons hold on.
+    assert (list(without.unsure), without.calibration) == (["pairwise-verdict"], {})
 
 
 @needs_openvino

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 from autoj.backends._adapters import Adapter, read_adapter
-from autoj.backends._choice_heads import ChoiceHeads
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
 from autoj.backends.embedded.weights import fetch_weights
@@ -48,8 +47,8 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
         return EmbeddedBackend(card, _converted(card))
     weights = fetch_weights(card, on_fetch)
     adapter = _adapter(card, weights)
-    heads = ChoiceHeads() if adapter is None else adapter.choice_heads
-    return EmbeddedBackend(card, convert(weights, adapter), heads)
+    head = None if adapter is None else adapter.rating_head
+    return EmbeddedBackend(card, convert(weights, adapter), head)
 
 
 def _converted(card: JudgeCard) -> Path:

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from autoj.backends._choice_heads import ChoiceHeads
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
+from autoj.backends._rating_head import RatingHead, asks_for_rating
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.embedded.beginnings import arranged, in_batches
 from autoj.backends.embedded.memory import (
@@ -54,7 +54,7 @@ class EmbeddedBackend:
     """Runs a small model through OpenVINO; each half of the engine is loaded on first use."""
 
     def __init__(
-        self, card: JudgeCard, folder: Path, choice_heads: ChoiceHeads | None = None
+        self, card: JudgeCard, folder: Path, rating_head: RatingHead | None = None
     ) -> None:
         import openvino_genai
 
@@ -66,7 +66,7 @@ class EmbeddedBackend:
             scores_texts=True,
         )
         self._folder = folder
-        self._choice_heads = choice_heads or ChoiceHeads()
+        self._rating_head = rating_head
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
         self._writer: Any = None
@@ -175,8 +175,8 @@ class EmbeddedBackend:
             scores = model.read([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
             for (request, trie), (logprobs, state) in zip(batch, scores, strict=True):
-                if head := self._choice_heads.of(request.prefix, request.choices):
-                    logprobs = head.moved(logprobs, state)
+                if self._rating_head and asks_for_rating(request.prefix, request.choices):
+                    logprobs = self._rating_head.moved(logprobs, state)
                 yield _scored(request, trie, logprobs)
 
     def _trie(self, request: Request) -> ChoiceTrie:

@@ -5,15 +5,15 @@ pair by pair, before it gets its name; one that moves too many verdicts is not k
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 import yaml
 
-from autoj.backends._adapters import choice_heads_of, remove_choice_heads
+from autoj.backends._adapters import rating_head_of, remove_rating_head
 from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD, card_text
@@ -41,6 +41,9 @@ N_PAIRS = 200
 """The most pairs that verdicts are compared on."""
 
 _MODEL_CARD = "README.md"
+_Fitted = TypeVar("_Fitted")
+_BY_RATING = "pairwise-by-rating"
+"""The protocol whose verdicts follow from ratings that a rating head moves."""
 # A disk with less than this left after an error is called full, whatever its library said.
 _LITTLE_BYTES = 1 << 20
 
@@ -99,8 +102,8 @@ def export_model(
 
     Returns:
         What was written. `merged`, `gguf` and `openvino` round nothing but float32 to float16. An
-        adapter's choice heads are left out, with what was fitted to them; verdicts are compared
-        with those of the judge without them.
+        adapter's rating head is left out, with what was fitted to it; verdicts are compared with
+        those of the judge without it.
 
     Raises:
         DataError: `judge` is not a finished training, `out` is not empty, or a row cannot be read.
@@ -134,12 +137,12 @@ def export_model(
         made, scratch = draft / "judge", draft / "scratch"
         made.mkdir(parents=True)
         scratch.mkdir()
-        if choice_heads_of(original.card):
+        if rating_head_of(original.card) is not None:
             watch.message(
-                "the choice heads of the judge's adapter are left out, which only adapters have, "
-                "and so are its calibration and its threshold of unsure verdicts"
+                "the rating head of the judge's adapter is left out, which only adapters have, and "
+                f"so are the calibration and the unsure threshold of {_BY_RATING}"
             )
-            original = _without_heads(original, scratch / "without-heads")
+            original = _without_head(original, scratch / "without-head")
         watch.message(f"writing the weights as {format}")
         changed, kept = write_form(original, format, made, scratch, rank=rank)
         _write_card(original, made, changed, format)
@@ -176,17 +179,28 @@ def _read_original(judge: Path) -> Original:
     )
 
 
-def _without_heads(original: Original, folder: Path) -> Original:
+def _without_head(original: Original, folder: Path) -> Original:
     """The judge by its weights alone, which is what an export holds and is compared with."""
     shutil.copytree(original.card.locate(str(original.card.adapter)), folder)
-    revision = remove_choice_heads(folder, original.card.name)
-    content = dict(original.content)
-    for name in ("calibration", "unsure"):
-        content.pop(name, None)
+    revision = remove_rating_head(folder, original.card.name)
+    fitted = {
+        field: _others(original.content[field])
+        for field in ("calibration", "unsure")
+        if field in original.content
+    }
     card = replace(
-        original.card, adapter=str(folder.absolute()), adapter_revision=f"sha256:{revision}"
+        original.card,
+        adapter=str(folder.absolute()),
+        adapter_revision=f"sha256:{revision}",
+        calibration=_others(original.card.calibration),
+        unsure=_others(original.card.unsure),
     )
-    return replace(original, card=replace(card, calibration={}, unsure={}), content=content)
+    return replace(original, card=card, content={**original.content, **fitted})
+
+
+def _others(by_protocol: Mapping[str, _Fitted]) -> dict[str, _Fitted]:
+    """Without what was fitted to verdicts by rating."""
+    return {name: fitted for name, fitted in by_protocol.items() if name != _BY_RATING}
 
 
 def _check_files(format: Format, calibration: Sequence[Path], validation: Path | None) -> None:
