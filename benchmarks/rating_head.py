@@ -20,18 +20,18 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import safe_open
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, softmax
 
 from autoj.backends import load_backend
-from autoj.backends._rating_head import BIAS, STEPS, WEIGHT
+from autoj.backends._rating_head import BIAS, SHARPNESS, WEIGHT, RatingHead
 from autoj.backends.embedded import EmbeddedBackend
 from autoj.backends.embedded.beginnings import arranged, in_batches
 from autoj.datasets import open_cases
@@ -63,10 +63,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.states)
 
-    def ratings(self, weight: Floats, bias: float) -> tuple[Floats, Floats]:
-        """The expected ratings under a head, [n, 2], and their variances."""
-        outputs = self.states @ weight + bias
-        shares = softmax(self.logprobs + outputs[..., None] * STEPS, axis=-1)
+    def ratings(self, head: RatingHead | None) -> tuple[Floats, Floats]:
+        """The expected ratings, [n, 2], and their variances."""
+        scores = self.logprobs if head is None else head.apply(self.logprobs, self.states)
+        shares = softmax(scores, axis=-1)
         means = shares @ _RATINGS
         return means, shares @ _RATINGS**2 - means**2
 
@@ -152,8 +152,8 @@ def load_pairs(states: Path, *names: str) -> Pairs:
     )
 
 
-def fit(votes: Pairs, right: Pairs, *, share_right: float, penalty: float) -> tuple[Floats, float]:
-    """The weight of a head and its bias.
+def fit(votes: Pairs, right: Pairs, *, share_right: float, penalty: float) -> RatingHead:
+    """A head by which the preferred response is the higher rated one, and ratings spread as before.
 
     Args:
         votes: pairs that people decided.
@@ -175,7 +175,7 @@ def fit(votes: Pairs, right: Pairs, *, share_right: float, penalty: float) -> tu
     )
 
     def loss(weight: Floats) -> tuple[float, Floats]:
-        ratings, variances = joined.ratings(weight, 0.0)
+        ratings, variances = joined.ratings(RatingHead(weight=weight, bias=0.0))
         margins = slopes * (ratings[:, 0] - ratings[:, 1])
         pulls = -weights * slopes * expit(-margins)
         by_state = np.einsum("n,nr,nrw->w", pulls, variances * [1, -1], joined.states)
@@ -183,12 +183,23 @@ def fit(votes: Pairs, right: Pairs, *, share_right: float, penalty: float) -> tu
         return value, by_state + 2 * penalty * weight
 
     found = minimize(loss, np.zeros(len(mean)), jac=True, method="L-BFGS-B").x / spread
-    return found, float(-found @ mean)
+    head = RatingHead(weight=found, bias=float(-found @ mean))
+    return replace(head, sharpness=_sharpness(votes, head))
 
 
-def figures(pairs: Pairs, weight: Floats, bias: float) -> dict[str, float]:
+def _sharpness(votes: Pairs, head: RatingHead) -> float:
+    """The sharpness from 0.5 to 2 by which ratings of votes vary most nearly as without a head."""
+    wanted = votes.ratings(None)[0].std()
+
+    def apart(sharpness: float) -> float:
+        return float((votes.ratings(replace(head, sharpness=sharpness))[0].std() - wanted) ** 2)
+
+    return float(minimize_scalar(apart, bounds=(0.5, 2.0), method="bounded").x)
+
+
+def figures(pairs: Pairs, head: RatingHead | None) -> dict[str, float]:
     """The accuracy of the ratings, their log-loss at the best slope, and how far they spread."""
-    ratings, _ = pairs.ratings(weight, bias)
+    ratings, _ = pairs.ratings(head)
     margins = ratings[:, 0] - ratings[:, 1]
     losses = [np.logaddexp(0, -slope * margins).mean() for slope in np.geomspace(0.02, 4, 60)]
     return {
@@ -201,13 +212,12 @@ def figures(pairs: Pairs, weight: Floats, bias: float) -> dict[str, float]:
     }
 
 
-def put_head(adapter: Path, weight: Floats, bias: float) -> str:
+def put_head(adapter: Path, head: RatingHead) -> str:
     """Puts a head into an adapter's weights file, in place of one that it has.
 
     Args:
         adapter: the weights file.
-        weight: [width]
-        bias: the head's.
+        head: the head.
 
     Returns:
         The card's new `adapter_revision`.
@@ -217,9 +227,13 @@ def put_head(adapter: Path, weight: Floats, bias: float) -> str:
 
     with safe_open(adapter, framework="pt") as opened:
         metadata: dict[str, str] = opened.metadata()
-    head = {WEIGHT: tensor(weight.tolist()), BIAS: tensor([bias])}
+    tensors = {
+        WEIGHT: tensor(head.weight.tolist()),
+        BIAS: tensor([head.bias]),
+        SHARPNESS: tensor([head.sharpness]),
+    }
     draft = adapter.with_name(f".{adapter.name}.draft")
-    save_file(load_file(adapter) | head, draft, metadata)
+    save_file(load_file(adapter) | tensors, draft, metadata)
     draft.chmod(adapter.stat().st_mode)  # the library lets nobody else read it
     draft.rename(adapter)
     return f"sha256:{sha256_of(adapter)}"
@@ -253,14 +267,14 @@ def main() -> None:
             read(load_card(asked.judge), data, asked.out)
         return
     votes, right = (load_pairs(asked.states, *names) for names in (asked.votes, asked.right))
-    weight, bias = fit(votes, right, share_right=asked.share_right, penalty=asked.penalty)
+    head = fit(votes, right, share_right=asked.share_right, penalty=asked.penalty)
     for name in (*asked.votes, *asked.right, *asked.validation):
         pairs = load_pairs(asked.states, name)
         seen = "" if name in asked.validation else ", which it was fitted to"
-        print(_told(f"{name} without", figures(pairs, np.zeros_like(weight), 0.0)))
-        print(_told(f"{name} with{seen}", figures(pairs, weight, bias)))
+        print(_told(f"{name} without", figures(pairs, None)))
+        print(_told(f"{name} with{seen}", figures(pairs, head)))
     if asked.into is not None:
-        print(put_head(asked.into, weight, bias))
+        print(put_head(asked.into, head))
 
 
 if __name__ == "__main__":

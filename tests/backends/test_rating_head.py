@@ -39,6 +39,9 @@ def test_ratings_move_to_one_side_by_the_odds_of_neighbours(
     moved = head.moved(logprobs, np.array([output + 1, 9.0]))
     assert np.logaddexp.reduce(moved) == pytest.approx(np.logaddexp.reduce(logprobs), abs=1e-9)
     assert np.diff(moved) - np.diff(logprobs) == pytest.approx([output] * 9, abs=1e-6)
+    sharp = replace(head, sharpness=2.0).moved(logprobs, np.array([output + 1, 9.0]))
+    assert np.logaddexp.reduce(sharp) == pytest.approx(np.logaddexp.reduce(logprobs), abs=1e-9)
+    assert np.diff(sharp) == pytest.approx(2 * np.diff(moved), abs=1e-6)
 
 
 def test_a_state_of_another_width_is_another_models() -> None:
@@ -60,10 +63,11 @@ def test_nothing_but_ten_ratings_in_english_is_moved() -> None:
     assert not asks_for_rating("Rating: [[", RATING_CHOICES[:9])
 
 
-def head_of(weight: Any, bias: Any) -> dict[str, Any]:
+def head_of(weight: Any, bias: Any, sharpness: float = 1.0) -> dict[str, Any]:
     return {
         "rating_head.weight": np.asarray(weight, np.float32),
         "rating_head.bias": np.asarray(bias, np.float32),
+        "rating_head.sharpness": np.array([sharpness], np.float32),
     }
 
 
@@ -75,12 +79,12 @@ def read_with(folder: Path, head: dict[str, Any]) -> Adapter:
 def test_a_head_is_read_beside_the_factors_and_pinned_with_them(tmp_path: Path) -> None:
     pytest.importorskip("safetensors")
     plain = read_with(tmp_path / "plain", {})
-    one = read_with(tmp_path / "one", head_of([1.0] * HIDDEN, [0.5]))
+    one = read_with(tmp_path / "one", head_of([1.0] * HIDDEN, [0.5], 1.5))
     other = read_with(tmp_path / "other", head_of([2.0] * HIDDEN, [0.5]))
     assert plain.rating_head is None
     assert one.rating_head is not None
     assert one.rating_head.weight.tolist() == [1.0] * HIDDEN
-    assert one.rating_head.bias == 0.5
+    assert (one.rating_head.bias, one.rating_head.sharpness) == (0.5, 1.5)
     assert one.modules.keys() == plain.modules.keys()
     assert len({plain.sha256, one.sha256, other.sha256}) == 3
     # The model is merged from the factors alone: another head does not convert it anew.
@@ -90,13 +94,14 @@ def test_a_head_is_read_beside_the_factors_and_pinned_with_them(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("head", "message"),
     [
-        ({"rating_head.weight": np.ones(HIDDEN, np.float32)}, "needs 'rating_head.weight' and"),
+        ({"rating_head.weight": np.ones(HIDDEN, np.float32)}, "needs 'rating_head.weight', "),
         (
             head_of([1.0], [0.0]) | {"rating_head.scale": np.ones(1, np.float32)},
-            "needs 'rating_head.weight' and",
+            "needs 'rating_head.weight', ",
         ),
-        (head_of([[1.0] * HIDDEN], [0.0]), rf"has shapes \(1, {HIDDEN}\) and \(1,\)"),
-        (head_of([1.0] * HIDDEN, [0.0, 1.0]), rf"has shapes \({HIDDEN},\) and \(2,\)"),
+        (head_of([[1.0] * HIDDEN], [0.0]), rf"has shapes \(1, {HIDDEN}\), \(1,\) and \(1,\)"),
+        (head_of([1.0] * HIDDEN, [0.0, 1.0]), rf"has shapes \({HIDDEN},\), \(2,\) and \(1,\)"),
+        (head_of([1.0] * HIDDEN, [0.0], 0.0), "sharpness above 0"),
         (head_of([np.nan] * HIDDEN, [0.0]), "values that are not finite"),
         ({"rating_head.bias": np.zeros(1)}, "of type 'F64'"),
     ],

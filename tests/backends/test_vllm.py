@@ -361,6 +361,7 @@ def test_an_adapter_with_a_head_is_refused_that_would_be_applied_in_part(
     heads = {
         "rating_head.weight": torch.zeros(8),
         "rating_head.bias": torch.zeros(1),
+        "rating_head.sharpness": torch.ones(1),
     }
     save_file(load_file(weights) | heads, weights)
     with pytest.raises(ConfigError, match="has a rating head, which vLLM cannot apply"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,21 +35,29 @@ def drawn(n: int, liked: float, seed: int) -> Pairs:
 
 def test_a_head_finds_what_decides() -> None:
     votes, right, held = (drawn(n, 1.5, seed) for seed, n in enumerate((300, 100, 400)))
-    weight, bias = fit(votes, right, share_right=0.3, penalty=0.01)
-    assert np.argmax(np.abs(weight)) == 2
-    before, after = figures(held, np.zeros(5), 0.0), figures(held, weight, bias)
+    head = fit(votes, right, share_right=0.3, penalty=0.01)
+    assert np.argmax(np.abs(head.weight)) == 2
+    before, after = figures(held, None), figures(held, head)
     assert before["accuracy"] < 0.6
     assert after["accuracy"] > 0.75
     assert after["log_loss"] < before["log_loss"]
-    # The mean state is not tilted, so the scale stays where it is.
+    # The scale stays where it is.
     assert after["mean"] == pytest.approx(before["mean"], abs=0.4)
+
+
+def test_a_head_leaves_the_scale_as_wide_as_it_was() -> None:
+    votes, right = drawn(300, 1.5, 0), drawn(100, 1.5, 1)
+    head = fit(votes, right, share_right=0.3, penalty=3.0)
+    wide = figures(votes, None)["sd"]
+    assert figures(votes, head)["sd"] == pytest.approx(wide, rel=1e-3)
+    assert abs(figures(votes, replace(head, sharpness=1.0))["sd"] - wide) > 0.05
 
 
 def test_a_head_of_noise_is_small_where_it_is_penalised() -> None:
     votes, right = drawn(300, 0.0, 0), drawn(100, 0.0, 1)
-    free, _ = fit(votes, right, share_right=0.3, penalty=0.001)
-    bound, _ = fit(votes, right, share_right=0.3, penalty=100.0)
-    assert np.abs(bound).max() < np.abs(free).max() / 20
+    free = fit(votes, right, share_right=0.3, penalty=0.001)
+    bound = fit(votes, right, share_right=0.3, penalty=100.0)
+    assert np.abs(bound.weight).max() < np.abs(free.weight).max() / 20
 
 
 def test_pairs_are_read_once_and_no_others_are_taken_for_them(
@@ -85,10 +94,11 @@ def test_pairs_are_read_once_and_no_others_are_taken_for_them(
     told = run("fit", *names, "--into", str(adapter)).splitlines()
     assert told[1].startswith("votes with, which it was fitted to (3): accuracy")
     after = read_adapter(adapter.parent, revision=told[-1], base_sha256=sha256, judge="ours")
-    weight, bias = fit(pairs, pairs, share_right=0.3, penalty=30.0)
+    head = fit(pairs, pairs, share_right=0.3, penalty=30.0)
     assert after.rating_head is not None
-    assert after.rating_head.weight == pytest.approx(weight, abs=1e-6)
-    assert after.rating_head.bias == pytest.approx(bias, abs=1e-6)
+    assert after.rating_head.weight == pytest.approx(head.weight, abs=1e-6)
+    assert after.rating_head.bias == pytest.approx(head.bias, abs=1e-6)
+    assert after.rating_head.sharpness == pytest.approx(head.sharpness, rel=1e-6)
     assert after.digest == before.digest
     assert len(load_pairs(states, "votes", "votes")) == 6
     # Neither another file whose name begins so, nor what a killed reading left.

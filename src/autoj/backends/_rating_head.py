@@ -6,7 +6,7 @@ ratings follow from. It is fitted in seconds to votes that two cores have read
 to write. No token is written by it, though a critique is written for the rating that it made; and
 proofreading, whose thresholds were fitted without it, compares ratings without it.
 
-It is two tensors of the adapter's weights file, so whatever pins that file pins it, too.
+It is three tensors of the adapter's weights file, so whatever pins that file pins it, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ from autoj.critiques import RATING_CHOICES, RATING_OPENING
 from autoj.errors import ConfigError
 
 PREFIX = "rating_head."
-WEIGHT, BIAS = f"{PREFIX}weight", f"{PREFIX}bias"
-"""Its tensors in an adapter's file: [width], and a single number."""
+WEIGHT, BIAS, SHARPNESS = f"{PREFIX}weight", f"{PREFIX}bias", f"{PREFIX}sharpness"
+"""Its tensors in an adapter's file: [width], and two single numbers."""
 
 STEPS = np.arange(1, 11) - 5.5
 """The change of each rating's log-probability, lowest first, for an output of 1."""
@@ -36,11 +36,29 @@ def asks_for_rating(prefix: str | None, choices: Sequence[str] | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RatingHead:
-    """Moves the log-probability of each rating in proportion to its distance from the middle."""
+    """Moves the log-probability of each rating in proportion to its distance from the middle.
+
+    What is moved against the model's own opinion lies nearer to the middle. So the result is
+    sharpened until ratings spread over the scale as they do without a head: a good answer keeps its
+    8, and a threshold on ratings its meaning.
+    """
 
     weight: Floats
     """[width]"""
     bias: float
+    sharpness: float = 1.0
+    """The factor of the moved log-probabilities; above 0."""
+
+    def apply(self, logprobs: Floats, states: Floats) -> Floats:
+        """The log-probabilities of ratings, moved and sharpened, not normalised.
+
+        Args:
+            logprobs: those of the model, [..., 10].
+            states: the model's last ones of the prompts, before its vocabulary, [..., width].
+        """
+        outputs = states @ self.weight + self.bias
+        scores: Floats = self.sharpness * (logprobs + outputs[..., None] * STEPS)
+        return scores
 
     def moved(self, logprobs: Sequence[float], state: Floats) -> tuple[float, ...]:
         """The log-probabilities of the ratings; the probability of all together stays.
@@ -58,8 +76,7 @@ class RatingHead:
                 f"state, and this model has {len(state):,}",
                 hint="It was fitted to another model; get the adapter's files again.",
             )
-        output = float(self.weight @ state.astype(float)) + self.bias
-        moved = np.asarray(logprobs) + output * STEPS
+        moved = self.apply(np.asarray(logprobs), state.astype(float))
         kept = np.logaddexp.reduce(logprobs) - np.logaddexp.reduce(moved)
         return tuple((moved + kept).tolist())
 
@@ -76,16 +93,20 @@ def parse_rating_head(tensors: Mapping[str, Floats], where: str) -> RatingHead |
     """
     if not tensors:
         return None
-    if set(tensors) != {WEIGHT, BIAS}:
+    if set(tensors) != {WEIGHT, BIAS, SHARPNESS}:
         raise ConfigError(
-            f"{where}: a rating head needs {WEIGHT!r} and {BIAS!r}, found {sorted(tensors)}",
+            f"{where}: a rating head needs {WEIGHT!r}, {BIAS!r} and {SHARPNESS!r}, found "
+            f"{sorted(tensors)}",
             hint="Get the adapter's files again from their source.",
         )
-    weight, bias = tensors[WEIGHT], tensors[BIAS]
-    if weight.ndim != 1 or bias.size != 1:
+    weight, bias, sharpness = (tensors[name] for name in (WEIGHT, BIAS, SHARPNESS))
+    if weight.ndim != 1 or bias.size != 1 or sharpness.size != 1 or sharpness.item() <= 0:
         raise ConfigError(
-            f"{where}: its rating head has shapes {weight.shape} and {bias.shape}, expected "
-            "(the model's width,) and a single number",
+            f"{where}: its rating head has shapes {weight.shape}, {bias.shape} and "
+            f"{sharpness.shape}, expected (the model's width,) and two single numbers, the "
+            "sharpness above 0",
             hint="Get the adapter's files again from their source.",
         )
-    return RatingHead(weight=weight.astype(float), bias=float(bias.reshape(())))
+    return RatingHead(
+        weight=weight.astype(float), bias=float(bias.item()), sharpness=float(sharpness.item())
+    )

@@ -172,6 +172,7 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     heads = {
         "rating_head.weight": np.zeros(toy_llama.HIDDEN, np.float32),
         "rating_head.bias": np.ones(1, np.float32),
+        "rating_head.sharpness": np.ones(1, np.float32),
     }
     with safe_open(weights, "np") as opened:
         metadata = opened.metadata()
