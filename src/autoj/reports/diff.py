@@ -11,7 +11,7 @@ from autoj.reports import render
 from autoj.reports.render import Cell
 from autoj.reports.text import excerpt, visible_text
 from autoj.reports.verdict_cells import side_names, wins_text
-from autoj.tasks.diff import Against, DifferingCase, RunDiff
+from autoj.tasks.diff import Against, Diff, DifferingCase, RunDiff
 from autoj.tasks.diff_selections import DifferingPick, SelectionDiff
 
 _MOST_SETTINGS = 6
@@ -79,11 +79,7 @@ def _plain(value: Any) -> str:
 
 
 def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
-    rows: list[tuple[str, Cell]] = [
-        *source_rows(diff.paths, diff.judges),
-        ("cases in both", counts_text(diff.n_both, diff.n_alone, diff.n_changed)),
-        *setting_rows(diff.settings),
-    ]
+    rows = _compared("cases in both", diff)
     if (names := side_names(diff.authors)) is not None and diff.mean_difference is None:
         rows.append(("a and b", names))
     if diff.mean_difference is None:
@@ -101,6 +97,15 @@ def _figures(diff: RunDiff) -> list[tuple[str, Cell]]:
     if diff.labelled is not None:
         rows += _against(diff.labelled)
     return rows
+
+
+def _compared(name: str, diff: Diff) -> list[tuple[str, Cell]]:
+    """The rows of what is compared: folders, judges, the cases of both, settings that differ."""
+    return [
+        *source_rows(diff.paths, diff.judges),
+        (name, counts_text(diff.n_both, diff.n_alone, diff.n_changed)),
+        *setting_rows(diff.settings),
+    ]
 
 
 def source_rows(paths: tuple[str, str], judges: tuple[str, str]) -> list[tuple[str, Cell]]:
@@ -215,9 +220,7 @@ def _pick_text(pick: DifferingPick, at: int) -> str:
 
 def _pick_figures(diff: SelectionDiff) -> list[tuple[str, Cell]]:
     rows: list[tuple[str, Cell]] = [
-        *source_rows(diff.paths, diff.judges),
-        ("queries in both", counts_text(diff.n_both, diff.n_alone, diff.n_changed)),
-        *setting_rows(diff.settings),
+        *_compared("queries in both", diff),
         ("another pick", f"{diff.n_differing:,} of {diff.n_both:,}"),
         ("same pick", render.estimate_line(diff.same)),
     ]

@@ -56,19 +56,25 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunDiff:
-    """Two runs compared on the cases that both judged."""
+class Diff:
+    """Two folders on the same data, and the cases (of a selection, the queries) that both have."""
 
     paths: tuple[str, str]
     judges: tuple[str, str]
     n_both: int
-    """Cases that both judged: the same id, query and responses."""
+    """Cases of both: the same id, query and responses."""
     n_alone: tuple[int, int]
-    """Cases that only one of them judged."""
+    """Cases that only one of them has."""
     n_changed: int
     """Cases with one id and different texts; they are not compared."""
     settings: tuple[tuple[str, Any, Any], ...]
     """Settings that differ, by their names in `run.json`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDiff(Diff):
+    """Two runs compared on the cases that both judged."""
+
     estimates: tuple[Estimate, ...]
     """Of pairs: the share with the same winner, and Cohen's kappa. Of ratings: correlations, and
     the mean rating of either run."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autoj.errors import ConfigError, DataError
 from autoj.jsonl import count_lines
@@ -12,7 +11,7 @@ from autoj.metrics.rows import scored_row
 from autoj.records import Case, Estimate
 from autoj.runs.files import VERDICTS
 from autoj.runs.kind import PICKS_FILE, kind_of
-from autoj.tasks.diff import RunDiff, diff_runs, differing_settings
+from autoj.tasks.diff import Diff, RunDiff, diff_runs, differing_settings
 from autoj.tasks.run import Run
 from autoj.tasks.selection_folder import read_selections
 from autoj.tasks.stored import Matched
@@ -35,19 +34,9 @@ class DifferingPick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionDiff:
+class SelectionDiff(Diff):
     """Two selections compared on the queries that both have."""
 
-    paths: tuple[str, str]
-    judges: tuple[str, str]
-    n_both: int
-    """Queries of both: the same id, query and responses."""
-    n_alone: tuple[int, int]
-    """Queries that only one of them has."""
-    n_changed: int
-    """Queries with one id and different texts; they are not compared."""
-    settings: tuple[tuple[str, Any, Any], ...]
-    """Settings that differ, by their names in `run.json`."""
     same: Estimate
     """The share of the same pick, of the queries in which both picked; equal texts are the same."""
     by_chance: float | None
