@@ -101,7 +101,7 @@ def test_a_head_is_read_beside_the_factors_and_pinned_with_them(tmp_path: Path) 
         ),
         (head_of([[1.0] * HIDDEN], [0.0]), rf"has shapes \(1, {HIDDEN}\), \(1,\) and \(1,\)"),
         (head_of([1.0] * HIDDEN, [0.0, 1.0]), rf"has shapes \({HIDDEN},\), \(2,\) and \(1,\)"),
-        (head_of([1.0] * HIDDEN, [0.0], 0.0), "sharpness above 0"),
+        (head_of([1.0] * HIDDEN, [0.0], 0.0), "the sharpness 0, expected above 0"),
         (head_of([np.nan] * HIDDEN, [0.0]), "values that are not finite"),
         ({"rating_head.bias": np.zeros(1)}, "of type 'F64'"),
     ],
