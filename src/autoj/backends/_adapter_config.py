@@ -18,6 +18,9 @@ from autoj.errors import ConfigError
 
 CONFIG_FILE = "adapter_config.json"
 
+GET_AGAIN = "Get the adapter's files again from their source."
+"""The hint where a file of an adapter is damaged."""
+
 # Records of the training, without effect on the merged weights.
 _HARMLESS = frozenset(
     {
@@ -99,13 +102,12 @@ def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
         ConfigError: it is not an adapter's file, or the adapter cannot be merged.
     """
     where = f"judge {judge!r}: {path}"
-    again = "Get the adapter's files again from their source."
     try:
         loaded = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{where} is not JSON ({error})", hint=again) from None
+        raise ConfigError(f"{where} is not JSON ({error})", hint=GET_AGAIN) from None
     if not isinstance(loaded, dict):
-        raise ConfigError(f"{where}: expected a JSON object", hint=again)
+        raise ConfigError(f"{where}: expected a JSON object", hint=GET_AGAIN)
     if loaded.get("peft_type") != "LORA":
         raise ConfigError(
             f"{where}: expected peft_type 'LORA', found {loaded.get('peft_type')!r}",
@@ -118,7 +120,7 @@ def parse_config(content: bytes, path: Path, judge: str) -> LoraConfig:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise ConfigError(
-            f"{where}: {field}: {first['msg']}, found {first['input']!r}", hint=again
+            f"{where}: {field}: {first['msg']}, found {first['input']!r}", hint=GET_AGAIN
         ) from None
     except re.error as error:
         raise ConfigError(f"{where}: {error.pattern!r} is not a regular expression") from None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from autoj.backends._adapter_config import CONFIG_FILE, LoraConfig, parse_config
+from autoj.backends._adapter_config import CONFIG_FILE, GET_AGAIN, LoraConfig, parse_config
 from autoj.backends._rating_head import PREFIX as RATING_HEAD
 from autoj.backends._rating_head import RatingHead, parse_rating_head
 from autoj.errors import ConfigError
@@ -29,7 +29,6 @@ BASE_FIELD = "base_sha256"
 
 _PREFIX = "base_model.model."
 _FACTORS = (".lora_A.weight", ".lora_B.weight")
-_AGAIN = "Get the adapter's files again from their source."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,7 +178,7 @@ def _read(path: Path, judge: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise ConfigError(f"judge {judge!r}: there is no file {path}", hint=_AGAIN) from None
+        raise ConfigError(f"judge {judge!r}: there is no file {path}", hint=GET_AGAIN) from None
     except OSError as error:
         raise ConfigError(f"judge {judge!r}: {path} cannot be read: {error.strerror}") from None
 
@@ -197,7 +196,7 @@ def _check_revision(sha256: str, revision: str | None, where: str) -> None:
         raise ConfigError(
             f"{where}: the file is not the one that the card names: "
             f"expected sha256 {stated}, found {sha256}",
-            hint=f"{_AGAIN} If it was trained again, its card was rewritten, too.",
+            hint=f"{GET_AGAIN} If it was trained again, its card was rewritten, too.",
         )
 
 
@@ -227,7 +226,7 @@ def _parse_weights(
         # The library checks that the header is complete and covers the whole file.
         raw = deserialize(content)  # type: ignore[no-untyped-call]
     except SafetensorError as error:
-        raise ConfigError(f"{where} is damaged or incomplete ({error})", hint=_AGAIN) from None
+        raise ConfigError(f"{where} is damaged or incomplete ({error})", hint=GET_AGAIN) from None
     length = int.from_bytes(content[:8], "little")
     metadata: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
     return {
@@ -258,7 +257,7 @@ def _modules(
     tensors: Mapping[str, npt.NDArray[np.float32]], config: LoraConfig, where: str
 ) -> dict[str, LoraModule]:
     if not tensors:
-        raise ConfigError(f"{where} holds no tensors", hint=_AGAIN)
+        raise ConfigError(f"{where} holds no tensors", hint=GET_AGAIN)
     found = {_module_name(name, where) for name in sorted(tensors)}
     return {name: _module(name, tensors, config, where) for name in sorted(found)}
 
@@ -282,17 +281,17 @@ def _module(
     factors = [tensors.get(_PREFIX + name + factor) for factor in _FACTORS]
     for factor, kind in zip(factors, _FACTORS, strict=True):
         if factor is None:
-            raise ConfigError(f"{where}: tensor '{_PREFIX}{name}{kind}' is missing", hint=_AGAIN)
+            raise ConfigError(f"{where}: tensor '{_PREFIX}{name}{kind}' is missing", hint=GET_AGAIN)
     a, b = (factor for factor in factors if factor is not None)
     rank = config.rank(name)
     if a.ndim != 2 or b.ndim != 2 or (a.shape[0], b.shape[1]) != (rank, rank):
         raise ConfigError(
             f"{where}: the factors of {name!r} have shapes {a.shape} and {b.shape}, "
             f"expected ({rank}, n_in) and (n_out, {rank}) by {CONFIG_FILE}",
-            hint=_AGAIN,
+            hint=GET_AGAIN,
         )
     if not config.targets(name):
         raise ConfigError(
-            f"{where}: {name!r} has factors but is not a target in {CONFIG_FILE}", hint=_AGAIN
+            f"{where}: {name!r} has factors but is not a target in {CONFIG_FILE}", hint=GET_AGAIN
         )
     return LoraModule(a=a, b=b, scaling=config.scaling(name))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from autoj.backends._adapter_config import GET_AGAIN
 from autoj.critiques import RATING_CHOICES, RATING_OPENING
 from autoj.errors import ConfigError
 
@@ -25,8 +26,6 @@ WEIGHT, BIAS, SHARPNESS = f"{PREFIX}weight", f"{PREFIX}bias", f"{PREFIX}sharpnes
 
 STEPS = np.arange(1, 11) - 5.5
 """The change of each rating's log-probability, lowest first, for an output of 1."""
-
-_GET_AGAIN = "Get the adapter's files again from their source."
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -99,19 +98,19 @@ def parse_rating_head(tensors: Mapping[str, Floats], where: str) -> RatingHead |
         raise ConfigError(
             f"{where}: a rating head needs {WEIGHT!r}, {BIAS!r} and {SHARPNESS!r}, found "
             f"{sorted(tensors)}",
-            hint=_GET_AGAIN,
+            hint=GET_AGAIN,
         )
     weight, bias, sharpness = (tensors[name] for name in (WEIGHT, BIAS, SHARPNESS))
     if weight.ndim != 1 or bias.size != 1 or sharpness.size != 1:
         raise ConfigError(
             f"{where}: its rating head has shapes {weight.shape}, {bias.shape} and "
             f"{sharpness.shape}, expected (the model's width,) and two single numbers",
-            hint=_GET_AGAIN,
+            hint=GET_AGAIN,
         )
-    if not sharpness.item() > 0:
+    if sharpness.item() <= 0:
         raise ConfigError(
             f"{where}: its rating head has the sharpness {sharpness.item():g}, expected above 0",
-            hint=_GET_AGAIN,
+            hint=GET_AGAIN,
         )
     return RatingHead(
         weight=weight.astype(float), bias=float(bias.item()), sharpness=float(sharpness.item())

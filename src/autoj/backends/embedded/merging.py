@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from autoj.backends._adapter_config import GET_AGAIN
 from autoj.backends._adapters import Adapter, LoraModule
 from autoj.errors import ConfigError
 
@@ -115,5 +116,5 @@ def _check_complete(adapter: Adapter, n_layers: int, shapes: Mapping[str, Any], 
             if expected and name not in adapter.modules:
                 raise ConfigError(
                     f"{where}: tensors are missing for {name!r}, which the adapter targets",
-                    hint="Get the adapter's files again from their source.",
+                    hint=GET_AGAIN,
                 )

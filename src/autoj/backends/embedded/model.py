@@ -185,8 +185,7 @@ class ChoiceModel:
     Everything but attention is computed for each token alone, and attention over the same rows of
     keys as without sharing. So in float32 a sequence's scores depend, to six digits, neither on its
     batch nor on what shares its beginning there, and a run that is resumed gets those of one that
-    was not. In bfloat16 the order in which products are added, which follows the batch, shows: by
-    up to 0.05 in log-probability on a processor with AMX.
+    was not. In bfloat16 the batch shows: by up to 0.05 in log-probability, measured with AMX.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
