@@ -110,8 +110,27 @@ def test_a_token_in_common_is_read_once():
     n_nodes = len(short.tokens)
     inputs = lay_out([short, long])
     assert inputs.input_ids.shape == (1, len(FIRST) + 5 + 70 + 2 * n_nodes)
-    assert inputs.rows.shape == (2, long.n_tokens)
+    assert inputs.rows.shape == (2, aligned(long.n_tokens))
     assert inputs.rows[1, : len(FIRST)].tolist() == list(range(len(FIRST)))
+
+
+@pytest.mark.parametrize("n_tokens", [1, 15, 16, 17, 70])
+@pytest.mark.parametrize("n_sequences", [1, 2, 7])
+def test_rows_and_states_come_in_sixteens_whatever_the_batch(n_tokens, n_sequences):
+    """In bfloat16 sums in rows of another length differ, and products of few tokens do."""
+    one = trie([*range(1, n_tokens + 1)])
+    inputs = lay_out([one] * n_sequences)
+    n_asked = (1 + len(one.tokens)) * n_sequences
+    assert inputs.rows.shape == (n_sequences, aligned(one.n_tokens))
+    assert inputs.mask.shape == (n_sequences, 1, *[aligned(one.n_tokens)] * 2)
+    assert inputs.positions.shape == (aligned(n_asked),)
+    assert not inputs.positions[n_asked:].any()
+    assert (inputs.mask == 0).any(axis=-1).all(), "a row that attends to nothing is no number"
+
+
+def aligned(n: int) -> int:
+    """The smallest multiple of 16 from `n` on."""
+    return next(size for size in range(n, n + 16) if size % 16 == 0)
 
 
 def test_a_prompt_that_two_requests_have_is_read_once_and_asked_twice():

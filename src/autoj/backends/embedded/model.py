@@ -183,9 +183,9 @@ class ChoiceModel:
     verdicts.
 
     Everything but attention is computed for each token alone, and attention over the same rows of
-    keys as without sharing. So in float32 a sequence's scores depend, to six digits, neither on its
-    batch nor on what shares its beginning there, and a run that is resumed gets those of one that
-    was not. In bfloat16 the batch shows: by up to 0.05 in log-probability, measured with AMX.
+    keys as without sharing. So a sequence's scores do not depend on its batch, nor on what shares
+    its beginning there, and a run that is resumed gets those of one that was not: bit for bit in
+    bfloat16, by the sizes that `lay_out` gives a batch, and to four digits in float32.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
