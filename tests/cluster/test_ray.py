@@ -222,8 +222,17 @@ def children_in(folder: Path) -> dict[int, int]:
 
 def kill_raylet(driver: int) -> None:
     """Kills the process that starts the workers of a driver, and that ends what they leave."""
-    (own,) = (p for p in psutil.Process(driver).children(recursive=True) if p.name() == "raylet")
+    started = psutil.Process(driver).children(recursive=True)
+    (own,) = (process for process in started if name_of(process) == "raylet")
     own.kill()
+
+
+def name_of(process: psutil.Process) -> str | None:
+    """A process's name; None where it has ended, as a worker may that was killed just now."""
+    try:
+        return process.name()
+    except psutil.NoSuchProcess:
+        return None
 
 
 def wait_for(what: Callable[[], bool], seconds: float = 300) -> None:
