@@ -52,3 +52,20 @@ def test_figures_count_what_is_cut_and_say_nothing_of_none() -> None:
     none = summarise([(CASE, plain)], spec, 1)
     assert "critique_faults" not in summary_record(none)
     assert "critiques cut" not in printed(summary_table(none, spec))
+
+
+def test_a_wrong_quotation_is_named_where_a_critique_is_read_and_hides_nothing() -> None:
+    hostile = "the \x1b[31mred\u202e <b>secret</b> sauce"
+    critique = f'Response 1 says "{hostile}".'
+    pair = Case(id="1", query="Why?", cluster="why", responses=(Response(text="Because."),) * 2)
+    verdict = Verdict(case_id="1", judge="j", winner="a", winners=("a",), critiques=(critique,))
+    shown = printed(*first_critique([(pair, verdict)]))
+    assert 'sauce" does not stand in Response 1]' in " ".join(shown.split())
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    found = page_verdict(CaseRecord(case=pair, verdict=verdict, judgments=(), paired=True))
+    assert found is not None
+    (read,) = found.critiques
+    assert read.closing.endswith('sauce" does not stand in Response 1]')
+    assert "\x1b" not in read.closing
+    assert "\u202e" not in read.closing

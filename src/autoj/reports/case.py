@@ -28,7 +28,7 @@ from autoj.reports.text import visible_text
 from autoj.reports.verdict_cells import rating_cell, why_unrated, winner_text
 from autoj.runs import CaseRecord
 from autoj.runs.naming import naming_of
-from autoj.verdicts.critique_faults import ShownCritique, shown_critiques
+from autoj.verdicts.critique_faults import ShownCritique, marked_critiques
 from autoj.verdicts.own_frame import to_winner
 from autoj.verdicts.resolve import RULES
 
@@ -36,14 +36,15 @@ from autoj.verdicts.resolve import RULES
 def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType]:
     """The first critique of some verdicts, as an example; empty without one."""
     for case, verdict in pairs:
-        for critique in shown_critiques(case, verdict):
+        for critique in marked_critiques(case, verdict):
             if critique is not None:
                 return _critique_block(f"Critique of case {case.id}", critique)
     return []
 
 
 def _critique_block(title: str, critique: ShownCritique) -> list[RenderableType]:
-    marks = [] if critique.mark is None else render.notes([f"  [{critique.mark}]"])
+    mark = "" if critique.mark is None else f"[{critique.mark}]"
+    marks = [Padding(each, (0, 0, 0, 2)) for each in render.notes([mark] if mark else [])]
     return [*(_block(title, critique.text, None) if critique.text else [Text(title)]), *marks]
 
 
@@ -87,7 +88,7 @@ def judgment_parts(record: CaseRecord) -> list[RenderableType]:
     parts.append(_verdict_lines(verdict, record))
     if record.paired and any(verdict.critiques):
         parts += render.notes(["In critiques, Response 1 is a and Response 2 is b."])
-    for critique in shown_critiques(record.case, verdict):
+    for critique in marked_critiques(record.case, verdict):
         if critique is not None:
             parts += _critique_block("Critique", critique)
     return parts

@@ -11,12 +11,15 @@ Answers are kept as they were written; this is derived from them each time they 
 - "claims what was not found": claims of an error were left out of a critique by a judge that looks
   for mistakes and is trusted with no others, when its answer was read (`runs.proofreading`).
 - "empty response": a critique of a response without a word says only that.
+
+Nothing is cut for a quotation that does not stand in the response to which the critique gives it:
+`marked_critiques` says so behind the text.
 """
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import and_, eq
 from typing import Literal, TypeAlias
@@ -26,6 +29,7 @@ from autoj.critiques import strip_rating
 from autoj.mistakes import beyond_mistake
 from autoj.records import Case, CaseOutline, Verdict, Winner
 from autoj.verdicts.claims import read_sentences
+from autoj.verdicts.misquotations import Misquotation, misquotations
 from autoj.verdicts.unfounded_claims import OMITTED
 
 CritiqueFault: TypeAlias = Literal[
@@ -36,6 +40,8 @@ LOW, HIGH = 4.0, 7.0
 """Ratings of at most the one call a response bad, of at least the other good."""
 
 _EMPTY = "The response is empty."
+_MOST_NAMED = 5
+"""Wrong quotations in a mark; a hostile response may have a judge make thousands."""
 _MOST_SENTENCES, _MOST_UNITS = 3, 4
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 # A unit of up to 60 characters that follows itself; longer ones are sentences.
@@ -62,12 +68,19 @@ class ShownCritique:
     text: str
     """The rest of it; empty where nothing is left."""
     faults: tuple[CritiqueFault, ...] = ()
+    misquotations: tuple[Misquotation, ...] = ()
 
     @property
     def mark(self) -> str | None:
-        """The reason for what is cut, in words; None where nothing is."""
+        """The reason for what is cut, and quotations that are wrong, in words; None without any.
+
+        Judged text may stand in it.
+        """
         cut = [fault for fault in self.faults if fault != "empty response"]
-        return f"cut: it {' and '.join(cut)}" if cut else None
+        parts = [f"cut: it {' and '.join(cut)}"] if cut else []
+        parts += map(str, self.misquotations[:_MOST_NAMED])
+        n_more = len(self.misquotations) - _MOST_NAMED
+        return "; ".join([*parts, *([f"and {n_more} more"] if n_more > 0 else [])]) or None
 
 
 def shown_critiques(case: Case | CaseOutline, verdict: Verdict) -> tuple[ShownCritique | None, ...]:
@@ -83,13 +96,45 @@ def shown_critiques(case: Case | CaseOutline, verdict: Verdict) -> tuple[ShownCr
     )
 
 
+def marked_critiques(
+    case: Case | CaseOutline, verdict: Verdict
+) -> tuple[ShownCritique | None, ...]:
+    """A verdict's critiques for one who reads them: `shown_critiques`, with wrong quotations named.
+
+    Each quotation is looked for in the case's texts, which takes too long for a figure over all.
+
+    Args:
+        case: the judged case; without its texts no quotation is looked for.
+        verdict: its verdict, with critiques as they were written.
+    """
+    shown = shown_critiques(case, verdict)
+    if not isinstance(case, Case):
+        return shown
+    return tuple(
+        None if each is None else _with_misquotations(each, index, case, verdict)
+        for index, each in enumerate(shown)
+    )
+
+
+def _with_misquotations(
+    critique: ShownCritique, index: int, case: Case, verdict: Verdict
+) -> ShownCritique:
+    rated = index if _is_rated_alone(index, verdict) else None
+    return replace(critique, misquotations=misquotations(critique.text, case, rated))
+
+
+def _is_rated_alone(index: int, verdict: Verdict) -> bool:
+    """True for the critique of one response, beside its rating."""
+    return index < len(verdict.ratings) == len(verdict.critiques)
+
+
 def count_faults(critiques: Sequence[ShownCritique | None]) -> Counter[CritiqueFault]:
     """The number of critiques with each fault."""
     return Counter(fault for each in critiques if each is not None for fault in each.faults)
 
 
 def _shown(text: str, index: int, case: Case | CaseOutline, verdict: Verdict) -> ShownCritique:
-    rated = index < len(verdict.ratings) == len(verdict.critiques)
+    rated = _is_rated_alone(index, verdict)
     if rated and isinstance(case, Case) and not case.responses[index].text.strip():
         return ShownCritique(text=_EMPTY, faults=("empty response",))
     faults: list[CritiqueFault] = []

@@ -65,7 +65,7 @@ def stands_in(quotation: str, texts: Sequence[str]) -> bool:
     >>> stands_in("the lake … froze", ["**The lake** was deep and soon froze over."])
     True
     """
-    return _stands(quotation, [_Held(text) for text in texts])
+    return Quotable(texts).has(quotation)
 
 
 def invented_quotations(critique: str, texts: Sequence[str]) -> list[str]:
@@ -80,8 +80,39 @@ def invented_quotations(critique: str, texts: Sequence[str]) -> list[str]:
     >>> invented_quotations('It says "the lake is frozen", which is "helpful".', ["The lake."])
     ['the lake is frozen']
     """
-    held = [_Held(text) for text in texts]
-    return [text for text in dict.fromkeys(_long_quotations(critique)) if not _stands(text, held)]
+    written = Quotable(texts)
+    said = dict.fromkeys(each.text for _, each in said_quotations(critique))
+    return [text for text in said if not written.has(text)]
+
+
+def said_quotations(critique: str) -> Iterator[tuple[Sentence, Quoted]]:
+    """The quotations that somebody is said to have written, with their sentences, in order.
+
+    Those that are too short to be known again are left out (`invented_quotations`).
+    """
+    for sentence in read_sentences(critique):
+        for each in quotations(sentence.text):
+            if _is_said(sentence, each) and _is_long(each.text):
+                yield sentence, each
+
+
+class Quotable:
+    """Texts that may be quoted, read once for many quotations."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._held = [_Held(text) for text in texts]
+
+    def has(self, quotation: str) -> bool:
+        """True where each piece of a quotation stands in one of the texts, as in `stands_in`."""
+        whole = _words(quotation)
+        # "[Your Name]" may be the text's own.
+        if whole and any(_padded(whole) in its.text for its in self._held):
+            return True
+        pieces = [words for piece in _GAP.split(quotation) if (words := _words(piece))]
+        return bool(pieces) and all(
+            any(_padded(words) in its.text or its.has_nearly(words) for its in self._held)
+            for words in pieces
+        )
 
 
 class _Held:
@@ -111,21 +142,11 @@ class _Held:
         )
 
 
-def _long_quotations(critique: str) -> Iterator[str]:
-    """Those that somebody is said to have written, and that are long enough to be known again."""
-    for text in _said_quotations(critique):
-        n_han = len(_IS_HAN.findall(text))
-        if n_han >= _LEAST_HAN or (
-            not n_han and len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_CHARACTERS
-        ):
-            yield text
-
-
-def _said_quotations(critique: str) -> Iterator[str]:
-    for sentence in read_sentences(critique):
-        for each in quotations(sentence.text):
-            if _is_said(sentence, each):
-                yield each.text
+def _is_long(quotation: str) -> bool:
+    """True for one that is long enough to be known again."""
+    if n_han := len(_IS_HAN.findall(quotation)):
+        return n_han >= _LEAST_HAN
+    return len(_words(quotation)) >= _LEAST_WORDS and len(quotation) >= _LEAST_CHARACTERS
 
 
 def _is_said(sentence: Sentence, quoted: Quoted) -> bool:
@@ -149,18 +170,6 @@ def _closes(text: str, mark: int) -> bool:
     before = text[max(mark - 1, 0) : mark]
     behind_word = before.isalnum() and _IS_HAN.match(before) is None
     return text[mark] == '"' and (behind_word or text[mark + 1].isspace())
-
-
-def _stands(quotation: str, held: Sequence[_Held]) -> bool:
-    """True where it stands in one of the texts, or each of its pieces does."""
-    whole = _words(quotation)
-    # "[Your Name]" may be the text's own.
-    if whole and any(_padded(whole) in its.text for its in held):
-        return True
-    pieces = [words for piece in _GAP.split(quotation) if (words := _words(piece))]
-    return bool(pieces) and all(
-        any(_padded(words) in its.text or its.has_nearly(words) for its in held) for words in pieces
-    )
 
 
 def _padded(words: Sequence[str]) -> str:

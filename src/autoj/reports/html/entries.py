@@ -22,7 +22,7 @@ from autoj.records import (
 from autoj.reports.html.quotations import ReadCritique, read_critique
 from autoj.reports.text import PageText, page_text
 from autoj.runs import CaseRecord
-from autoj.verdicts.critique_faults import ShownCritique, shown_critiques
+from autoj.verdicts.critique_faults import ShownCritique, marked_critiques
 from autoj.verdicts.jury import JURY_RULES
 from autoj.verdicts.only import KINDS
 from autoj.verdicts.own_frame import to_winner
@@ -152,11 +152,12 @@ def page_case(case: Case, verdicts: Sequence[PageVerdict | None]) -> PageCase:
 
 
 def _read(critique: ShownCritique, responses: Sequence[str]) -> ReadCritique:
-    """A critique in parts, with the reason of what is cut at its end."""
+    """A critique in parts, with the reason of what is cut and wrong quotations at its end."""
     found = read_critique(page_text(critique.text).text, responses)
     if critique.mark is None:
         return found
-    return replace(found, closing=f"{found.closing} [{critique.mark}]".strip())
+    mark = page_text(critique.mark).text
+    return replace(found, closing=f"{found.closing} [{mark}]".strip())
 
 
 def page_verdict(record: CaseRecord) -> PageVerdict | None:
@@ -174,7 +175,7 @@ def page_verdict(record: CaseRecord) -> PageVerdict | None:
         scenario=verdict.scenario,
         critiques=tuple(
             _read(critique, responses)
-            for critique in shown_critiques(case, verdict)
+            for critique in marked_critiques(case, verdict)
             if critique is not None
         ),
         judgments=tuple(

@@ -36,7 +36,7 @@ from autoj.reports.text import page_text
 from autoj.runs.watch import Watch
 from autoj.tasks.selection_folder import Selection
 from autoj.tasks.stored import content_digest
-from autoj.verdicts.critique_faults import shown_critiques
+from autoj.verdicts.critique_faults import marked_critiques
 from autoj.verdicts.selection import PICK_RULES, same_by_chance, same_pick
 
 _KINDS = {"differ": "another pick", "alone": "not in every run", **SHOW}
@@ -343,7 +343,7 @@ def _responses(case: Case, known: dict[str, _Picked]) -> Iterator[EntryText]:
 
 def _critiques(case: Case, known: dict[str, _Picked]) -> Iterator[EntryText]:
     for name, its in known.items():
-        for at, critique in enumerate(shown_critiques(case, its.verdict)):
+        for at, critique in enumerate(marked_critiques(case, its.verdict)):
             if critique is not None:
                 text = critique.text + ("" if critique.mark is None else f" [{critique.mark}]")
                 heading = f"Critique of {response_name(case, at)} by {name}"

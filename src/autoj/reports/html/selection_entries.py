@@ -7,7 +7,7 @@ from autoj.reports import render
 from autoj.reports.html.listing import EntryText, PageEntry, PageTable, shown
 from autoj.reports.text import page_text
 from autoj.tasks.selection_folder import Selection
-from autoj.verdicts.critique_faults import shown_critiques
+from autoj.verdicts.critique_faults import marked_critiques
 from autoj.verdicts.knockout import MATCH_RULES, Match
 from autoj.verdicts.selection import PICK_RULES
 
@@ -71,7 +71,7 @@ def selection_entry(found: Selection, scalar: bool) -> PageEntry:
         facts.append(("reference score lost", render.number(lost, 3)))
     critiques = [
         (at, critique.text + ("" if critique.mark is None else f" [{critique.mark}]"))
-        for at, critique in enumerate(shown_critiques(case, verdict))
+        for at, critique in enumerate(marked_critiques(case, verdict))
         if critique is not None
     ]
     order = _by_rating(found)
