@@ -63,6 +63,7 @@ def test_a_quotation_given_to_the_wrong_response_is_named_with_its_place(critiqu
         'Response 1 ignores that the user says "since Monday evening".',
         'Response 1 answers the request "write a short email".',
         'Response 1 addresses what stands there, and it says "short email".',
+        'Response 1 has alternatives for the phrase "short email".',
         'It says "the boiler exploded twice".',  # which of the two?
         'Response 1 says "lovely".',  # one word is in any text
         'Response 1 says "the boiler exploded twice',  # never closed

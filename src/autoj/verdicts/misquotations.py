@@ -11,6 +11,7 @@ some are missed. English alone.
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from autoj.critiques import Quoted
 from autoj.records import Case
@@ -24,7 +25,10 @@ _SOMEONE_ELSE = re.compile(
     r"|questions?|prompts?|requests?|instructions?|tasks?|asked)\b"
 )
 # Words of the query that a response takes up are not said to be its own.
-_TAKES_UP = re.compile(r"\b(?:answer|repl(?:y|ie)|respond|follow|address|refer|about|discuss)\w*\b")
+_TAKES_UP = re.compile(
+    r"\b(?:answer|repl(?:y|ie)|respond|follow|address|refer|about|discuss|alternative|variant|version"
+    r"|synonym)\w*\b"
+)
 # "A loose pattern" is a fair quotation of "this loose pattern".
 _ARTICLE = re.compile(r"\A(?:an?|the)\s+", re.IGNORECASE)
 # A critique may be one sentence of 100,000 characters.
@@ -64,20 +68,22 @@ def misquotations(critique: str, case: Case, rated: int | None = None) -> tuple[
         return ()
     names = ["Response 1", "Response 2"] if rated is None else ["the response"]
     judged = case.responses if rated is None else (case.responses[rated],)
-    responses = {name: Quotable([each.text]) for name, each in zip(names, judged, strict=True)}
-    around = {
-        "the query": Quotable([case.query]),
-        "an earlier turn": Quotable([turn.content for turn in case.history]),
-        "the reference": Quotable([] if case.reference is None else [case.reference]),
+    texts = {
+        **{name: [each.text] for name, each in zip(names, judged, strict=True)},
+        "the query": [case.query],
+        "an earlier turn": [turn.content for turn in case.history],
+        "the reference": [] if case.reference is None else [case.reference],
     }
+    # Most quotations are right, so most texts are never read.
+    read = cache(lambda place: Quotable(texts[place]))
     found: dict[str, Misquotation] = {}
     for sentence, quoted in said_quotations(critique):
         owner = _owner(sentence, quoted, alone=rated is not None)
         words = _ARTICLE.sub("", quoted.text)
-        if owner is None or quoted.text in found or responses[names[owner]].has(words):
+        if owner is None or quoted.text in found or read(names[owner]).has(words):
             continue
-        place = next((name for name, its in (responses | around).items() if its.has(words)), None)
-        if place not in around or not _TAKES_UP.search(*_before(sentence, quoted)):
+        place = next((place for place in texts if read(place).has(words)), None)
+        if place in (None, *names) or not _TAKES_UP.search(*_before(sentence, quoted)):
             found[quoted.text] = Misquotation(
                 quotation=_as_written(critique, sentence, quoted),
                 given_to=names[owner],
