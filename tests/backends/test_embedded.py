@@ -167,7 +167,7 @@ def test_a_score_does_not_depend_on_the_batch(embedded):
     }
     for request in asked:
         ((_, alone),) = answers(embedded, [request])
-        # In bfloat16 it holds by the sizes of `inputs.lay_out`; without them .05 were measured.
+        # It holds by the sizes of `inputs.lay_out`; without them .05 was measured in bfloat16.
         assert alone.choice_logprobs == pytest.approx(together[request.key], abs=1e-4)
 
 

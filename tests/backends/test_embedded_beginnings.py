@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded import EmbeddedBackend, graph
+from autoj.backends.embedded import model as model_module
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.inputs import lay_out
-from autoj.backends.embedded.model import ChoiceModel
+from autoj.backends.embedded.model import ChoiceModel, convert
 from autoj.errors import BackendError
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Request, Response
+from tests.backends import toy_llama
 from tests.backends.test_embedded import CASES, requests
 
 TAILS = ([1, 9], [1, 0, 9], [2, 9], [3])
@@ -56,9 +58,18 @@ SEQUENCES = [
 """Two queries and their responses, prompts that are the beginning of others, and strangers."""
 
 
-@pytest.fixture(scope="module")
-def model(folder: Path) -> ChoiceModel:
-    return ChoiceModel(folder)
+@pytest.fixture(scope="module", params=["16 bits", "8 bits"])
+def model(
+    request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> ChoiceModel:
+    """A toy in the fastest precision, with weights as small models and as large ones keep them."""
+    if request.param == "16 bits":
+        return ChoiceModel(folder)
+    weights = tmp_path_factory.mktemp("packed") / "model.gguf"
+    toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_module, "_PACKED_BYTES", 0)
+        return ChoiceModel(convert(weights))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +128,7 @@ def test_a_token_in_common_is_read_once():
 @pytest.mark.parametrize("n_tokens", [1, 15, 16, 17, 70])
 @pytest.mark.parametrize("n_sequences", [1, 2, 7])
 def test_rows_and_states_come_in_sixteens_whatever_the_batch(n_tokens, n_sequences):
-    """In bfloat16 sums in rows of another length differ, and products of few tokens do."""
+    """Attention in rows of another length differs in a bit, and so do products of few tokens."""
     one = trie([*range(1, n_tokens + 1)])
     inputs = lay_out([one] * n_sequences)
     n_asked = (1 + len(one.tokens)) * n_sequences
@@ -125,6 +136,8 @@ def test_rows_and_states_come_in_sixteens_whatever_the_batch(n_tokens, n_sequenc
     assert inputs.mask.shape == (n_sequences, 1, *[aligned(one.n_tokens)] * 2)
     assert inputs.positions.shape == (aligned(n_asked),)
     assert not inputs.positions[n_asked:].any()
+    assert inputs.input_ids.shape == inputs.position_ids.shape == (1, inputs.places.size)
+    assert inputs.places.size == max(n_tokens + len(one.tokens) * n_sequences, 16)
     assert (inputs.mask == 0).any(axis=-1).all(), "a row that attends to nothing is no number"
 
 

@@ -9,18 +9,20 @@ import numpy.typing as npt
 from autoj.backends._choices import ChoiceTrie
 from autoj.backends.embedded.beginnings import common_length
 
-# In bfloat16 attention in rows of another length is not the same to the last bit, nor, in 8 bits, a
-# product of fewer than five states beside one of more. In multiples of 16 both are.
+# Attention in rows of another length is not the same to the last bit, nor, where weights are packed
+# and products in bfloat16, is one of fewer than five tokens beside one of more. That bit decides
+# how a state is rounded. Rows and states in multiples of 16, and 16 tokens and more, are the same.
 _ALIGNED = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """A batch: `n` sequences of up to `k` tokens, which have `t` different ones.
+    """A batch: `n` sequences of up to `k` tokens, which have `t` different ones, at least 16.
 
-    The layers read the tokens in one row without padding. Attention is computed for each sequence
-    in a row of its own with all of its tokens, those that others have, too, included. `k` and the
-    number of `positions` are multiples of 16, so that a batch moves no score in bfloat16.
+    The layers read the tokens in one row, without padding but for a batch that is too short.
+    Attention is computed for each sequence in a row of its own with all of its tokens, those that
+    others have, too, included. `k` and the number of `positions` are multiples of 16. So no score
+    depends on its batch.
     """
 
     input_ids: npt.NDArray[np.int64]
@@ -62,6 +64,9 @@ def lay_out(tries: Sequence[ChoiceTrie]) -> Inputs:
         places += range(number * k + first, number * k + len(row))
         positions += row[len(trie.root) - 1 :]
     positions += [0] * (_aligned(len(positions)) - len(positions))
+    filling = [0] * (_ALIGNED - len(ids))
+    for values in (ids, depths, places):
+        values += filling
     return Inputs(
         input_ids=np.array([ids], np.int64),
         position_ids=np.array([depths], np.int64),

@@ -184,8 +184,8 @@ class ChoiceModel:
 
     Everything but attention is computed for each token alone, and attention over the same rows of
     keys as without sharing. So a sequence's scores do not depend on its batch, nor on what shares
-    its beginning there, and a run that is resumed gets those of one that was not: bit for bit in
-    bfloat16, by the sizes that `lay_out` gives a batch, and to four digits in float32.
+    its beginning there, and a run that is resumed gets those of one that was not: bit for bit with
+    AVX-512, by the sizes that `lay_out` gives a batch, and to four digits in float32 without it.
     """
 
     def __init__(self, folder: Path, precision: Literal["f32", "bf16"] | None = None) -> None:
