@@ -24,3 +24,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     weights = tmp_path_factory.mktemp("toy") / "model.gguf"
     toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
     return convert(weights)
+
+
+@pytest.fixture(scope="module")
+def packed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with weights of 8 bits, as larger models are kept."""
+    pytest.importorskip("openvino_genai")
+    from autoj.backends.embedded import model
+
+    weights = tmp_path_factory.mktemp("packed") / "model.gguf"
+    toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "_PACKED_BYTES", 0)
+        return model.convert(weights)

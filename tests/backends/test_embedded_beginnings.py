@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends.embedded import EmbeddedBackend, graph
-from autoj.backends.embedded import model as model_module
 from autoj.backends.embedded.beginnings import arranged, common_length, in_batches
 from autoj.backends.embedded.inputs import lay_out
-from autoj.backends.embedded.model import ChoiceModel, convert
+from autoj.backends.embedded.model import ChoiceModel
 from autoj.errors import BackendError
 from autoj.judges import load_card
 from autoj.records import Case, Completion, Request, Response
-from tests.backends import toy_llama
 from tests.backends.test_embedded import CASES, requests
 
 TAILS = ([1, 9], [1, 0, 9], [2, 9], [3])
@@ -58,18 +56,10 @@ SEQUENCES = [
 """Two queries and their responses, prompts that are the beginning of others, and strangers."""
 
 
-@pytest.fixture(scope="module", params=["16 bits", "8 bits"])
-def model(
-    request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> ChoiceModel:
+@pytest.fixture(scope="module", params=["folder", "packed_folder"])
+def model(request: pytest.FixtureRequest) -> ChoiceModel:
     """A toy in the fastest precision, with weights as small models and as large ones keep them."""
-    if request.param == "16 bits":
-        return ChoiceModel(folder)
-    weights = tmp_path_factory.mktemp("packed") / "model.gguf"
-    toy_llama.write_llama(weights, toy_llama.random_weights(), marks=toy_llama.CHAT_MARKS)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_module, "_PACKED_BYTES", 0)
-        return ChoiceModel(convert(weights))
+    return ChoiceModel(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(scope="module")

@@ -43,8 +43,8 @@ def first_critique(pairs: Iterable[tuple[Case, Verdict]]) -> list[RenderableType
 
 
 def _critique_block(title: str, critique: ShownCritique) -> list[RenderableType]:
-    mark = "" if critique.mark is None else f"[{critique.mark}]"
-    marks = [Padding(each, (0, 0, 0, 2)) for each in render.notes([mark] if mark else [])]
+    marks = [] if critique.mark is None else render.notes([f"[{critique.mark}]"])
+    marks = [Padding(mark, (0, 0, 0, 2)) for mark in marks]
     return [*(_block(title, critique.text, None) if critique.text else [Text(title)]), *marks]
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from autoj.critiques import Quoted
 from autoj.records import Case
 from autoj.verdicts.claims import Sentence
-from autoj.verdicts.quotations import Quotable, said_quotations
+from autoj.verdicts.quotations import Quotable, said_quotations, words_before
 
 _ONE_OF_TWO = re.compile(r"\bresponse (?P<number>[12])\b")
 _ALONE = re.compile(r"\b(?:the|this) (?:response|answer)\b|\A\W*it\b")
@@ -31,8 +31,6 @@ _TAKES_UP = re.compile(
 )
 # "A loose pattern" is a fair quotation of "this loose pattern".
 _ARTICLE = re.compile(r"\A(?:an?|the)\s+", re.IGNORECASE)
-# A critique may be one sentence of 100,000 characters.
-_MOST_BEFORE = 200
 _SHOWN_CHARACTERS = 60
 
 
@@ -83,7 +81,7 @@ def misquotations(critique: str, case: Case, rated: int | None = None) -> tuple[
         if owner is None or quoted.text in found or read(names[owner]).has(words):
             continue
         place = next((place for place in texts if read(place).has(words)), None)
-        if place in (None, *names) or not _TAKES_UP.search(*_before(sentence, quoted)):
+        if place in (None, *names) or not _TAKES_UP.search(*words_before(sentence, quoted)):
             found[quoted.text] = Misquotation(
                 quotation=_as_written(critique, sentence, quoted),
                 given_to=names[owner],
@@ -94,16 +92,11 @@ def misquotations(critique: str, case: Case, rated: int | None = None) -> tuple[
 
 def _owner(sentence: Sentence, quoted: Quoted, *, alone: bool) -> int | None:
     """The place of the response that a quotation is given to; None where that is not clear."""
-    own, first, mark = _before(sentence, quoted)
+    own, first, mark = words_before(sentence, quoted)
     named = list((_ALONE if alone else _ONE_OF_TWO).finditer(own, first, mark))
     if not named or _SOMEONE_ELSE.search(own, named[-1].end(), mark):
         return None
     return 0 if alone else int(named[-1]["number"]) - 1
-
-
-def _before(sentence: Sentence, quoted: Quoted) -> tuple[str, int, int]:
-    """The critique's own words, and where those before a quotation begin and end."""
-    return sentence.own_words, max(quoted.start - _MOST_BEFORE, 0), quoted.start
 
 
 def _as_written(critique: str, sentence: Sentence, quoted: Quoted) -> str:

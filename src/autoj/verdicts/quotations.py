@@ -96,6 +96,14 @@ def said_quotations(critique: str) -> Iterator[tuple[Sentence, Quoted]]:
                 yield sentence, each
 
 
+def words_before(sentence: Sentence, quoted: Quoted) -> tuple[str, int, int]:
+    """A sentence's own words, and where the last 200 characters before a quotation begin and end.
+
+    They are what a compiled pattern's `search` takes.
+    """
+    return sentence.own_words, max(quoted.start - _MOST_BEFORE, 0), quoted.start
+
+
 class Quotable:
     """Texts that may be quoted, read once for many quotations."""
 
@@ -151,10 +159,10 @@ def _is_long(quotation: str) -> bool:
 
 def _is_said(sentence: Sentence, quoted: Quoted) -> bool:
     """True where a sentence says that a quotation was written, and denies or suggests nothing."""
-    mark, own = quoted.start, sentence.own_words
-    if _closes(sentence.text, mark):
+    if _closes(sentence.text, quoted.start):
         return False
-    first, end = max(mark - _MOST_BEFORE, 0), mark + len(quoted.text)
+    own, first, mark = words_before(sentence, quoted)
+    end = mark + len(quoted.text)
     return (
         _SAID.search(own, first, mark) is not None
         and _UNSAID.search(own, first, mark) is None
