@@ -69,11 +69,16 @@ def test_rows_are_converted_in_blocks_with_the_same_result(quantised, tmp_path, 
     assert (tmp_path / "whole.gguf").read_bytes() == (tmp_path / "blocks.gguf").read_bytes()
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path):
+def test_a_file_of_another_kind_or_cut_short_is_refused(quantised, tmp_path):
     path = tmp_path / "other.gguf"
-    path.write_bytes(b"not a model" * 100)
-    with pytest.raises(BackendError, match="cannot be read as GGUF"):
-        write_dense(path, tmp_path / "dense.gguf")
+    whole = quantised.read_bytes()
+    cut = (whole[: int(share * len(whole))] for share in np.linspace(0, 0.95, 60))
+    for content in (b"not a model" * 100, *cut):
+        path.write_bytes(content)
+        with pytest.raises(BackendError, match="cannot be read as GGUF") as refused:
+            write_dense(path, tmp_path / "dense.gguf")
+        assert "cut short" in str(refused.value.hint)
+        assert not (tmp_path / "dense.gguf").exists()
 
 
 def test_memory_holds_one_tensor_per_thread_at_a_time(monkeypatch):

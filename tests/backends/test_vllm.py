@@ -364,7 +364,7 @@ def test_an_adapter_with_a_head_is_refused_that_would_be_applied_in_part(
         "rating_head.sharpness": torch.ones(1),
     }
     save_file(load_file(weights) | heads, weights)
-    with pytest.raises(ConfigError, match="has a rating head, which vLLM cannot apply"):
+    with pytest.raises(ConfigError, match="has a head for verdicts, which vLLM cannot apply"):
         load(card_of(folder, adapter="./adapter"))
 
 

@@ -256,7 +256,8 @@ def test_a_shipped_adapter_is_whole_small_and_of_its_base(name: str) -> None:
     )
     assert adapter.modules
     assert adapter.base_sha256 is not None
-    assert (adapter.rating_head is not None) == (name == "embedded-1.5b")
+    heads = (adapter.heads.rating, adapter.heads.comparison)
+    assert [head is not None for head in heads] == [name == "embedded-1.5b"] * 2
     assert card.training_data
     protocols = [load_protocol(protocol) for protocol in card.protocols]
     assert card.prompts_sha256 == digest_prompts(card.wrapper, protocols)

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autoj.backends._adapter_config import CONFIG_FILE, GET_AGAIN, LoraConfig, parse_config
-from autoj.backends._rating_head import PREFIX as RATING_HEAD
-from autoj.backends._rating_head import RatingHead, parse_rating_head
+from autoj.backends._heads import PREFIXES as HEADS
+from autoj.backends._heads import Heads, parse_heads
 from autoj.errors import ConfigError
 from autoj.jsonl import sha256_of
 from autoj.records import JudgeCard
@@ -69,8 +69,8 @@ class Adapter:
     config: LoraConfig
     modules: Mapping[str, LoraModule]
     """The change per module of the model, such as `model.layers.0.self_attn.q_proj`."""
-    rating_head: RatingHead | None
-    """Its change of the scores of ratings, beside the model; None where it has none."""
+    heads: Heads
+    """Its changes of the scores of choices, beside the model."""
 
 
 def read_adapter(
@@ -102,11 +102,10 @@ def read_adapter(
     _check_revision(sha256, revision, where)
     tensors, metadata = _parse_weights(content, where)
     _check_base(metadata.get(BASE_FIELD), base_sha256, where)
-    head = {name: rows for name, rows in tensors.items() if name.startswith(RATING_HEAD)}
-    factors = {name: rows for name, rows in tensors.items() if name not in head}
+    factors = {name: rows for name, rows in tensors.items() if not name.startswith(HEADS)}
     modules = _modules(factors, config, where)
-    rating_head = parse_rating_head(head, where)
-    _check_width(rating_head, modules, where)
+    heads = parse_heads(tensors, where)
+    _check_widths(heads, modules, where)
     return Adapter(
         judge=judge,
         path=path,
@@ -115,42 +114,44 @@ def read_adapter(
         base_sha256=metadata.get(BASE_FIELD),
         config=config,
         modules=modules,
-        rating_head=rating_head,
+        heads=heads,
     )
 
 
-def rating_head_of(card: JudgeCard) -> RatingHead | None:
-    """The rating head of a card's adapter; None without one, or without an adapter.
+def heads_of(card: JudgeCard) -> Heads:
+    """The heads of a card's adapter; none without an adapter.
 
     Raises:
-        ConfigError: the weights file is missing or damaged, or its head is.
+        ConfigError: the weights file is missing or damaged, or a head is.
     """
     if card.adapter is None:
-        return None
+        return Heads()
     path = card.locate(card.adapter) / WEIGHTS_FILE
     where = f"judge {card.name!r}: {path}"
-    tensors, _ = _parse_weights(_read(path, card.name), where, RATING_HEAD)
-    return parse_rating_head(tensors, where)
+    tensors, _ = _parse_weights(_read(path, card.name), where, HEADS)
+    return parse_heads(tensors, where)
 
 
-def remove_rating_head(folder: Path, judge: str) -> str:
-    """Writes an adapter's weights file without its head, and its factors in float32.
+def remove_heads(folder: Path, card: JudgeCard) -> str:
+    """Writes an adapter's weights file without its heads, and its factors in float32.
 
     Args:
-        folder: the adapter's.
-        judge: the judge's name, for messages.
+        folder: a copy of the adapter's.
+        card: the judge's.
 
     Returns:
         The new file's digest (hex).
 
     Raises:
-        ConfigError: the file is missing or damaged.
+        ConfigError: the file is missing, damaged, or not the one that the card pins.
     """
     from safetensors.numpy import save_file
 
     path = folder / WEIGHTS_FILE
-    tensors, metadata = _parse_weights(_read(path, judge), f"judge {judge!r}: {path}")
-    kept = {name: rows for name, rows in tensors.items() if not name.startswith(RATING_HEAD)}
+    where, content = f"judge {card.name!r}: {path}", _read(path, card.name)
+    _check_revision(hashlib.sha256(content).hexdigest(), card.adapter_revision, where)
+    tensors, metadata = _parse_weights(content, where)
+    kept = {name: rows for name, rows in tensors.items() if not name.startswith(HEADS)}
     save_file(kept, path, metadata)
     return sha256_of(path)
 
@@ -163,15 +164,16 @@ def _digest(settings: bytes, factors: Mapping[str, npt.NDArray[np.float32]]) -> 
     return found.hexdigest()
 
 
-def _check_width(head: RatingHead | None, modules: Mapping[str, LoraModule], where: str) -> None:
-    """Checks that a head is for the model's states, whose width the queries' projections have."""
+def _check_widths(heads: Heads, modules: Mapping[str, LoraModule], where: str) -> None:
+    """Checks that heads are for the model's states, whose width the queries' projections have."""
     widths = {module.shape[1] for name, module in modules.items() if name.endswith(".q_proj")}
-    if head is not None and widths and widths != {len(head.weight)}:
-        raise ConfigError(
-            f"{where}: its rating head reads states of {len(head.weight):,} numbers, and the "
-            f"model's have {sorted(widths)}",
-            hint="It was fitted to another model; get the adapter's files again.",
-        )
+    for kind, head in (("rating", heads.rating), ("comparison", heads.comparison)):
+        if head is not None and widths and widths != {len(head.weight)}:
+            raise ConfigError(
+                f"{where}: its {kind} head reads states of {len(head.weight):,} numbers, and the "
+                f"model's have {sorted(widths)}",
+                hint="It was fitted to another model; get the adapter's files again.",
+            )
 
 
 def _read(path: Path, judge: str) -> bytes:
@@ -218,7 +220,7 @@ def _check_base(stated: str | None, base_sha256: str | None, where: str) -> None
 
 
 def _parse_weights(
-    content: bytes, where: str, prefix: str = ""
+    content: bytes, where: str, prefixes: tuple[str, ...] = ("",)
 ) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
     from safetensors import SafetensorError, deserialize
 
@@ -230,7 +232,7 @@ def _parse_weights(
     length = int.from_bytes(content[:8], "little")
     metadata: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__") or {}
     return {
-        name: _decode(name, tensor, where) for name, tensor in raw if name.startswith(prefix)
+        name: _decode(name, tensor, where) for name, tensor in raw if name.startswith(prefixes)
     }, metadata
 
 

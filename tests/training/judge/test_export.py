@@ -188,7 +188,7 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     made = export_model(
         out, tmp_path / "without", "gguf-q8_0", validation=toy.pairs_file(tmp_path), watch=watch
     )
-    assert any("rating head of the judge's adapter is left out" in m for m in watch.messages)
+    assert any("heads of the judge's adapter are left out" in m for m in watch.messages)
     same_ratings(toy.verdict_of(tmp_path / "without"), embedded, 0.1)
     # It is compared with what it was made from: rounding alone moved these ratings.
     assert made.moved is not None
@@ -197,6 +197,19 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     without = load_card(str(tmp_path / "without"))
     # Thresholds of comparisons hold on.
     assert (list(without.unsure), without.calibration) == (["pairwise-verdict"], {})
+    # With a head for comparisons they would not.
+    compared = {name.replace("rating", "comparison"): rows for name, rows in heads.items()}
+    save_file(load_file(weights) | compared, weights, metadata)
+    content["adapter_revision"] = f"sha256:{sha256_of(weights)}"
+    (out / "judge.yaml").write_text(yaml.safe_dump(content))
+    export_model(out, tmp_path / "without-both", "gguf")
+    assert load_card(str(tmp_path / "without-both")).unsure == {}
+    # The adapter that is rewritten without its heads is the one that the card pins.
+    content["adapter_revision"] = f"sha256:{'0' * 64}"
+    (out / "judge.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(ConfigError, match="the file is not the one that the card names"):
+        export_model(out, tmp_path / "unpinned", "gguf")
+    assert not (tmp_path / "unpinned").exists()
 
 
 @needs_openvino

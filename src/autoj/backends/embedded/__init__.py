@@ -47,8 +47,8 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
         return EmbeddedBackend(card, _converted(card))
     weights = fetch_weights(card, on_fetch)
     adapter = _adapter(card, weights)
-    head = None if adapter is None else adapter.rating_head
-    return EmbeddedBackend(card, convert(weights, adapter), head)
+    heads = None if adapter is None else adapter.heads
+    return EmbeddedBackend(card, convert(weights, adapter), heads)
 
 
 def _converted(card: JudgeCard) -> Path:

@@ -57,7 +57,7 @@ def write_dense(
 
     writer, whole = None, False
     try:
-        reader = gguf.GGUFReader(quantised)
+        reader = _open(quantised)
         writer = gguf.GGUFWriter(dense, _field(reader, "general.architecture"))
         _copy_fields(reader, writer, packed=packed)
         added = {} if adapter is None else _placed(adapter, reader)
@@ -76,6 +76,19 @@ def write_dense(
             writer.close()
         if not whole:
             dense.unlink(missing_ok=True)
+
+
+def _open(file: Path) -> Any:
+    import gguf
+
+    try:
+        return gguf.GGUFReader(file)
+    except (ValueError, LookupError) as error:
+        raise BackendError(
+            f"{file} cannot be read as GGUF: {error}",
+            hint="It may be cut short: compare its size and digest with its source's, and get it "
+            "again.",
+        ) from error
 
 
 def _announce(tensor: Any, writer: Any, *, packed: bool) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoj.backends._choices import ChoiceTrie, build_trie
 from autoj.backends._control import any_of, broken_up, is_shaped_as_a_mark
-from autoj.backends._rating_head import RatingHead, asks_for_rating
+from autoj.backends._heads import Heads
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.embedded.beginnings import arranged, in_batches
 from autoj.backends.embedded.memory import (
@@ -53,9 +53,7 @@ _MARK = re.compile(r"<[^\n]+>|\[[^\n]+\]")
 class EmbeddedBackend:
     """Runs a small model through OpenVINO; each half of the engine is loaded on first use."""
 
-    def __init__(
-        self, card: JudgeCard, folder: Path, rating_head: RatingHead | None = None
-    ) -> None:
+    def __init__(self, card: JudgeCard, folder: Path, heads: Heads | None = None) -> None:
         import openvino_genai
 
         self.card = card
@@ -66,7 +64,7 @@ class EmbeddedBackend:
             scores_texts=True,
         )
         self._folder = folder
-        self._rating_head = rating_head
+        self._heads = heads or Heads()
         self._tokenizer: Any = openvino_genai.Tokenizer(str(folder))
         self._choice_model: ChoiceModel | None = None
         self._writer: Any = None
@@ -175,8 +173,8 @@ class EmbeddedBackend:
             scores = model.read([trie for _, trie in batch])
             release_pages(weights_file(self._folder))
             for (request, trie), (logprobs, state) in zip(batch, scores, strict=True):
-                if self._rating_head and asks_for_rating(request.prefix, request.choices):
-                    logprobs = self._rating_head.moved(logprobs, state)
+                if head := self._heads.of(request.prefix, request.choices):
+                    logprobs = head.moved(logprobs, state)
                 yield _scored(request, trie, logprobs)
 
     def _trie(self, request: Request) -> ChoiceTrie:

@@ -17,7 +17,7 @@ batch_tokens  the most tokens of one batch, with padding, to keep memory small
 ```
 """
 
-from autoj.backends._adapters import rating_head_of
+from autoj.backends._adapters import heads_of
 from autoj.backends.hf.engine import HfBackend
 from autoj.backends.hf.models import load_model
 from autoj.fetching import OnFetch
@@ -41,4 +41,4 @@ def load(card: JudgeCard, device: str | None = None, on_fetch: OnFetch | None = 
         Unavailable: the model could not be fetched.
     """
     tokenizer, model = load_model(card, device, on_fetch)
-    return HfBackend(card, tokenizer, model, rating_head_of(card))
+    return HfBackend(card, tokenizer, model, heads_of(card))

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autoj.backends._choices import ChoiceTrie
+from autoj.backends._heads import Heads
 from autoj.backends._loading import in_short
-from autoj.backends._rating_head import RatingHead, asks_for_rating
 from autoj.backends.base import Limits, OnText, Outcome
 from autoj.backends.hf.continuous import can_continue, has_continuous, write_continuously
 from autoj.backends.hf.encoding import Encoder
@@ -78,14 +78,14 @@ class HfBackend:
     """
 
     def __init__(
-        self, card: JudgeCard, tokenizer: Any, model: Any, rating_head: RatingHead | None = None
+        self, card: JudgeCard, tokenizer: Any, model: Any, heads: Heads | None = None
     ) -> None:
         self._encoder = Encoder(tokenizer, card.wrapper)
         self.template = self._encoder.template
         """The tokenizer's own chat template, where the card's wrapper is `template`."""
         self.card = pin_template(card, self.template)
         self._model = model
-        self._rating_head = rating_head
+        self._heads = heads or Heads()
         self._writer = Writer(tokenizer, model)
         self._continuous: bool = card.options.get("continuous", True) and has_continuous(model)
         self._checked = False
@@ -235,10 +235,10 @@ class HfBackend:
         ], []
 
     def _moved(self, request: Request, logprobs: Tensor, state: Tensor) -> Sequence[float]:
-        """The log-probabilities of a request's choices, by the adapter's head where it rates."""
+        """The log-probabilities of a request's choices, by the adapter's head for them."""
         given: list[float] = logprobs.tolist()
-        if self._rating_head and asks_for_rating(request.prefix, request.choices):
-            return self._rating_head.moved(given, state.float().cpu().numpy())
+        if head := self._heads.of(request.prefix, request.choices):
+            return head.moved(given, state.float().cpu().numpy())
         return given
 
     def _write(self, batch: list[_Asking]) -> tuple[list[Outcome], list[_Job]]:

@@ -25,7 +25,7 @@ _OPTIONS = (
 )  # fmt: skip
 _SWITCHES = ("load_in_4bit", "continuous")
 # Pickles that would build objects are refused by torch.
-_NO_MODEL = (KeyError, MemoryError, RuntimeError, ValueError, UnpicklingError)
+_NO_MODEL = (LookupError, MemoryError, RuntimeError, ValueError, UnpicklingError)
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 # Packages that transformers reads 4-bit checkpoints with; our extras include none of them.
 _PACKAGES = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoj import trust
 from autoj.backends._adapter_config import CONFIG_FILE
-from autoj.backends._adapters import rating_head_of
+from autoj.backends._adapters import heads_of
 from autoj.backends._hub import hub_arguments
 from autoj.backends.hf.adapters import check_adapter
 from autoj.backends.hf.base_models import Base, find_base
@@ -66,10 +66,10 @@ def load_engine(card: JudgeCard) -> tuple[Any, Any, Any]:
         )
     base = find_base(card)
     adapter = None if card.adapter is None else check_adapter(card, base.weights)
-    if rating_head_of(card) is not None:
+    if heads_of(card):
         raise ConfigError(
-            f"judge {card.name!r}: its adapter has a rating head, which vLLM cannot apply: its "
-            "ratings would be another judge's",
+            f"judge {card.name!r}: its adapter has a head for verdicts, which vLLM cannot apply: "
+            "its verdicts would be another judge's",
             hint="Run it on the hf backend, or on the embedded one.",
         )
     for name, value in _ENVIRONMENT.items():

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 import orjson
 import yaml
 
-from autoj.backends._adapters import rating_head_of, remove_rating_head
+from autoj.backends._adapters import heads_of, remove_heads
+from autoj.backends._heads import Heads
 from autoj.errors import ConfigError, DataError, StorageFull, UnknownComponent, UserError
 from autoj.judges import load_card
 from autoj.judges.cards import FOLDER_CARD, card_text
+from autoj.protocols import OwnProtocol, protocols_of
 from autoj.records import JudgeCard
 from autoj.runs.watch import SILENT, Watch
 from autoj.system_errors import is_full, storage_error
@@ -42,8 +44,6 @@ N_PAIRS = 200
 
 _MODEL_CARD = "README.md"
 _Fitted = TypeVar("_Fitted")
-_BY_RATING = "pairwise-by-rating"
-"""The protocol whose verdicts follow from ratings that a rating head moves."""
 # A disk with less than this left after an error is called full, whatever its library said.
 _LITTLE_BYTES = 1 << 20
 
@@ -102,8 +102,8 @@ def export_model(
 
     Returns:
         What was written. `merged`, `gguf` and `openvino` round nothing but float32 to float16. An
-        adapter's rating head is left out, with what was fitted to it; verdicts are compared with
-        those of the judge without it.
+        adapter's heads are left out, with what was fitted to the verdicts that they move; verdicts
+        are compared with those of the judge without them.
 
     Raises:
         DataError: `judge` is not a finished training, `out` is not empty, or a row cannot be read.
@@ -137,12 +137,13 @@ def export_model(
         made, scratch = draft / "judge", draft / "scratch"
         made.mkdir(parents=True)
         scratch.mkdir()
-        if rating_head_of(original.card) is not None:
+        if heads := heads_of(original.card):
             watch.message(
-                "the rating head of the judge's adapter is left out, which only adapters have, and "
-                f"so are the calibration and the unsure threshold of {_BY_RATING}"
+                "the heads of the judge's adapter are left out, which only adapters have, and so "
+                "are the calibrations and unsure thresholds of "
+                + " and ".join(_moved_by(heads, original.card))
             )
-            original = _without_head(original, scratch / "without-head")
+            original = _without_heads(original, heads, scratch / "without-heads")
         watch.message(f"writing the weights as {format}")
         changed, kept = write_form(original, format, made, scratch, rank=rank)
         _write_card(original, made, changed, format)
@@ -179,12 +180,25 @@ def _read_original(judge: Path) -> Original:
     )
 
 
-def _without_head(original: Original, folder: Path) -> Original:
+def _moved_by(heads: Heads, card: JudgeCard) -> list[str]:
+    """The protocols whose verdicts heads move; a prompt of the card's own may ask as they do."""
+    moved = {"pairwise-by-rating": heads.rating, "pairwise-verdict": heads.comparison}
+    shipped = [protocol for protocol, head in moved.items() if head is not None]
+    return shipped + [one.name for one in protocols_of(card) if isinstance(one, OwnProtocol)]
+
+
+def _without_heads(original: Original, heads: Heads, folder: Path) -> Original:
     """The judge by its weights alone, which is what an export holds and is compared with."""
     shutil.copytree(original.card.locate(str(original.card.adapter)), folder)
-    revision = remove_rating_head(folder, original.card.name)
+    revision = remove_heads(folder, original.card)
+    moved = _moved_by(heads, original.card)
+
+    def others(by_protocol: Mapping[str, _Fitted]) -> dict[str, _Fitted]:
+        """Without what was fitted to verdicts that the heads may have moved."""
+        return {name: fitted for name, fitted in by_protocol.items() if name not in moved}
+
     fitted = {
-        field: _others(original.content[field])
+        field: others(original.content[field])
         for field in ("calibration", "unsure")
         if field in original.content
     }
@@ -192,15 +206,10 @@ def _without_head(original: Original, folder: Path) -> Original:
         original.card,
         adapter=str(folder.absolute()),
         adapter_revision=f"sha256:{revision}",
-        calibration=_others(original.card.calibration),
-        unsure=_others(original.card.unsure),
+        calibration=others(original.card.calibration),
+        unsure=others(original.card.unsure),
     )
     return replace(original, card=card, content={**original.content, **fitted})
-
-
-def _others(by_protocol: Mapping[str, _Fitted]) -> dict[str, _Fitted]:
-    """Without what was fitted to verdicts by rating."""
-    return {name: fitted for name, fitted in by_protocol.items() if name != _BY_RATING}
 
 
 def _check_files(format: Format, calibration: Sequence[Path], validation: Path | None) -> None:
