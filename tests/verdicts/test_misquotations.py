@@ -33,6 +33,10 @@ def said(critique: str, case: Case = PAIR, rated: int | None = None) -> list[str
             '- content: Response 1 asks for a "short email"; Response 2 has nothing to say.',
             '"short email" stands in the query, not in Response 1',
         ),
+        (  # The name of a point is neither said nor denied: it is no word about the quotation.
+            '- correctness: Response 1 says "The neighbourhood is lovely", as it is.',
+            '"The neighbourhood is lovely" stands in Response 2, not in Response 1',
+        ),
         (
             'Response 1 is polite; Response 2 says "the boiler exploded twice".',
             '"the boiler exploded twice" does not stand in Response 2',
@@ -57,6 +61,7 @@ def test_a_quotation_given_to_the_wrong_response_is_named_with_its_place(critiqu
         'Response 1 says "has not worked since Monday", which is right.',
         'Response 2 has "a loose pattern", and names it.',  # it has "this loose pattern"
         'Response 1 lacks "the neighbourhood is lovely".',
+        '- words: Response 1 greets as warmly as "the neighbourhood is lovely".',
         'Response 1 should say "please send a plumber".',
         'Response 1 is better than both, which say "the boiler exploded twice".',
         'Response 1 ignores that the user says "since Monday evening".',

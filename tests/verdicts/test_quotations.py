@@ -14,6 +14,7 @@ INVENTED = (
     "Its heading is bland; the sentence `harbour of silence` has no verb.",
     'The words "the lake froze … in the harbour" are vague.',
     'Response 1 is friendlier and states "we love our harbour".',
+    '- Correctness: it says "the harbour was empty".',
     "回应1说「港口里没有一条船」。",
 )
 KEPT = (
@@ -25,6 +26,8 @@ KEPT = (
     'It says "the village would go skating for weeks".',
     'It says "the lake froze over in one January".',
     'It does not say "the harbour was empty".',
+    '- Missing statement: "the harbour was empty".',
+    '- Wording: it should say "the harbour was empty".',
     'It should have written "the harbour was empty".',
     'It would be better to use "the harbour was empty".',
     'A phrase like "the harbour was empty" would have helped.',

@@ -1,9 +1,10 @@
 """Quotations of a critique, and those that stand in nothing that it was written about.
 
-A quotation counts where the words before it, at most 200 characters of its sentence, say that
-somebody wrote it ('it states "…"', 'the word "…"'). It is passed over where they also deny,
-correct or suggest something ('it would be better to write "…"'), whatever that is about, and where
-100 characters behind it imagine something ("… would have helped").
+A quotation counts where the words before it, at most 200 characters of its sentence and behind the
+name of a point ("- Correctness: …"), say that somebody wrote it ('it states "…"', 'the word "…"').
+It is passed over where they also deny, correct or suggest something ('it would be better to write
+"…"'), whatever that is about, and where 100 characters behind it imagine something ("… would have
+helped").
 
 Texts are compared by whole words: letter case, spaces, punctuation, markdown and the endings of
 words ("go" for "going") do not matter, and of a quotation with an ellipsis or an insertion in
@@ -56,6 +57,8 @@ _UNSAID = re.compile(
     r"|akin|equivalent|ideal\w*|(?:an?|with|us(?:e|es|ed|ing)|some) more|clearer|simpler|shorter"
     r"|avoid\w*)\b|n't\b|没有|未|应该|应当|不|建议|改为|可以|更|例如"
 )
+# "- Correctness: it says …": the name of a point is not about what stands behind it.
+_POINT = re.compile(r"\s*[-*•–]\s+[^:.!?\n]{1,60}:\s")
 _IMAGINED = re.compile(r"\b(?:would|(?:could|might|can) (?:have|help|make|add|improve|also))\b")
 
 
@@ -162,6 +165,8 @@ def _is_said(sentence: Sentence, quoted: Quoted) -> bool:
     if _closes(sentence.text, quoted.start):
         return False
     own, first, mark = words_before(sentence, quoted)
+    if (named := _POINT.match(own)) is not None:
+        first = max(first, named.end())
     end = mark + len(quoted.text)
     return (
         _SAID.search(own, first, mark) is not None
