@@ -421,9 +421,13 @@ def test_a_gguf_files_tokenizer_splits_texts_as_the_file_says(
 def test_a_gguf_file_that_is_none_or_not_the_pinned_one_is_told(
     gguf_judge: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "model.gguf").write_bytes(b"not a model" * 100)
-    with pytest.raises(ConfigError, match=r"model.gguf is not a language model that transformers"):
-        load_model(card_of(tmp_path, model="./model.gguf"), device="cpu")
+    whole = (gguf_judge / "tiny.gguf").read_bytes()
+    told = r"model.gguf is not a language model that transformers"
+    cut = (whole[: int(share * len(whole))] for share in (1e-3, 0.01, 0.1, 0.5, 0.9))
+    for content in (b"not a model" * 100, whole[:40], *cut):
+        (tmp_path / "model.gguf").write_bytes(content)
+        with pytest.raises(ConfigError, match=told):
+            load_model(card_of(tmp_path, model="./model.gguf"), device="cpu")
     with pytest.raises(ConfigError, match=r"no weights file .*other.gguf"):
         load_model(card_of(tmp_path, model="./other.gguf"), device="cpu")
     card = card_of(gguf_judge, model="./tiny.gguf", revision=f"sha256:{'0' * 64}")

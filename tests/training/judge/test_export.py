@@ -6,6 +6,7 @@ import errno
 import importlib.util
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
+from autoj.backends._heads import Heads, comparison_head, rating_head
 from autoj.errors import ConfigError, DataError, MissingExtra, StorageFull, UnknownComponent
 from autoj.jsonl import sha256_of
 from autoj.judges import load_card
@@ -210,6 +212,17 @@ def test_an_adapter_on_a_gguf_file_runs_in_the_embedded_engine_and_is_exported(
     with pytest.raises(ConfigError, match="the file is not the one that the card names"):
         export_model(out, tmp_path / "unpinned", "gguf")
     assert not (tmp_path / "unpinned").exists()
+
+
+def test_what_was_fitted_to_a_prompt_of_the_cards_own_may_have_been_moved_by_heads() -> None:
+    text = "---\nname: mine\nkind: single\nanswer: {like: single}\n---\n{query} {response}\n"
+    plain = load_card("embedded-1.5b")
+    own = replace(plain, prompts=(text,))
+    compared = Heads(comparison=comparison_head(np.ones(1), 0.0))
+    assert export._moved_by(compared, plain) == ["pairwise-verdict"]
+    assert export._moved_by(compared, own) == ["pairwise-verdict", "mine"]
+    rated = Heads(rating=rating_head(np.ones(1), 0.0))
+    assert export._moved_by(rated, own) == ["pairwise-by-rating", "mine"]
 
 
 @needs_openvino

@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import struct
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
 from pickle import UnpicklingError
@@ -24,8 +25,8 @@ _OPTIONS = (
     "precision", "device_map", "attention", "load_in_4bit", "batch_tokens", "continuous", PIN,
 )  # fmt: skip
 _SWITCHES = ("load_in_4bit", "continuous")
-# Pickles that would build objects are refused by torch.
-_NO_MODEL = (LookupError, MemoryError, RuntimeError, ValueError, UnpicklingError)
+# Pickles that would build objects are refused by torch; a GGUF file may end inside its header.
+_NO_MODEL = (LookupError, MemoryError, RuntimeError, ValueError, UnpicklingError, struct.error)
 _PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 # Packages that transformers reads 4-bit checkpoints with; our extras include none of them.
 _PACKAGES = {

@@ -138,12 +138,12 @@ def export_model(
         made.mkdir(parents=True)
         scratch.mkdir()
         if heads := heads_of(original.card):
+            moved_by_heads = _moved_by(heads, original.card)
             watch.message(
                 "the heads of the judge's adapter are left out, which only adapters have, and so "
-                "are the calibrations and unsure thresholds of "
-                + " and ".join(_moved_by(heads, original.card))
+                f"are the calibrations and unsure thresholds of {' and '.join(moved_by_heads)}"
             )
-            original = _without_heads(original, heads, scratch / "without-heads")
+            original = _without_heads(original, moved_by_heads, scratch / "without-heads")
         watch.message(f"writing the weights as {format}")
         changed, kept = write_form(original, format, made, scratch, rank=rank)
         _write_card(original, made, changed, format)
@@ -187,11 +187,10 @@ def _moved_by(heads: Heads, card: JudgeCard) -> list[str]:
     return shipped + [one.name for one in protocols_of(card) if isinstance(one, OwnProtocol)]
 
 
-def _without_heads(original: Original, heads: Heads, folder: Path) -> Original:
+def _without_heads(original: Original, moved: Sequence[str], folder: Path) -> Original:
     """The judge by its weights alone, which is what an export holds and is compared with."""
     shutil.copytree(original.card.locate(str(original.card.adapter)), folder)
     revision = remove_heads(folder, original.card)
-    moved = _moved_by(heads, original.card)
 
     def others(by_protocol: Mapping[str, _Fitted]) -> dict[str, _Fitted]:
         """Without what was fitted to verdicts that the heads may have moved."""
