@@ -74,6 +74,7 @@ def test_a_list_is_counted(query: str, response: str, said: str | None) -> None:
     assert (found is None) if said is None else (found is not None and said in found)
 
 
+ALL = "The sea is endless, blue, deep and always restless."
 TWO = "It rains e.g. in St. Ives. It costs 3.50 there."
 
 
@@ -103,6 +104,10 @@ TWO = "It rains e.g. in St. Ives. It costs 3.50 there."
             "ten words, which breaks the limit of ten",
         ),
         ("Explain rain in at most 10 words.", TWO, None),
+        # Without "and", which may be left out, there are eight. The usual count is told.
+        ("Describe it in exactly 5 words.", ALL, "nine words, which breaks the request for five"),
+        ("Describe it in at most 7 words.", ALL, "nine words, which breaks the limit of seven"),
+        ("Describe it in at most 8 words.", ALL, None),
         # A word with a hyphen is one or two, as one likes.
         ("Explain rain in exactly 3 words.", "Well-known wet weather", None),
         ("Explain rain in exactly 4 words.", "Well-known wet weather", None),

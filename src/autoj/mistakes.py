@@ -326,16 +326,23 @@ def _is_plain_request(asked: str, request: re.Match[str]) -> bool:
 
 
 def _beyond(bound: str, count: str, found: list[int], unit: str) -> str | None:
-    """The sentence about a number that is not as asked; None where it is, by one way to count."""
-    n_asked, least = _counted(count), min(found)
-    units = unit + "s" * (least != 1)
+    """The sentence about a number that is not as asked; None where it is, by one way to count.
+
+    Args:
+        bound: the words before the number that is asked for.
+        count: that number.
+        found: the numbers by each way to count, the usual one first, which is the one that is told.
+        unit: what is counted.
+    """
+    n_asked, least, usual = _counted(count), min(found), found[0]
+    units = unit + "s" * (usual != 1)
     if not _AT_MOST.search(bound) and not _BELOW.search(bound):
         if least <= n_asked <= max(found):
             return None
-        return _breaks("response", _spelt(least), units, "request for", n_asked)
+        return _breaks("response", _spelt(usual), units, "request for", n_asked)
     if least < n_asked or (least == n_asked and _AT_MOST.search(bound)):
         return None
-    return _breaks("response", _spelt(least), units, "limit of", n_asked)
+    return _breaks("response", _spelt(usual), units, "limit of", n_asked)
 
 
 def _breaks(what: str, found: str, unit: str, kind: str, n_asked: int) -> str:

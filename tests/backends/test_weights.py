@@ -79,8 +79,11 @@ def test_a_full_disk_is_said(card):
     folder = cache_folder() / "models" / card.revision.removeprefix("sha256:")[:16]
     folder.mkdir(parents=True)
     (folder / "model.gguf.draft").symlink_to("/dev/full")
-    with pytest.raises(StorageFull):
+    with pytest.raises(StorageFull, match=r"no room for .*; nothing of it is kept") as refused:
         fetch_weights(card)
+    assert f"({len(CONTENT) / 1e6:,.0f} MB)" in str(refused.value)
+    assert "AUTOJ_CACHE=FOLDER" in str(refused.value.hint)
+    assert not list(folder.iterdir())
 
 
 def test_a_file_of_ones_own_needs_no_digest(tmp_path):

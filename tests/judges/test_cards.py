@@ -58,6 +58,14 @@ def test_the_protocols_of_a_shipped_card_exist_and_speak_its_languages(name: str
     assert {"pair", "response"} <= subjects or (name in BASELINES and len(subjects) == 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "writes"),
+    [("embedded", True), ("embedded-0.5b", True), ("embedded-small", False)],
+)
+def test_judges_whose_critiques_mislead_write_none_of_themselves(name: str, writes: bool) -> None:
+    assert load_card(name).critique is writes
+
+
 @every_card
 def test_every_published_figure_says_where_it_was_published(name: str) -> None:
     for figure in load_card(name).published:

@@ -30,6 +30,12 @@ def needs(*packages: str) -> pytest.MarkDecorator:
     )
 
 
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the benchmarks' sets of this machine, whose queries are no calibration texts."""
+    monkeypatch.setattr("autoj.datasets.catalog.test_sets_here", lambda: {})
+
+
 @pytest.fixture(scope="module")
 def judge(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy.trained(tmp_path_factory.mktemp("judge"), base)
@@ -155,6 +161,17 @@ def test_queries_that_are_compared_on_or_tested_on_are_no_texts(
     kept = calibration_rows([rows], settings, (), watch)
     assert [row.case.id for row in kept] == ["pair-0", "pair-2", "pair-3"]
     assert "hhh is compared in part only, by the 1 queries that can be read" in watch.messages[0]
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    for model, row in (("one", mine[2]), ("two", mine[3])):
+        toy.write_rows(outputs / f"{model}.jsonl", [row])
+    watch.messages.clear()
+    monkeypatch.setattr("autoj.datasets.catalog.test_sets_here", lambda: {"alpaca-eval": outputs})
+    kept = calibration_rows([rows], settings, (), watch)
+    assert [row.case.id for row in kept] == ["pair-0", "pair-1"]
+    assert watch.messages == [
+        "2 of 4 rows share their query with alpaca-eval and are no calibration texts"
+    ]
     _, compared = open_pairs(rows, 10)
     with pytest.raises(ConfigError, match="all queries of the calibration files"):
         calibration_rows([rows], settings, compared, watch)

@@ -106,23 +106,30 @@ def _without_tested(
 
 
 def _queries(name: str, path: Path, watch: Watch) -> list[str]:
-    """The queries of a benchmark's set that can be read; it is told where some cannot."""
-    queries: list[str] = []
+    """The queries of a benchmark's set that can be read; it is told where some cannot.
+
+    Args:
+        name: the set's.
+        path: its file, or a folder of files, as of the outputs of many models.
+        watch: is told.
+    """
+    queries: dict[str, None] = {}
     reason: DataError | ConfigError | None = None
-    try:
-        for _, item in open_cases(path).read():
-            if isinstance(item, Case):
-                queries.append(item.query)
-            else:
-                reason = reason or item
-    except (DataError, ConfigError) as error:
-        reason = error
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        try:
+            for _, item in open_cases(file).read():
+                if isinstance(item, Case):
+                    queries[item.query] = None
+                else:
+                    reason = reason or item
+        except (DataError, ConfigError) as error:
+            reason = reason or error
     if reason is not None:
         watch.message(
             f"{name} is compared in part only, by the {len(queries):,} queries that can be read: "
             f"{reason.message}"
         )
-    return queries
+    return list(queries)
 
 
 def encode_texts(
