@@ -60,7 +60,12 @@ def test_the_protocols_of_a_shipped_card_exist_and_speak_its_languages(name: str
 
 @pytest.mark.parametrize(
     ("name", "writes"),
-    [("embedded", True), ("embedded-0.5b", True), ("embedded-small", False)],
+    [
+        ("embedded", True),
+        ("embedded-0.5b", True),
+        ("embedded-small", False),
+        ("embedded:other.gguf", True),
+    ],
 )
 def test_judges_whose_critiques_mislead_write_none_of_themselves(name: str, writes: bool) -> None:
     assert load_card(name).critique is writes
