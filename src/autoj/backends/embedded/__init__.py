@@ -12,6 +12,7 @@ from pathlib import Path
 from autoj.backends._adapters import Adapter, read_adapter
 from autoj.backends.embedded.engine import EmbeddedBackend
 from autoj.backends.embedded.model import convert
+from autoj.backends.embedded.processor import tell_if_slow
 from autoj.backends.embedded.weights import fetch_weights
 from autoj.errors import ConfigError, MissingExtra
 from autoj.fetching import OnFetch
@@ -43,6 +44,7 @@ def load(card: JudgeCard, on_fetch: OnFetch | None = None) -> EmbeddedBackend:
     packages = ("openvino_genai",) if card.adapter is None else ("openvino_genai", "safetensors")
     if any(importlib.util.find_spec(package) is None for package in packages):
         raise MissingExtra("embedded", f"judge {card.name!r}")
+    tell_if_slow()
     if (card.locate(card.model) / OPENVINO_WEIGHTS).is_file():
         return EmbeddedBackend(card, _converted(card))
     weights = fetch_weights(card, on_fetch)
