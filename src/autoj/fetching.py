@@ -2,7 +2,7 @@
 
 A file is written as a draft under a lock and renamed only when its checksum is right. So an
 interrupted download leaves no incomplete file and can be started again. Errors of the operating
-system but a full disk pass through: the callers name the file that could not be written.
+system pass through: the callers name the file that could not be written.
 """
 
 import hashlib
@@ -17,9 +17,6 @@ from typing import IO
 
 import platformdirs
 from filelock import FileLock
-
-from autoj.errors import StorageFull
-from autoj.system_errors import is_full
 
 OnFetch = Callable[[str, int, int], None]
 """Called with the name of the file, the bytes received, and the bytes in all."""
@@ -113,7 +110,6 @@ def fetch_file(
 
     Raises:
         FetchFailed: no source could be reached, or none had the right file.
-        StorageFull: the disk has no room for it; nothing of it is kept.
         OSError: the file could not be written.
     """
     if target.is_file():
@@ -121,23 +117,8 @@ def fetch_file(
     target.parent.mkdir(parents=True, exist_ok=True)
     with _lock(target):
         if not target.is_file():
-            try:
-                _fetch(target, sources, what, checksum, size_bytes, on_fetch or say_nothing)
-            except OSError as error:
-                if is_full(error):
-                    raise _no_room(target, what, size_bytes) from error
-                raise
+            _fetch(target, sources, what, checksum, size_bytes, on_fetch or say_nothing)
     return target
-
-
-def _no_room(target: Path, what: str, size_bytes: int | None) -> StorageFull:
-    size = "" if size_bytes is None else f" ({size_bytes / 1e6:,.0f} MB)"
-    is_cached = target.is_relative_to(cache_folder())
-    elsewhere = "have downloads elsewhere: AUTOJ_CACHE=FOLDER" if is_cached else "choose another."
-    return StorageFull(
-        f"{target.parent}: the disk has no room for {what}{size}; nothing of it is kept",
-        hint=f"Free some space, or {elsewhere}",
-    )
 
 
 def _lock(target: Path) -> FileLock:

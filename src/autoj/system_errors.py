@@ -72,8 +72,9 @@ def storage_error(error: OSError, path: Path) -> Exception:
     """`StorageFull` for a full disk, `DataError` for an unwritable path, else the error itself."""
     if is_full(error):
         return StorageFull(
-            f"{path}: the disk is full; everything written before this record is kept",
-            hint="Free some space and run the same command again: it continues where it stopped.",
+            f"{path}: the disk is full",
+            # True of a ledger's records as of a file that is fetched or converted as a whole.
+            hint="Free some space and run the same command again: what was written whole is kept.",
         )
     if error.errno in _NO_PLACE:
         hint = system_advice(error)
